@@ -1,0 +1,67 @@
+import {
+  baseUrl,
+  databaseUrl,
+  host,
+  instant,
+  oneOf,
+  origins,
+  portOrOff,
+  trustedProxies,
+  wholeNumber,
+} from './setting-types.js';
+import { Setting } from './setting.js';
+
+/** Every setting of the service: its type, range and default. Inject it where a setting is needed. */
+export class Settings {
+  /** `production` keeps the demo data away and makes `live` keys. */
+  @Setting(oneOf('development', 'test', 'production'), 'development')
+  readonly nodeEnv!: 'development' | 'test' | 'production';
+
+  /** Address that the API listens on. */
+  @Setting(host, '127.0.0.1')
+  readonly host!: string;
+
+  /** Port of the API; 0 takes any free one. */
+  @Setting(wholeNumber(0, 65_535), 3000)
+  readonly port!: number;
+
+  /** Port of /metrics, on the same address; 0 takes any free one, null switches it off. */
+  @Setting(portOrOff, 3001)
+  readonly managementPort!: number | null;
+
+  /** Where the data is. It may hold a password. */
+  @Setting(databaseUrl, 'sqlite:data/petstore.sqlite', { secret: true })
+  readonly databaseUrl!: string;
+
+  /** Least level that is logged. */
+  @Setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info')
+  readonly logLevel!: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+  /** Whose X-Forwarded-For is believed; null believes nobody. */
+  @Setting<number | readonly string[] | null>(trustedProxies, null)
+  readonly trustProxy!: number | readonly string[] | null;
+
+  /** Origins whose pages may call the API from a browser. */
+  @Setting(origins, [])
+  readonly corsOrigins!: readonly string[];
+
+  /** Base address of the production environment in the OpenAPI document; it ends in /v1. */
+  @Setting(baseUrl, '/v1')
+  readonly publicBaseUrl!: string;
+
+  /** Base address of the staging environment in the OpenAPI document; it ends in /v1. */
+  @Setting(baseUrl, 'https://staging.petstore.example/v1')
+  readonly stagingBaseUrl!: string;
+
+  /** Largest request body in bytes, after decoding. */
+  @Setting(wholeNumber(1_024, 16_777_216), 102_400)
+  readonly bodyLimitBytes!: number;
+
+  /** No deprecated operation is removed before this instant (ms since the epoch), whatever its own date. */
+  @Setting(instant, 0)
+  readonly sunsetNotBefore!: number;
+
+  /** Longest that a stop waits for requests in flight, in milliseconds. */
+  @Setting(wholeNumber(0, 600_000), 10_000)
+  readonly shutdownTimeoutMs!: number;
+}

@@ -1,0 +1,55 @@
+import { HttpException } from '@nestjs/common';
+import type { ErrorRow } from './define-errors.js';
+
+/** One fault of a value that the client sent (the `details` of a 400). */
+export interface FaultDetail {
+  /** Name of the field or parameter; empty when the body as a whole is at fault. */
+  readonly field: string;
+  /** Lower_snake slug of the rule that was broken. */
+  readonly code: string;
+  /** What is allowed. */
+  readonly message: string;
+}
+
+/** The Error body of the specification (heading "Error"), with `details` on a 400 for bad values. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly FaultDetail[];
+}
+
+/** What one occurrence of an error adds to its row. */
+export interface ApiErrorOptions {
+  /** Values for the `{name}` places of the row's message. */
+  readonly params?: Readonly<Record<string, string | number>>;
+  /** Response headers that belong to this refusal, such as `Allow` or `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly details?: readonly FaultDetail[];
+  /** The internal reason: logged, never sent. */
+  readonly cause?: unknown;
+}
+
+/** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
+export class ApiError extends HttpException {
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody;
+
+  constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
+    const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
+      String(options.params?.[name] ?? place),
+    );
+    const body: ErrorBody = {
+      code: row.code,
+      message,
+      status: row.status,
+      ...(options.details ? { details: options.details } : {}),
+    };
+    super(body, row.status, { cause: options.cause });
+    this.message = message;
+    this.code = row.code;
+    this.headers = options.headers ?? {};
+    this.body = body;
+  }
+}

@@ -1,0 +1,72 @@
+import { STATUS_CODES } from 'node:http';
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Response } from 'express';
+import { ApiError, type ErrorBody } from './api-error.js';
+import { HTTP_ERRORS } from './http.errors.js';
+
+/**
+ * The only writer of error responses: whatever was thrown leaves as the Error body of the specification
+ * with `application/json`. Internal causes are logged, never sent.
+ */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Errors');
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const { body, headers } = toRefusal(thrown);
+    if (body.status >= 500) this.logger.error(reasonOf(thrown), stackOf(thrown));
+    if (response.headersSent) {
+      // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
+      response.destroy();
+      return;
+    }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    writeErrorBody(response, body);
+  }
+}
+
+/** Ends a response with an Error body. */
+export function writeErrorBody(response: Response, body: ErrorBody): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.statusCode = body.status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('Cache-Control', 'no-store');
+  response.end(bytes);
+}
+
+interface Refusal {
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The public face of anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
+export function toRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof ApiError) return thrown;
+  const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
+  if (status === 503) {
+    const unavailable = new ApiError(HTTP_ERRORS.service_unavailable, {
+      params: { reason: 'try again shortly' },
+      headers: { 'Retry-After': '1' },
+    });
+    return unavailable;
+  }
+  if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
+  if (status === 404) return new ApiError(HTTP_ERRORS.route_not_found);
+  // An added module may throw Nest's own exceptions: their message is public, their code is the status' name.
+  return { body: { code: slugOf(status), message: thrown.message, status }, headers: {} };
+}
+
+function slugOf(status: number): string {
+  return (STATUS_CODES[status] ?? 'error').toLowerCase().replace(/[^a-z0-9]+/g, '_');
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+function stackOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  return thrown.cause instanceof Error ? thrown.cause.stack : thrown.stack;
+}

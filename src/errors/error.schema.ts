@@ -1,0 +1,29 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+
+/** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
+@ApiSchema({ name: 'Error', description: 'The body of every refusal.' })
+export class ErrorSchema {
+  @ApiProperty({ description: 'Machine-readable error code', example: 'validation_failed' })
+  code!: string;
+
+  @ApiProperty({ description: 'Human-readable description', example: 'The request holds invalid values; see details.' })
+  message!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The HTTP status code', example: 400 })
+  status!: number;
+
+  @ApiPropertyOptional({
+    description: 'Every fault found in the values sent; only with the code `validation_failed`',
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['field', 'code', 'message'],
+      properties: {
+        field: { type: 'string', description: 'Name of the field or parameter; empty for the body as a whole' },
+        code: { type: 'string', description: 'The rule that was broken' },
+        message: { type: 'string', description: 'What is allowed' },
+      },
+    },
+  })
+  details?: object[];
+}

@@ -1,0 +1,83 @@
+import { defineErrors } from './define-errors.js';
+
+/** Errors that HTTP itself brings about, whatever the feature. */
+export const HTTP_ERRORS = defineErrors({
+  malformed_request: {
+    status: 400,
+    message: 'The request is not valid HTTP or its path holds a broken percent-encoding.',
+    cause: 'The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.',
+    remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
+  },
+  malformed_json: {
+    status: 400,
+    message: 'The request body is not valid JSON: {reason}.',
+    cause: 'The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.',
+    remedy: 'Send one JSON document in UTF-8.',
+  },
+  validation_failed: {
+    status: 400,
+    message: 'The request holds invalid values; see details.',
+    cause: 'A field or parameter is missing, unknown or holds a value that is not allowed.',
+    remedy: 'Correct every field named in `details` and send the request again.',
+  },
+  route_not_found: {
+    status: 404,
+    message: 'There is no such route; /docs lists the operations.',
+    cause: 'No operation has this path.',
+    remedy: 'Compare the path with /docs. Paths are case-sensitive and have no trailing slash.',
+  },
+  method_not_allowed: {
+    status: 405,
+    message: 'This path does not take {method}; it takes {allowed}.',
+    cause: 'The path exists, but not with this method.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  request_timeout: {
+    status: 408,
+    message: 'The request did not arrive in time.',
+    cause: 'Headers or body were not complete within the time limit.',
+    remedy: 'Send the whole request without pausing.',
+  },
+  operation_removed: {
+    status: 410,
+    message: 'This operation was removed on {date}; see /docs for its replacement.',
+    cause: 'The operation was deprecated and its removal date has passed.',
+    remedy: 'Use the replacement that the operation’s description names.',
+  },
+  payload_too_large: {
+    status: 413,
+    message: 'The request body is larger than {limit} bytes.',
+    cause: 'The body, once decoded, exceeds BODY_LIMIT_BYTES.',
+    remedy: 'Send a smaller body.',
+  },
+  uri_too_long: {
+    status: 414,
+    message: 'The request target is longer than {limit} characters.',
+    cause: 'Path and query together are too long.',
+    remedy: 'Shorten the query.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'The request body must be application/json in UTF-8.',
+    cause: 'Content-Type is absent or names another type or charset, or Content-Encoding is not supported.',
+    remedy: 'Send `Content-Type: application/json`.',
+  },
+  headers_too_large: {
+    status: 431,
+    message: 'The request headers are too large.',
+    cause: 'Request line and headers together exceed 16 KiB.',
+    remedy: 'Send fewer or shorter headers.',
+  },
+  internal_error: {
+    status: 500,
+    message: 'The service failed to handle this request; the failure is logged under its X-Request-Id.',
+    cause: 'A defect of the service.',
+    remedy: 'Retry later; report the X-Request-Id if it persists.',
+  },
+  service_unavailable: {
+    status: 503,
+    message: 'The service cannot handle the request right now: {reason}.',
+    cause: 'The database is busy or away, or the service is stopping.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+  },
+});
