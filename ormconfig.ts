@@ -1,0 +1,6 @@
+import 'reflect-metadata';
+import { loadSettings } from './src/config/load-settings.js';
+import { createDataSource } from './src/database/data-source.js';
+
+/** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
+export default await createDataSource(loadSettings());

@@ -1,0 +1,30 @@
+import type { DataSource } from 'typeorm';
+import type { Settings } from '../config/settings.js';
+import { declaredClasses } from './declared-files.js';
+import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+
+/** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** The table that records which migrations ran. */
+export const MIGRATIONS_TABLE = 'schema_migrations';
+
+/**
+ * The unopened DataSource for a DATABASE_URL, with every declared entity and migration. The service, the
+ * command line, the tests and the TypeORM CLI (through ormconfig.ts) all take theirs from here.
+ */
+export async function createDataSource(settings: Pick<Settings, 'databaseUrl'>): Promise<DataSource> {
+  const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
+  return new SqliteDataSource({
+    type: 'sqlite',
+    database: settings.databaseUrl.slice('sqlite:'.length),
+    enableWAL: true,
+    busyTimeout: BUSY_TIMEOUT_MS,
+    entities,
+    migrations: migrations as never[],
+    migrationsTableName: MIGRATIONS_TABLE,
+    migrationsTransactionMode: 'all',
+    synchronize: false,
+    logging: false,
+  });
+}

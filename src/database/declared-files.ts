@@ -1,0 +1,22 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once
+ * built): this is how a feature's entities and migrations are found without a list to keep.
+ */
+export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
+  const files = await readdir(SOURCE_ROOT, { recursive: true });
+  const wanted = files.filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`)).sort();
+  const modules = await Promise.all(
+    wanted.map(async (file) => (await import(pathToFileURL(join(SOURCE_ROOT, file)).href)) as object),
+  );
+  return modules.flatMap((exports) => Object.values(exports).filter(isClass));
+}
+
+function isClass(value: unknown): value is new () => object {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+}

@@ -1,0 +1,62 @@
+import type { DataSource, MigrationInterface } from 'typeorm';
+import { MIGRATIONS_TABLE } from './data-source.js';
+
+/** Which migrations the database has run, and which this version of the service would add. */
+export interface SchemaStatus {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  /** Applied by a newer version of the service: this one does not know them. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares the database's migrations with the declared ones; changes nothing. */
+export async function schemaStatus(dataSource: DataSource): Promise<SchemaStatus> {
+  const known = [...dataSource.migrations].sort(byTimestamp).map(nameOf);
+  const applied = await appliedMigrations(dataSource);
+  return {
+    applied: applied.filter((name) => known.includes(name)),
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+/**
+ * Brings the schema up to date and answers the names of the migrations that it ran.
+ * Throws, having changed nothing, when the schema is newer than this version of the service.
+ */
+export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const { unknown } = await schemaStatus(dataSource);
+  if (unknown.length > 0) {
+    throw new Error(
+      `The database was migrated by a newer version of the service (${unknown.join(', ')}). ` +
+        'Start that version, or restore a backup made before it.',
+    );
+  }
+  try {
+    return (await dataSource.runMigrations()).map(({ name }) => name);
+  } catch (error) {
+    // A process starting beside this one may have run them all in the meantime.
+    if ((await schemaStatus(dataSource)).pending.length === 0) return [];
+    throw error;
+  }
+}
+
+async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    if (!(await runner.hasTable(MIGRATIONS_TABLE))) return [];
+    const rows = (await runner.query(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY timestamp`)) as { name: string }[];
+    return rows.map(({ name }) => name);
+  } finally {
+    await runner.release();
+  }
+}
+
+/** TypeORM runs migrations in the order of the 13-digit timestamp that ends their class name. */
+function byTimestamp(a: MigrationInterface, b: MigrationInterface): number {
+  return nameOf(a).slice(-13) < nameOf(b).slice(-13) ? -1 : 1;
+}
+
+function nameOf(migration: MigrationInterface): string {
+  return migration.name ?? migration.constructor.name;
+}

@@ -1,0 +1,84 @@
+import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
+import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import type { ConnectionTurns } from './connection-turns.js';
+
+const DEFERRED_BEGIN = 'BEGIN TRANSACTION';
+/** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
+const IMMEDIATE_BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
+
+/**
+ * A query runner that holds the connection from the start of a transaction to its end, or for its one query.
+ * With it, `dataSource.transaction()`, `save()` and plain repositories are safe side by side on SQLite.
+ */
+export class SerialQueryRunner extends SqliteQueryRunner {
+  private giveBack: (() => void) | undefined;
+
+  constructor(
+    driver: SqliteDriver,
+    private readonly turns: ConnectionTurns,
+  ) {
+    super(driver);
+  }
+
+  override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
+    const giveBack = this.giveBack ? undefined : await this.turns.take();
+    try {
+      // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
+      const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
+      return (await super.query(sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql, bindable, structured)) as never;
+    } catch (error) {
+      throw translate(error);
+    } finally {
+      giveBack?.();
+    }
+  }
+
+  override async startTransaction(isolation?: Parameters<SqliteQueryRunner['startTransaction']>[0]): Promise<void> {
+    this.giveBack ??= await this.turns.take();
+    try {
+      await super.startTransaction(isolation);
+    } finally {
+      this.endTurnOutsideTransaction();
+    }
+  }
+
+  override async commitTransaction(): Promise<void> {
+    try {
+      await super.commitTransaction();
+    } finally {
+      this.endTurnOutsideTransaction();
+    }
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    try {
+      await super.rollbackTransaction();
+    } finally {
+      this.endTurnOutsideTransaction();
+    }
+  }
+
+  override async release(): Promise<void> {
+    if (this.isTransactionActive) await this.rollbackTransaction();
+    await super.release();
+  }
+
+  private endTurnOutsideTransaction(): void {
+    if (this.isTransactionActive) return;
+    this.giveBack?.();
+    this.giveBack = undefined;
+  }
+}
+
+/** Another process holding the file locked is a passing state, not a defect. */
+function translate(error: unknown): unknown {
+  const code = (error as { driverError?: { code?: string } }).driverError?.code;
+  if (code !== 'SQLITE_BUSY' && code !== 'SQLITE_LOCKED') return error;
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason: 'the database is busy' },
+    headers: { 'Retry-After': '1' },
+    cause: error,
+  });
+}
