@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { Metrics } from './metrics.js';
+
+/** Serves `/metrics` on a port of its own, so that it is never reachable where the API is. */
+@Injectable()
+export class ManagementServer implements OnApplicationShutdown {
+  private server: Server | undefined;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Starts listening and answers the port, or null when MANAGEMENT_PORT is off. Throws when it is in use. */
+  async listen(): Promise<number | null> {
+    const { host, managementPort } = this.settings;
+    if (managementPort === null) return null;
+    const server = createServer((request, response) => {
+      const isMetrics = request.url === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
+      const answer = isMetrics ? this.exposition() : Promise.resolve(notFound());
+      void answer.then(({ status, contentType, text }) => {
+        response.writeHead(status, { 'Content-Type': contentType }).end(text);
+      });
+    });
+    server.listen(managementPort, host);
+    await once(server, 'listening');
+    this.server = server;
+    return (server.address() as AddressInfo).port;
+  }
+
+  onApplicationShutdown(): void {
+    this.server?.close();
+    this.server?.closeAllConnections();
+  }
+
+  private async exposition(): Promise<Answer> {
+    return { status: 200, ...(await this.metrics.exposition()) };
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+function notFound(): Answer {
+  const { body } = new ApiError(HTTP_ERRORS.route_not_found);
+  return { status: body.status, contentType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** Where metrics are made and read; one registry per application, so that tests stand side by side. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+
+  constructor() {
+    // Among them the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** A counter, which only grows; its name ends in `_total`. */
+  counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    buckets: number[],
+  ): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+
+  /** All metrics in the Prometheus text format, with its content type. */
+  async exposition(): Promise<{ contentType: string; text: string }> {
+    return { contentType: this.registry.contentType, text: await this.registry.metrics() };
+  }
+}

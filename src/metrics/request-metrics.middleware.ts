@@ -1,0 +1,38 @@
+import { Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { Metrics } from './metrics.js';
+import { routeTemplateOf } from './route-template.js';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Counts and times every request by method, route template and status. */
+@Injectable()
+export class RequestMetricsMiddleware implements NestMiddleware {
+  private readonly requests;
+  private readonly durations;
+
+  constructor(metrics: Metrics) {
+    const labels = ['method', 'route', 'status'] as const;
+    this.requests = metrics.counter('http_requests_total', 'HTTP requests answered.', labels);
+    this.durations = metrics.histogram(
+      'http_request_duration_seconds',
+      'Time from the request’s arrival to the end of its response, in seconds.',
+      labels,
+      SECONDS,
+    );
+  }
+
+  use = (request: Request, response: Response, next: NextFunction): void => {
+    const start = process.hrtime.bigint();
+    response.once('close', () => {
+      const labels = {
+        method: request.method,
+        route: routeTemplateOf(request),
+        status: String(response.statusCode),
+      };
+      this.requests.inc(labels);
+      this.durations.observe(labels, Number(process.hrtime.bigint() - start) / 1e9);
+    });
+    next();
+  };
+}

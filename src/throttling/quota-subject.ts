@@ -1,0 +1,28 @@
+import type { Request } from 'express';
+import { normalizeIp } from '@nestjs/throttler';
+import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
+import type { QuotaSubject } from './quota.js';
+
+const SUBJECT = Symbol('quota subject');
+/** An IPv6 site commonly holds a /56 and can pick any address in it, so they count as one. */
+const IPV6_PREFIX = 56;
+
+type CountedRequest = Request & { [SUBJECT]?: QuotaSubject };
+
+/** Makes the request count for this subject; the credential guard calls it once the key is verified. */
+export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
+  (request as CountedRequest)[SUBJECT] = subject;
+}
+
+/** Whom the request counts for: the client of its key, else the address that it comes from. */
+export function quotaSubjectOf(request: Request): QuotaSubject {
+  return (request as CountedRequest)[SUBJECT] ?? addressSubject(request.ip ?? '');
+}
+
+function addressSubject(address: string): QuotaSubject {
+  return {
+    id: `address:${normalizeIp(address, IPV6_PREFIX)}`,
+    plan: 'anonymous',
+    perMinute: ADDRESS_LIMIT_PER_MINUTE,
+  };
+}

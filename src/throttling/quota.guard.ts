@@ -1,0 +1,62 @@
+import { Injectable, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import {
+  InjectThrottlerOptions,
+  InjectThrottlerStorage,
+  ThrottlerGuard,
+  type ThrottlerModuleOptions,
+  type ThrottlerRequest,
+} from '@nestjs/throttler';
+import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
+import type { Request, Response } from 'express';
+import { QuotaStore } from './quota-store.js';
+import { quotaSubjectOf } from './quota-subject.js';
+import { QuotaService } from './quota.service.js';
+import type { QuotaWindow } from './quota.js';
+
+/**
+ * Throttler's guard, deciding all windows of a request together: the stock guard takes them one after the
+ * other, so that a request refused for the day still eats a minute's. `@Throttle` and `@SkipThrottle` are
+ * resolved by the stock code.
+ */
+@Injectable()
+export class QuotaGuard extends ThrottlerGuard {
+  private readonly collected = new WeakMap<ExecutionContext, QuotaWindow[]>();
+
+  constructor(
+    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
+    @InjectThrottlerStorage() storage: QuotaStore,
+    reflector: Reflector,
+    private readonly quota: QuotaService,
+  ) {
+    super(options, storage, reflector);
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const windows: QuotaWindow[] = [];
+    this.collected.set(context, windows);
+    await super.canActivate(context);
+    const http = context.switchToHttp();
+    if (windows.length > 0) await this.quota.take(http.getRequest<Request>(), http.getResponse<Response>(), windows);
+    return true;
+  }
+
+  /** `@SkipThrottle()` without names leaves out every window. */
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(this.onRoute<boolean>(context, `${THROTTLER_SKIP}default`) ?? false);
+  }
+
+  /** Called by the stock guard once per window that applies; a window set by `@Throttle` counts per route. */
+  protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
+    const name = throttler.name ?? 'default';
+    const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
+    const ofRoute = this.onRoute<unknown>(context, THROTTLER_LIMIT + name) !== undefined;
+    const key = ofRoute ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}` : subject.id;
+    this.collected.get(context)?.push({ key, name, limit, lengthMs: ttl });
+    return Promise.resolve(true);
+  }
+
+  private onRoute<T>(context: ExecutionContext, key: string): T | undefined {
+    return this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
+  }
+}

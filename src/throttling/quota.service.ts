@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { InjectThrottlerStorage } from '@nestjs/throttler';
+import type { Request, Response } from 'express';
+import { Clock } from '../clock.js';
+import { ApiError } from '../errors/api-error.js';
+import { Metrics } from '../metrics/metrics.js';
+import { quotaHeaders } from './quota-headers.js';
+import { QuotaStore } from './quota-store.js';
+import { quotaSubjectOf } from './quota-subject.js';
+import { DAY_MS, MINUTE_MS, violatedWindow, type QuotaSubject, type QuotaVerdict, type QuotaWindow } from './quota.js';
+import { THROTTLING_ERRORS } from './throttling.errors.js';
+
+/** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
+@Injectable()
+export class QuotaService {
+  private readonly verdicts;
+
+  constructor(
+    @InjectThrottlerStorage() private readonly store: QuotaStore,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.verdicts = metrics.counter(
+      'petstore_quota_verdicts_total',
+      'Requests admitted and refused by quota, by plan.',
+      ['plan', 'verdict'],
+    );
+  }
+
+  /**
+   * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
+   * Throws rate_limit_exceeded or daily_quota_exceeded when one has no room; then nothing is counted.
+   */
+  async take(request: Request, response: Response, windows?: readonly QuotaWindow[]): Promise<void> {
+    const subject = quotaSubjectOf(request);
+    const verdict = await this.store.take(windows ?? windowsOf(subject), this.clock.now());
+    setHeaders(response, verdict);
+    this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'admitted' : 'refused' });
+    if (!verdict.admitted) throw refusalOf(verdict);
+  }
+
+  /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
+  async show(request: Request, response: Response): Promise<void> {
+    const verdict = await this.store.peek(windowsOf(quotaSubjectOf(request)), this.clock.now());
+    setHeaders(response, { ...verdict, admitted: true });
+  }
+}
+
+/** The windows of a subject: its minute, and its day if it has a daily limit. */
+export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
+  const minute = { key: subject.id, name: 'minute', limit: subject.perMinute, lengthMs: MINUTE_MS };
+  if (subject.perDay === undefined) return [minute];
+  return [minute, { key: subject.id, name: 'day', limit: subject.perDay, lengthMs: DAY_MS }];
+}
+
+function setHeaders(response: Response, verdict: QuotaVerdict): void {
+  for (const [name, value] of Object.entries(quotaHeaders(verdict))) response.setHeader(name, value);
+}
+
+function refusalOf(verdict: QuotaVerdict): ApiError {
+  const window = violatedWindow(verdict);
+  const row = window?.lengthMs === DAY_MS ? THROTTLING_ERRORS.daily_quota_exceeded : THROTTLING_ERRORS.rate_limit_exceeded;
+  return new ApiError(row, {
+    params: {
+      limit: window?.limit ?? 0,
+      window: window?.name ?? 'window',
+      seconds: quotaHeaders(verdict)['Retry-After'] ?? '1',
+    },
+  });
+}

@@ -1,0 +1,72 @@
+/** One minute in milliseconds. */
+export const MINUTE_MS = 60_000;
+/** One day in milliseconds. */
+export const DAY_MS = 86_400_000;
+
+/** Whose requests are counted together: a client, or an address without a valid key. */
+export interface QuotaSubject {
+  /** Unique among all subjects, such as `client:…` or `address:…`. */
+  readonly id: string;
+  /** Plan of the client, or `anonymous`: a label for metrics. */
+  readonly plan: string;
+  readonly perMinute: number;
+  /** Absent: no daily limit. */
+  readonly perDay?: number;
+}
+
+/** One fixed window, aligned to the UTC calendar, that a request must find room in. */
+export interface QuotaWindow {
+  /** What counts together in this window. */
+  readonly key: string;
+  /** Name in `RateLimit-Policy`, such as `minute` or `day`. */
+  readonly name: string;
+  /** Requests allowed in one window. */
+  readonly limit: number;
+  /** Length in milliseconds. */
+  readonly lengthMs: number;
+}
+
+/** What a decision found in one window. */
+export interface WindowState {
+  readonly name: string;
+  readonly limit: number;
+  readonly lengthMs: number;
+  /** Requests left after this one. */
+  readonly remaining: number;
+  /** When the window ends and is full again, in ms since the Unix epoch. */
+  readonly resetsAt: number;
+}
+
+/** One decision on one request: guard, headers, body, logs and metrics all speak from this value. */
+export interface QuotaVerdict {
+  readonly admitted: boolean;
+  /** When it was decided, in ms since the Unix epoch. */
+  readonly at: number;
+  /** In the order of the windows that were asked for. */
+  readonly windows: readonly WindowState[];
+}
+
+/** The window of the verdict that a client should look at: fewest remaining, the longer one on a tie. */
+export function tightestWindow(verdict: QuotaVerdict): WindowState | undefined {
+  return pick(verdict.windows, (window, best) =>
+    window.remaining === best.remaining ? window.lengthMs > best.lengthMs : window.remaining < best.remaining,
+  );
+}
+
+/** Of the windows without room, the one that resets last; the one to wait for after a refusal. */
+export function violatedWindow(verdict: QuotaVerdict): WindowState | undefined {
+  if (verdict.admitted) return undefined;
+  return pick(
+    verdict.windows.filter((window) => window.remaining === 0),
+    (window, best) => window.resetsAt > best.resetsAt || (window.resetsAt === best.resetsAt && window.lengthMs > best.lengthMs),
+  );
+}
+
+function pick(
+  windows: readonly WindowState[],
+  better: (window: WindowState, best: WindowState) => boolean,
+): WindowState | undefined {
+  let best: WindowState | undefined;
+  for (const window of windows) if (!best || better(window, best)) best = window;
+  return best;
+}
