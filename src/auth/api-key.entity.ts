@@ -1,0 +1,39 @@
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
+import { Client } from './client.entity.js';
+
+/** A key of a client. Its secret is never stored, only the SHA-256 of it. */
+@Entity('api_keys')
+export class ApiKey {
+  /** A UUID. */
+  @PrimaryColumn('varchar', { length: 36 })
+  id!: string;
+
+  @Column('varchar', { name: 'client_id', length: 36 })
+  @Index('api_keys_client')
+  clientId!: string;
+
+  @ManyToOne(() => Client, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'client_id' })
+  client!: Relation<Client>;
+
+  /** SHA-256 of the key, in hexadecimal. */
+  @Column('varchar', { length: 64 })
+  @Index('api_keys_digest', { unique: true })
+  digest!: string;
+
+  /** The beginning of the key, by which people tell keys apart. */
+  @Column('varchar', { length: 20 })
+  prefix!: string;
+
+  @Column('simple-json')
+  scopes!: string[];
+
+  @Column('varchar', { name: 'created_at', length: 24 })
+  createdAt!: string;
+
+  @Column('varchar', { name: 'expires_at', length: 24, nullable: true })
+  expiresAt!: string | null;
+
+  @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
+  revokedAt!: string | null;
+}

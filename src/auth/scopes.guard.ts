@@ -1,0 +1,33 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { ApiError } from '../errors/api-error.js';
+import { QuotaService } from '../throttling/quota.service.js';
+import { REQUIRED_SCOPES } from './auth.decorators.js';
+import { AUTH_ERRORS } from './auth.errors.js';
+import { callerOf } from './caller.js';
+
+/** Lets only keys pass that hold the scopes of `@RequireScopes()`; a refusal counts nothing (RFC 6750 section 3.1). */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  constructor(
+    private readonly quota: QuotaService,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const required = this.reflector.getAllAndMerge<string[]>(REQUIRED_SCOPES, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const held = callerOf(request)?.scopes ?? [];
+    if (required.every((scope) => held.includes(scope))) return true;
+    await this.quota.show(request, http.getResponse<Response>());
+    throw new ApiError(AUTH_ERRORS.insufficient_scope, {
+      params: { scope: required.join(' ') },
+      headers: { 'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${required.join(' ')}"` },
+    });
+  }
+}
