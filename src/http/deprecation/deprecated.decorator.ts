@@ -1,0 +1,28 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+
+/** When an operation was deprecated, when it goes, and where its replacement is told. */
+export interface Deprecation {
+  /** Instant from which it is deprecated, in ms since the Unix epoch (RFC 9745 `Deprecation`). */
+  readonly since: number;
+  /** Instant from which it answers 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
+  readonly sunset: number;
+  /** Address of the page that names the replacement (`Link` with rel `deprecation`). */
+  readonly link: string;
+}
+
+/** Metadata key of `@Deprecated()`. */
+export const DEPRECATION = 'petstore:deprecation';
+/** OpenAPI extension with the removal instant of a deprecated operation. */
+export const SUNSET_EXTENSION = 'x-sunset';
+
+/**
+ * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
+ * calls are counted by client, and from the sunset on it answers 410 operation_removed.
+ */
+export function Deprecated(deprecation: Deprecation): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(DEPRECATION, deprecation),
+    ApiExtension(SUNSET_EXTENSION, new Date(deprecation.sunset).toISOString()),
+  );
+}

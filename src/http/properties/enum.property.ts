@@ -1,0 +1,45 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Expose, Transform, type TransformFnParams } from 'class-transformer';
+import { Rule } from './rule.js';
+
+/** An enumeration as the OpenAPI document names it. */
+export interface EnumOptions<Value extends string> {
+  readonly enumName: string;
+  readonly values: readonly Value[];
+  readonly description: string;
+  /** Taken when the property is absent. */
+  readonly default?: Value;
+}
+
+/** An optional value of an enumeration, in a body or a query; `null` and empty text are refused. */
+export function EnumProperty<Value extends string>(options: EnumOptions<Value>): PropertyDecorator {
+  const { values, default: fallback } = options;
+  const documented = {
+    enum: [...values],
+    enumName: options.enumName,
+    description: options.description,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
+  return applyDecorators(
+    ApiPropertyOptional(documented),
+    // Without it class-transformer passes over a property that is absent, and its default with it.
+    Expose(),
+    Transform(({ value }: TransformFnParams): unknown => (value === undefined ? fallback : (value as unknown))),
+    Rule(
+      'not_allowed_value',
+      `This must be one of ${values.join(', ')}.`,
+      (value) => value === undefined || values.some((allowed) => allowed === value),
+    ),
+  );
+}
+
+/** An enumeration in a response; always documented, never validated. */
+export function EnumField<Value extends string>(options: Omit<EnumOptions<Value>, 'default'>): PropertyDecorator {
+  return ApiProperty({
+    enum: [...options.values],
+    enumName: options.enumName,
+    description: options.description,
+    required: false,
+  });
+}

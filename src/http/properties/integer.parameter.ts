@@ -1,0 +1,32 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Expose, Transform, type TransformFnParams } from 'class-transformer';
+import { Rule } from './rule.js';
+
+const DECIMAL = /^-?(0|[1-9]\d*)$/;
+
+/** An optional integer in a query, within bounds (both included); never clamped. */
+export function IntegerParameter(options: {
+  description: string;
+  minimum: number;
+  maximum: number;
+  default: number;
+}): PropertyDecorator {
+  const { minimum, maximum, default: fallback } = options;
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', ...options }),
+    // Without it class-transformer passes over a parameter that is absent, and its default with it.
+    Expose(),
+    Transform(({ value }: TransformFnParams): unknown => (value === undefined ? fallback : toNumber(value))),
+    Rule('not_an_integer', 'This must be one integer in decimal, without sign or leading zeros.', Number.isInteger),
+    Rule(
+      'out_of_range',
+      `This must be from ${minimum} to ${maximum}.`,
+      (value) => typeof value !== 'number' || (value >= minimum && value <= maximum),
+    ),
+  );
+}
+
+function toNumber(value: unknown): unknown {
+  return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
+}

@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+
+/** What is accepted as a request id; anything else could forge log lines or headers. */
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
+export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
+  const offered = request.headers['x-request-id'];
+  const id = typeof offered === 'string' && WELL_FORMED.test(offered) ? offered : randomUUID();
+  response.setHeader('X-Request-Id', id);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  next();
+}
+
+/** The id that the response carries. */
+export function requestIdOf(response: Response): string {
+  return String(response.getHeader('X-Request-Id'));
+}

@@ -1,0 +1,84 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
+import type { Application, NextFunction, Request, Response } from 'express';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+
+/** What Express keeps of one route. */
+interface RouteLayer {
+  readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): boolean;
+}
+
+/**
+ * Answers what no route matches under /v1 (404, 405, a broken percent-encoding) and sends it through the same
+ * guards as a route: it needs a key, counts, and carries the headers. Nest alone never runs guards for it.
+ */
+@Injectable()
+export class UnmatchedRoutes implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly contexts: ExternalContextCreator,
+  ) {}
+
+  /** Nest calls this when all routes are registered and its own 404 is not yet. */
+  onModuleInit(): void {
+    const throughChain = this.contexts.create(
+      this,
+      this.refuse as never,
+      'refuse',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      { guards: true, interceptors: true, filters: false },
+    );
+    const answer = (request: Request, response: Response, next: NextFunction): void => {
+      void throughChain(request, response, next).then((body: unknown) => response.end(body), next);
+    };
+    const express = this.adapterHost.httpAdapter.getInstance<Application>();
+    express.use('/v1', answer);
+    express.use('/v1', (error: unknown, request: Request, response: Response, next: NextFunction) => {
+      if (error instanceof URIError || (error as { status?: unknown }).status === 400) answer(request, response, next);
+      else next(error);
+    });
+  }
+
+  /** Always throws, except that a plain OPTIONS is told the methods of its path (RFC 9110 section 9.3.7). */
+  refuse(request: Request, response: Response): undefined {
+    const path = request.originalUrl.split('?', 1)[0] ?? '/';
+    if (!isDecodable(path)) throw new ApiError(HTTP_ERRORS.malformed_request);
+    const allowed = this.methodsOf(path);
+    if (allowed.length === 0) throw new ApiError(HTTP_ERRORS.route_not_found);
+    const allow = allowed.join(', ');
+    if (request.method === 'OPTIONS') {
+      response.status(204).setHeader('Allow', allow);
+      return undefined;
+    }
+    throw new ApiError(HTTP_ERRORS.method_not_allowed, {
+      params: { method: request.method, allowed: allow },
+      headers: { Allow: allow },
+    });
+  }
+
+  private methodsOf(path: string): string[] {
+    const { stack } = this.adapterHost.httpAdapter.getInstance<{ router: { stack: RouteLayer[] } }>().router;
+    const methods = new Set<string>();
+    for (const layer of stack) {
+      if (!layer.route || !layer.match(path)) continue;
+      for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
+    }
+    if (methods.size === 0) return [];
+    if (methods.has('GET')) methods.add('HEAD');
+    return [...methods.add('OPTIONS')].sort();
+  }
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
