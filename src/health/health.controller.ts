@@ -1,0 +1,45 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { HealthCheckService, TypeOrmHealthIndicator, type HealthCheckResult } from '@nestjs/terminus';
+import { SkipThrottle } from '@nestjs/throttler';
+import { Public } from '../auth/auth.decorators.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { Readiness } from './readiness.js';
+
+/** Longest wait for the database's answer, in milliseconds. */
+const PING_TIMEOUT_MS = 2_000;
+
+/** Tells an orchestrator whether the process lives and whether to send it requests. */
+@ApiExcludeController()
+@Public()
+@SkipThrottle()
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly database: TypeOrmHealthIndicator,
+    private readonly readiness: Readiness,
+  ) {}
+
+  /** 200 as long as the process answers. */
+  @Get('live')
+  live(): Promise<HealthCheckResult> {
+    return this.health.check([]);
+  }
+
+  /** 200 when the database answers and the service is not stopping; else 503. */
+  @Get('ready')
+  async ready(): Promise<HealthCheckResult> {
+    if (this.readiness.isStopping) throw unavailable('it is stopping');
+    try {
+      return await this.health.check([() => this.database.pingCheck('database', { timeout: PING_TIMEOUT_MS })]);
+    } catch (error) {
+      throw unavailable('the database does not answer', error);
+    }
+  }
+}
+
+function unavailable(reason: string, cause?: unknown): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, { params: { reason }, headers: { 'Retry-After': '5' }, cause });
+}

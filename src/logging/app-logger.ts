@@ -1,0 +1,40 @@
+import { Injectable, type LoggerService } from '@nestjs/common';
+import { pino, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+import { Settings } from '../config/settings.js';
+
+/** Where Nest tells of every route and module at each start. */
+const START_CHATTER = new Set(['RoutesResolver', 'RouterExplorer', 'InstanceLoader', 'NestFactory', 'NestApplication']);
+
+/** Nest's logger on pino: JSON lines on standard output, readable ones on a terminal. */
+@Injectable()
+export class AppLogger implements LoggerService {
+  /** The logger itself, for structured lines. */
+  readonly pino: Logger;
+
+  constructor({ logLevel }: Settings) {
+    const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
+    this.pino = process.stdout.isTTY ? pino(options, pretty({ ignore: 'context', sync: true })) : pino(options);
+  }
+
+  log = (message: unknown, ...rest: unknown[]): void =>
+    this.write(START_CHATTER.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+  warn = (message: unknown, ...rest: unknown[]): void => this.write('warn', message, rest);
+  debug = (message: unknown, ...rest: unknown[]): void => this.write('debug', message, rest);
+  verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
+  fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
+
+  /** Nest gives an error's stack before the context. */
+  error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
+
+  private write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
+    const context = rest.at(-1);
+    const [stack] = rest.length > 1 ? rest : [];
+    const fields = {
+      ...(typeof context === 'string' ? { context } : {}),
+      ...(typeof stack === 'string' ? { stack } : {}),
+    };
+    if (message instanceof Error) this.pino[level]({ ...fields, stack: message.stack }, message.message);
+    else this.pino[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
+  }
+}

@@ -1,0 +1,28 @@
+import { Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { callerOf } from '../auth/caller.js';
+import { requestIdOf } from '../http/request-id.middleware.js';
+import { routeTemplateOf } from '../metrics/route-template.js';
+import { AppLogger } from './app-logger.js';
+
+/** Writes one line per request. It names route templates, not paths, and no header: no secret can get in. */
+@Injectable()
+export class RequestLogMiddleware implements NestMiddleware {
+  constructor(private readonly logger: AppLogger) {}
+
+  use = (request: Request, response: Response, next: NextFunction): void => {
+    const start = performance.now();
+    response.once('close', () => {
+      this.logger.pino.info({
+        requestId: requestIdOf(response),
+        clientId: callerOf(request)?.clientId,
+        method: request.method,
+        route: routeTemplateOf(request),
+        status: response.statusCode,
+        durationMs: Math.round((performance.now() - start) * 1000) / 1000,
+        ...(response.writableFinished ? {} : { aborted: true }),
+      });
+    });
+    next();
+  };
+}

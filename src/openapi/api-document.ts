@@ -1,0 +1,121 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
+import { Settings } from '../config/settings.js';
+import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
+import { ErrorSchema } from '../errors/error.schema.js';
+import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import type { OperationObject, PathItem, ResponseObject } from './document-types.js';
+import { errorResponsesOf, type ExtendedOperation } from './error-responses.js';
+import { ARRAY_SCHEMA_EXTENSION } from './operation.decorator.js';
+import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+/** What the decorators leave for this file alone. */
+const INTERNAL_EXTENSIONS = [ERRORS_EXTENSION, ARRAY_SCHEMA_EXTENSION, PUBLIC_EXTENSION, SCOPES_EXTENSION];
+
+/** The OpenAPI document of the API under /v1, from the decorators of its controllers. */
+export function buildApiDocument(app: INestApplication): OpenAPIObject {
+  const settings = app.get(Settings);
+  const outline = new DocumentBuilder()
+    .setTitle('Pet Store Service')
+    .setDescription(
+      'Keeps a catalogue of animals offered in a store. Every call carries an API key as a bearer token; ' +
+        'every plan has a limit of requests per minute and per day; every refusal has the Error body.',
+    )
+    .setVersion('1.0.0')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addServer(settings.publicBaseUrl, 'Production')
+    .addServer(settings.stagingBaseUrl, 'Staging')
+    .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
+    .addSecurityRequirements('bearer')
+    .build();
+  const document = SwaggerModule.createDocument(app, outline, { extraModels: [ErrorSchema] });
+  return complete(document);
+}
+
+/** Adds to every operation what the chain does to it, and makes paths relative to the server, which ends in /v1. */
+function complete(document: OpenAPIObject): OpenAPIObject {
+  const schemas = document.components?.schemas ?? {};
+  const paths: Record<string, PathItem> = {};
+  for (const [path, item] of Object.entries(document.paths)) {
+    if (!path.startsWith('/v1/')) continue;
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation) Object.assign(schemas, completeOperation(operation as ExtendedOperation));
+    }
+    paths[path.slice('/v1'.length)] = item;
+  }
+  closeBodySchemas(paths, schemas);
+  return {
+    openapi: document.openapi,
+    info: withoutContact(document.info),
+    servers: document.servers ?? [],
+    security: document.security ?? [],
+    tags: tagsOf(paths),
+    paths,
+    components: { ...document.components, schemas: sortedByName(schemas), headers: DOCUMENTED_HEADERS },
+  };
+}
+
+/** The validation pipe refuses unknown fields in every body, so every body's schema says so. */
+function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): void {
+  for (const operation of operationsOf(paths)) {
+    const body = operation.requestBody;
+    const content = body && 'content' in body ? body.content['application/json'] : undefined;
+    const name = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
+    const schema = schemas[name ?? ''];
+    if (schema && !('$ref' in schema)) schema.additionalProperties = false;
+  }
+}
+
+function tagsOf(paths: Record<string, PathItem>): { name: string }[] {
+  const names = operationsOf(paths).flatMap((operation) => operation.tags ?? []);
+  return [...new Set(names)].sort().map((name) => ({ name }));
+}
+
+function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
+  return Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
+}
+
+/** The builder always writes a contact, empty if there is none. */
+function withoutContact({ contact: _, ...info }: OpenAPIObject['info']): OpenAPIObject['info'] {
+  return info;
+}
+
+/** Completes one operation in place and answers the named array schema that it brings, if any. */
+function completeOperation(operation: ExtendedOperation): Schemas {
+  const deprecated = operation[SUNSET_EXTENSION] !== undefined;
+  const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
+  const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
+  const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
+  if (deprecated) operation.deprecated = true;
+  if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
+  if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
+  operation.responses = { ...operation.responses, ...errorResponsesOf(operation) };
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const documented = response as ResponseObject;
+    const references = headersOf(status, deprecated).map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+    documented.headers = { ...documented.headers, ...Object.fromEntries(references) };
+  }
+  for (const extension of INTERNAL_EXTENSIONS) Reflect.deleteProperty(operation, extension);
+  return schemas;
+}
+
+/** Gives the array that an operation answers a name of its own, as @nestjs/swagger cannot. */
+function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
+  for (const response of Object.values(operation.responses) as ResponseObject[]) {
+    const content = response.content?.['application/json'];
+    if (!content?.schema || !('type' in content.schema) || content.schema.type !== 'array') continue;
+    const schema = content.schema;
+    content.schema = { $ref: `#/components/schemas/${name}` };
+    return { [name]: schema };
+  }
+  throw new Error(`${operation.operationId} answers no array to be named ${name}.`);
+}
+
+function sortedByName<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

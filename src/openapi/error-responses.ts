@@ -1,0 +1,55 @@
+import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
+import { AUTH_ERRORS } from '../auth/auth.errors.js';
+import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
+import { errorCatalogue, type ErrorRow } from '../errors/define-errors.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
+import type { OperationObject, ResponseObject } from './document-types.js';
+
+/** An operation with the extensions that the decorators left on it. */
+export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;
+
+/** The error responses of an operation: its own, and those that the chain can give it. */
+export function errorResponsesOf(operation: ExtendedOperation): Record<string, ResponseObject> {
+  const byStatus = new Map<number, ErrorRow[]>();
+  for (const row of errorsOf(operation)) byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
+  const responses = [...byStatus].map(([status, rows]) => [String(status), responseOf(rows)] as const);
+  return {
+    ...Object.fromEntries(responses),
+    default: { description: 'Any other refusal', content: { 'application/json': { schema: ERROR_SCHEMA } } },
+  };
+}
+
+const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
+
+function errorsOf(operation: ExtendedOperation): ErrorRow[] {
+  const own = (operation[ERRORS_EXTENSION] ?? []) as string[];
+  const rows = errorCatalogue().filter(({ code }) => own.includes(code));
+  const hasParameters = (operation.parameters ?? []).length > 0;
+  if (hasParameters || operation.requestBody) rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
+  if (operation.requestBody) {
+    rows.push(HTTP_ERRORS.malformed_json, HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
+  }
+  if (operation[PUBLIC_EXTENSION] === undefined) {
+    const { missing_api_key, invalid_api_key, expired_api_key, revoked_api_key } = AUTH_ERRORS;
+    rows.push(missing_api_key, invalid_api_key, expired_api_key, revoked_api_key);
+  }
+  if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
+  if (operation[SUNSET_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
+  rows.push(...Object.values(THROTTLING_ERRORS));
+  return rows;
+}
+
+function responseOf(rows: readonly ErrorRow[]): ResponseObject {
+  const examples = rows.map(({ code, status, message, cause }) => [
+    code,
+    { summary: cause, value: { code, message: message.replace(/\{\w+\}/g, '…'), status } },
+  ]);
+  return {
+    description: rows.map(({ code, cause }) => `\`${code}\`: ${cause}`).join('\n\n'),
+    content: {
+      'application/json': { schema: ERROR_SCHEMA, examples: Object.fromEntries(examples) as Record<string, object> },
+    },
+  };
+}

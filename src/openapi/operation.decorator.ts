@@ -1,0 +1,43 @@
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+
+/** OpenAPI extension that carries the name of an answered array to the document's making; it is not published. */
+export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
+
+/** What an operation answers when it succeeds. */
+export type Answer = {
+  readonly status: number;
+  readonly description: string;
+  /** Response headers of this operation, name to meaning; those of every response are added by themselves. */
+  readonly headers?: Readonly<Record<string, string>>;
+} & ({ readonly type: Type } | { readonly arrayOf: Type; readonly schemaName: string });
+
+/**
+ * States an operation once: its name in the OpenAPI document, its texts and its success. Everything that the
+ * chain adds to it (errors, headers, security) is documented by itself.
+ */
+export function Operation(operation: {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly answers: Answer;
+}): MethodDecorator {
+  const { id, summary, description, answers } = operation;
+  const headers = Object.fromEntries(
+    Object.entries(answers.headers ?? {}).map(([name, meaning]) => [
+      name,
+      { description: meaning, schema: { type: 'string' as const } },
+    ]),
+  );
+  const success = { status: answers.status, description: answers.description, headers };
+  const documented = [ApiOperation({ operationId: id, summary, description }), HttpCode(answers.status)];
+  if ('type' in answers) {
+    return applyDecorators(...documented, ApiResponse({ ...success, type: answers.type }));
+  }
+  const { arrayOf, schemaName } = answers;
+  return applyDecorators(
+    ...documented,
+    ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
+    ApiResponse({ ...success, type: [arrayOf] }),
+  );
+}
