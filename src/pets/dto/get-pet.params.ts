@@ -1,0 +1,7 @@
+import { Int64Parameter } from '../../http/properties/int64.property.js';
+
+/** Path parameters of getPet. */
+export class GetPetParams {
+  @Int64Parameter({ description: 'The identifier of the animal', example: 1 })
+  petId!: bigint;
+}

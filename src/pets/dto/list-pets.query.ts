@@ -1,0 +1,16 @@
+import { EnumProperty } from '../../http/properties/enum.property.js';
+import { IntegerParameter } from '../../http/properties/integer.parameter.js';
+import { PET_STATUSES, type PetStatus } from '../pet-status.js';
+
+/** Query of listPets (specification, headings "List animals" and "Page size"). */
+export class ListPetsQuery {
+  @IntegerParameter({ description: 'Maximum number of animals returned', minimum: 1, maximum: 100, default: 20 })
+  limit!: number;
+
+  @EnumProperty({
+    enumName: 'PetStatus',
+    values: PET_STATUSES,
+    description: 'Restrict the result to animals of this status',
+  })
+  status?: PetStatus;
+}

@@ -1,0 +1,20 @@
+import { Column, Entity, Index } from 'typeorm';
+import { Int64Column, Int64Key } from '../database/int64.js';
+import type { PetStatus } from './pet-status.js';
+
+/** An animal offered in the store. */
+@Entity('pets')
+@Index('pets_status_id', ['status', 'id'])
+export class Pet {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { length: 255 })
+  name!: string;
+
+  @Int64Column({ name: 'category_id' })
+  categoryId!: bigint;
+
+  @Column('varchar', { length: 9 })
+  status!: PetStatus;
+}

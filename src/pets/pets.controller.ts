@@ -1,0 +1,70 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { RequireScopes } from '../auth/auth.decorators.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { Deprecated } from '../http/deprecation/deprecated.decorator.js';
+import { Operation } from '../openapi/operation.decorator.js';
+import { GetPetParams } from './dto/get-pet.params.js';
+import { ListPetsQuery } from './dto/list-pets.query.js';
+import { NewPet } from './dto/new-pet.js';
+import { PetDto } from './dto/pet.dto.js';
+import { PETS_ERRORS } from './pets.errors.js';
+import './pets.scopes.js';
+import { PetsService } from './pets.service.js';
+
+/** The three operations of the specification (heading "Endpoints"). */
+@Controller({ path: 'pets', version: '1' })
+export class PetsController {
+  constructor(private readonly pets: PetsService) {}
+
+  @Get()
+  @RequireScopes('pets:read')
+  @Operation({
+    id: 'listPets',
+    summary: 'List animals',
+    description: 'Lists animals in the order of their ids, at most `limit` of them, of one status or of all.',
+    answers: { status: 200, description: 'A paginated list of animals', arrayOf: PetDto, schemaName: 'Pets' },
+  })
+  listPets(@Query() query: ListPetsQuery): Promise<PetDto[]> {
+    return this.pets.list(query);
+  }
+
+  @Post()
+  @RequireScopes('pets:write')
+  @Operation({
+    id: 'createPet',
+    summary: 'Add an animal',
+    description: 'Adds an animal and answers it with the `id` assigned to it. Once answered, it is on disk.',
+    answers: {
+      status: 201,
+      description: 'The created animal, including the assigned `id`',
+      type: PetDto,
+      headers: { Location: 'Address of the animal' },
+    },
+  })
+  async createPet(@Body() newPet: NewPet, @Res({ passthrough: true }) response: Response): Promise<PetDto> {
+    const pet = await this.pets.create(newPet);
+    response.setHeader('Location', `/v1/pets/${pet.id}`);
+    return pet;
+  }
+
+  @Get(':petId')
+  @RequireScopes('pets:read')
+  @Deprecated({
+    since: Date.UTC(2026, 10, 20),
+    sunset: Date.UTC(2030, 11, 5),
+    link: '/docs#/Pets/getPet',
+  })
+  @Operation({
+    id: 'getPet',
+    summary: 'Get an animal',
+    description:
+      'Fetches one animal. Deprecated: it will be removed on 5 December 2030. ' +
+      'Use `GET /pets` with the `status` filter instead.',
+    answers: { status: 200, description: 'The animal', type: PetDto },
+  })
+  @ApiErrors(PETS_ERRORS.pet_not_found)
+  getPet(@Param() { petId }: GetPetParams): Promise<PetDto> {
+    return this.pets.get(petId);
+  }
+}

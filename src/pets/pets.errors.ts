@@ -1,0 +1,10 @@
+import { defineErrors } from '../errors/define-errors.js';
+
+export const PETS_ERRORS = defineErrors({
+  pet_not_found: {
+    status: 404,
+    message: 'There is no animal with the id {petId}.',
+    cause: 'No animal has this id.',
+    remedy: 'List the animals with `GET /pets` to see their ids.',
+  },
+});

@@ -1,0 +1,6 @@
+import { defineScopes } from '../auth/scopes.js';
+
+defineScopes({
+  'pets:read': 'List animals and fetch one.',
+  'pets:write': 'Add animals.',
+});
