@@ -1,0 +1,70 @@
+import { parse as parseQuery } from 'node:querystring';
+import { VersioningType, type INestApplication, type LoggerService } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Application } from 'express';
+import { AppModule } from './app.module.js';
+import { Settings } from './config/settings.js';
+import { refuseMissingHost } from './http/missing-host.middleware.js';
+import { answerParserRefusals } from './http/parser-refusals.js';
+import { assignRequestId } from './http/request-id.middleware.js';
+import { AppLogger } from './logging/app-logger.js';
+import { RequestLogMiddleware } from './logging/request-log.middleware.js';
+import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
+import { serveDocs } from './openapi/swagger-ui.js';
+
+const EXPOSED_HEADERS = [
+  'Link',
+  'Location',
+  'ETag',
+  'Retry-After',
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Deprecation',
+  'Sunset',
+];
+
+/** Longest that headers, and a whole request, may take to arrive, in milliseconds. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
+export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
+  const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+  app.useLogger(options.logger ?? app.get(AppLogger));
+  return setupApp(app);
+}
+
+/** Turns any application made of AppModule into this service. */
+export function setupApp(application: INestApplication): INestApplication {
+  const app = application as NestExpressApplication;
+  const settings = app.get(Settings);
+  // Bodies are read behind the guards, by JsonBodyInterceptor; Nest's own parser must never be there first.
+  app.getHttpAdapter().registerParserMiddleware = () => undefined;
+  // Nest has made the router by now, so that Express's settings of these names come too late.
+  const express = app.getHttpAdapter().getInstance() as Application;
+  Object.assign(express.router, { caseSensitive: true, strict: true });
+  app.set('etag', false);
+  app.set('x-powered-by', false);
+  app.set('trust proxy', settings.trustProxy ?? false);
+  app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
+  app.enableVersioning({ type: VersioningType.URI });
+  app.use(assignRequestId);
+  app.use(app.get(RequestLogMiddleware).use);
+  app.use(app.get(RequestMetricsMiddleware).use);
+  app.use(refuseMissingHost);
+  if (settings.corsOrigins.length > 0) {
+    const [first] = settings.corsOrigins;
+    app.enableCors({ origin: first === '*' ? '*' : [...settings.corsOrigins], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 });
+  }
+  serveDocs(app);
+  const server = app.getHttpServer();
+  answerParserRefusals(server, settings.bodyLimitBytes);
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  return app;
+}

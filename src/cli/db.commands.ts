@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import type { DataSource } from 'typeorm';
+import { loadSettings } from '../config/load-settings.js';
+import { createDataSource } from '../database/data-source.js';
+import { DemoData } from '../database/demo-data.js';
+import { migrate, schemaStatus } from '../database/schema.js';
+import { positiveInteger } from './arguments.js';
+import { outputOf, tableOf } from './output.js';
+import { withApp } from './with-app.js';
+
+/** `petstore db …`: the database. */
+export function addDbCommands(program: Command): void {
+  const db = program.command('db').description('the database');
+
+  db.command('migrate')
+    .description('bring the schema up to date; nothing happens when it is')
+    .option('--json', 'print one JSON document')
+    .action(async (options: { json?: boolean }) => {
+      const applied = await withDatabase(migrate);
+      outputOf(options.json ?? false).print(
+        { applied },
+        applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
+      );
+    });
+
+  db.command('status')
+    .description('show which migrations ran and which are pending; changes nothing')
+    .option('--json', 'print one JSON document')
+    .action(async (options: { json?: boolean }) => {
+      const status = await withDatabase(schemaStatus);
+      const rows = (['applied', 'pending', 'unknown'] as const).flatMap((state) =>
+        status[state].map((name) => [name, state]),
+      );
+      outputOf(options.json ?? false).print(status, tableOf([['MIGRATION', 'STATE'], ...rows]));
+    });
+
+  db.command('seed')
+    .description('add demo data')
+    .option('--count <animals>', 'how many animals; default: the demo catalogue once', positiveInteger)
+    .option('--json', 'print one JSON document')
+    .action(async (options: { count?: number; json?: boolean }) => {
+      const added = await withApp((app) => app.get(DemoData).add(options.count));
+      outputOf(options.json ?? false).print({ added }, `Added ${added} animals.`);
+    });
+}
+
+/** Opens the database without migrating it, which starting the application would do. */
+async function withDatabase<T>(command: (dataSource: DataSource) => Promise<T>): Promise<T> {
+  const dataSource = await createDataSource(loadSettings());
+  await dataSource.initialize();
+  try {
+    return await command(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,63 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { AuthModule } from './auth/auth.module.js';
+import { ScopesGuard } from './auth/scopes.guard.js';
+import { Clock, SystemClock } from './clock.js';
+import { SettingsModule } from './config/settings.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { ErrorFilter } from './errors/error.filter.js';
+import { HealthModule } from './health/health.module.js';
+import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
+import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
+import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
+import { JsonResponseInterceptor } from './http/json-response.interceptor.js';
+import { UnmatchedRoutes } from './http/unmatched-routes.js';
+import { UriLengthGuard } from './http/uri-length.guard.js';
+import { ValidationPipe } from './http/validation.pipe.js';
+import { LoggingModule } from './logging/logging.module.js';
+import { RequestLogMiddleware } from './logging/request-log.middleware.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
+import { QuotaGuard } from './throttling/quota.guard.js';
+import { ThrottlingModule } from './throttling/throttling.module.js';
+
+/** Provides the Clock to every module. */
+@Global()
+@Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
+class ClockModule {}
+
+/**
+ * Everything that a request passes on its way to a feature. The list below is the chain, in its order; which
+ * refusal wins when several apply follows from it, and test/chain-order.spec.ts pins it. In front of it stand
+ * the middlewares of app.setup.ts.
+ */
+@Module({
+  imports: [
+    SettingsModule,
+    ClockModule,
+    LoggingModule,
+    MetricsModule,
+    DatabaseModule,
+    ThrottlingModule,
+    AuthModule,
+    HealthModule,
+  ],
+  providers: [
+    { provide: APP_GUARD, useClass: DeprecationHeadersGuard },
+    { provide: APP_GUARD, useClass: ApiKeyGuard },
+    { provide: APP_GUARD, useClass: ScopesGuard },
+    { provide: APP_GUARD, useClass: QuotaGuard },
+    { provide: APP_GUARD, useClass: UriLengthGuard },
+    { provide: APP_INTERCEPTOR, useClass: SunsetInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: JsonResponseInterceptor },
+    { provide: APP_PIPE, useClass: ValidationPipe },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+    UnmatchedRoutes,
+    RequestLogMiddleware,
+    RequestMetricsMiddleware,
+  ],
+  exports: [AuthModule, DatabaseModule, HealthModule],
+})
+export class PlatformModule {}
