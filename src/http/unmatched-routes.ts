@@ -39,7 +39,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     const express = this.adapterHost.httpAdapter.getInstance<Application>();
     express.use('/v1', answer);
     express.use('/v1', (error: unknown, request: Request, response: Response, next: NextFunction) => {
-      if (error instanceof URIError || (error as { status?: unknown }).status === 400) answer(request, response, next);
+      if (error instanceof URIError) answer(request, response, next);
       else next(error);
     });
   }

@@ -9,12 +9,13 @@ import type { OperationObject, PathItem, ResponseObject } from './document-types
 import { errorResponsesOf, type ExtendedOperation } from './error-responses.js';
 import { ARRAY_SCHEMA_EXTENSION } from './operation.decorator.js';
 import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
+import { TAG_EXTENSION } from './tag.decorator.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 /** What the decorators leave for this file alone. */
-const INTERNAL_EXTENSIONS = [ERRORS_EXTENSION, ARRAY_SCHEMA_EXTENSION, PUBLIC_EXTENSION, SCOPES_EXTENSION];
+const INTERNAL_EXTENSIONS = [ERRORS_EXTENSION, ARRAY_SCHEMA_EXTENSION, PUBLIC_EXTENSION];
 
 /** The OpenAPI document of the API under /v1, from the decorators of its controllers. */
 export function buildApiDocument(app: INestApplication): OpenAPIObject {
@@ -54,7 +55,7 @@ function complete(document: OpenAPIObject): OpenAPIObject {
     info: withoutContact(document.info),
     servers: document.servers ?? [],
     security: document.security ?? [],
-    tags: tagsOf(paths),
+    tags: takeTags(paths),
     paths,
     components: { ...document.components, schemas: sortedByName(schemas), headers: DOCUMENTED_HEADERS },
   };
@@ -71,9 +72,16 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   }
 }
 
-function tagsOf(paths: Record<string, PathItem>): { name: string }[] {
-  const names = operationsOf(paths).flatMap((operation) => operation.tags ?? []);
-  return [...new Set(names)].sort().map((name) => ({ name }));
+/** Takes the texts of `@Tag()` off the operations and answers them, by name. */
+function takeTags(paths: Record<string, PathItem>): { name: string; description: string }[] {
+  const descriptions = new Map<string, string>();
+  for (const operation of operationsOf(paths) as ExtendedOperation[]) {
+    const description = operation[TAG_EXTENSION] as string | undefined;
+    const [name] = operation.tags ?? [];
+    if (name !== undefined && description !== undefined) descriptions.set(name, description);
+    Reflect.deleteProperty(operation, TAG_EXTENSION);
+  }
+  return [...descriptions].sort().map(([name, description]) => ({ name, description }));
 }
 
 function operationsOf(paths: Record<string, PathItem>): OperationObject[] {

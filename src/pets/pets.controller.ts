@@ -4,6 +4,7 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Deprecated } from '../http/deprecation/deprecated.decorator.js';
 import { Operation } from '../openapi/operation.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
 import { GetPetParams } from './dto/get-pet.params.js';
 import { ListPetsQuery } from './dto/list-pets.query.js';
 import { NewPet } from './dto/new-pet.js';
@@ -13,6 +14,7 @@ import './pets.scopes.js';
 import { PetsService } from './pets.service.js';
 
 /** The three operations of the specification (heading "Endpoints"). */
+@Tag('Pets', 'The catalogue of animals offered in the store.')
 @Controller({ path: 'pets', version: '1' })
 export class PetsController {
   constructor(private readonly pets: PetsService) {}

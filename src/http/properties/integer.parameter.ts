@@ -18,7 +18,11 @@ export function IntegerParameter(options: {
     // Without it class-transformer passes over a parameter that is absent, and its default with it.
     Expose(),
     Transform(({ value }: TransformFnParams): unknown => (value === undefined ? fallback : toNumber(value))),
-    Rule('not_an_integer', 'This must be one integer in decimal, without sign or leading zeros.', Number.isInteger),
+    Rule(
+      'not_an_integer',
+      'This must be one integer in decimal, without sign or leading zeros.',
+      (value) => typeof value === 'number',
+    ),
     Rule(
       'out_of_range',
       `This must be from ${minimum} to ${maximum}.`,

@@ -1,0 +1,28 @@
+// Makes the generated files that are kept in the repository: docs/openapi.json, docs/errors.md and the types
+// of the test client. test/generated-files.spec.ts fails when they are stale.
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { buildIfStale } from './build-if-stale.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
+
+buildIfStale();
+// Nothing of this machine's settings may show in the files.
+process.chdir(join(root, 'docs'));
+for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL']) delete process.env[name];
+process.env.DATABASE_URL = 'sqlite::memory:';
+const { createApp } = await built('app.setup.js');
+const { buildApiDocument } = await built('openapi/api-document.js');
+const { errorCatalogue } = await built('errors/define-errors.js');
+const { errorsMarkdown } = await built('errors/errors-markdown.js');
+
+const app = await createApp({ logger: false });
+await app.init();
+const document = JSON.parse(JSON.stringify(buildApiDocument(app)));
+await app.close();
+writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null, 2)}\n`);
+writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
+writeFileSync(join(root, 'test/support/openapi-types.ts'), astToString(await openapiTS(document)));

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../src/auth/api-keys.service.js';
+import { generateApiKey } from '../src/auth/api-key.format.js';
+import { Store } from './support/store.js';
+
+const BARE = 'Bearer realm="petstore"';
+const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open();
+});
+afterAll(() => store.close());
+
+/** Each case in a minute of its own, since refusals count for the address. */
+async function send(authorization: string | undefined) {
+  store.clock.advance(60_000);
+  return store.request('GET', '/v1/pets', { key: null, headers: authorization === undefined ? {} : { authorization } });
+}
+
+describe('the API key', () => {
+  it.each([
+    ['as the specification writes it', (key: string) => `Bearer ${key}`],
+    ['with the scheme in lower case', (key: string) => `bearer ${key}`],
+    ['with the scheme in capitals', (key: string) => `BEARER ${key}`],
+    ['with more spaces', (key: string) => `Bearer   ${key}  `],
+  ])('is accepted %s', async (_, header) => {
+    expect((await send(header(store.key))).status).toBe(200);
+  });
+
+  it.each([
+    ['no header', undefined],
+    ['an empty header', ''],
+    ['the scheme alone', 'Bearer'],
+  ])('is missing with %s', async (_, authorization) => {
+    const { status, body, headers } = await send(authorization);
+    expect([status, body.code]).toEqual([401, 'missing_api_key']);
+    expect(headers.get('www-authenticate')).toBe(BARE);
+  });
+
+  it.each([
+    ['another scheme', () => 'Basic dXNlcjpwYXNz'],
+    ['no scheme', (key: string) => key],
+    ['two tokens', (key: string) => `Bearer ${key} ${key}`],
+    ['a wrong checksum', (key: string) => `Bearer ${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`],
+    ['a key cut short', (key: string) => `Bearer ${key.slice(0, -1)}`],
+    ['a key never issued', () => `Bearer ${generateApiKey('test')}`],
+    ['a key of another kind', () => 'Bearer eyJhbGciOiJIUzI1NiJ9.e30.x'],
+    ['the text of a query', () => `Bearer ' OR 1=1 --`],
+    ['eight thousand characters', () => `Bearer ${'a'.repeat(8_000)}`],
+  ])('is invalid with %s', async (_, header) => {
+    const { status, body, headers } = await send(header(store.key));
+    expect([status, body.code]).toEqual([401, 'invalid_api_key']);
+    expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
+  });
+
+  it('is refused once revoked, and says so', async () => {
+    const { id, key } = await store.issueKey();
+    expect((await send(`Bearer ${key}`)).status).toBe(200);
+    await store.app.get(ApiKeysService).revoke(id);
+    const { status, body, headers } = await send(`Bearer ${key}`);
+    expect([status, body.code]).toEqual([401, 'revoked_api_key']);
+    expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
+  });
+
+  it('is refused from its expiry on, and says so', async () => {
+    const { key } = await store.issueKey({ lifetimeMs: 120_000 });
+    expect((await send(`Bearer ${key}`)).status).toBe(200);
+    const { status, body } = await send(`Bearer ${key}`);
+    expect([status, body.code]).toEqual([401, 'expired_api_key']);
+  });
+
+  it('is needed where no operation is', async () => {
+    store.clock.advance(60_000);
+    for (const [method, path] of [
+      ['GET', '/v1/nothing'],
+      ['DELETE', '/v1/pets'],
+      ['GET', '/v1/pets/%zz'],
+      ['GET', '/v1'],
+      ['OPTIONS', '/v1/pets'],
+    ] as const) {
+      expect((await store.request(method, path, { key: null })).status, `${method} ${path}`).toBe(401);
+    }
+  });
+
+  it('appears nowhere in the database', async () => {
+    const rows = JSON.stringify(await store.app.get(ApiKeysService).list());
+    expect(rows).not.toContain(store.key);
+    expect(rows).not.toContain(store.key.slice(14));
+  });
+});
+
+describe('scopes', () => {
+  it.each([
+    ['pets:read', 'GET', '/v1/pets', undefined, 200],
+    ['pets:read', 'POST', '/v1/pets', { name: 'a', categoryId: 1 }, 403],
+    ['pets:write', 'POST', '/v1/pets', { name: 'a', categoryId: 1 }, 201],
+    ['pets:write', 'GET', '/v1/pets', undefined, 403],
+    ['pets:write', 'GET', '/v1/pets/1', undefined, 403],
+  ])('%s on %s %s', async (scope, method, path, json, expected) => {
+    const { key } = await store.issueKey({ scopes: [scope] });
+    const { status, body, headers } = await store.request(method, path, { key, json });
+    expect(status).toBe(expected);
+    if (expected !== 403) return;
+    expect(body.code).toBe('insufficient_scope');
+    expect(headers.get('www-authenticate')).toMatch(/error="insufficient_scope", scope="pets:(read|write)"$/);
+  });
+});

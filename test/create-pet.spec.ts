@@ -1,0 +1,165 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from './support/store.js';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+});
+afterAll(() => store.close());
+
+const post = (json: unknown, headers?: Record<string, string>) =>
+  store.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });
+
+describe('POST /v1/pets', () => {
+  it('adds an animal and answers it with its id and address', async () => {
+    const { status, body, headers } = await post({ name: 'Biscuit', categoryId: 7, status: 'pending' });
+    expect(status).toBe(201);
+    expect(body).toEqual({ id: expect.any(Number), name: 'Biscuit', categoryId: 7, status: 'pending' });
+    expect(headers.get('location')).toBe(`/v1/pets/${body.id}`);
+    const fetched = await store.request('GET', headers.get('location') ?? '');
+    expect(fetched.text).toBe(JSON.stringify(body));
+  });
+
+  it('makes it available when no status is given', async () => {
+    expect((await post({ name: 'Luna', categoryId: 1 })).body.status).toBe('available');
+  });
+
+  it.each([
+    ['255 characters', 'n'.repeat(255)],
+    ['255 characters outside the basic plane', '🐕'.repeat(255)],
+    ['255 characters with variation selectors', '❤️'.repeat(127) + 'x'],
+    ['spaces around it', '  Luna  '],
+    ['quotes and a backslash', `"O'Brien" \\ <b>`],
+    ['another script', 'لولو'],
+    ['control characters other than NUL', 'a\u0001\tb\n'],
+    ['the text of a query', `'; DROP TABLE pets; --`],
+    ['the name of a built-in', '__proto__'],
+  ])('returns the name as sent: %s', async (_, name) => {
+    const { status, body } = await post({ name, categoryId: 1 });
+    expect(status).toBe(201);
+    expect(body.name).toBe(name);
+    expect((await store.request('GET', `/v1/pets/${body.id}`)).body.name).toBe(name);
+  });
+
+  it.each([
+    ['no name', '{"categoryId":1}', ['name required']],
+    ['no category', '{"name":"a"}', ['categoryId required']],
+    ['nothing', '{}', ['categoryId required', 'name required']],
+    ['a name of null', '{"name":null,"categoryId":1}', ['name not_a_string']],
+    ['a numeric name', '{"name":5,"categoryId":1}', ['name not_a_string']],
+    ['a name that is an object', '{"name":{"hasOwnProperty":1},"categoryId":1}', ['name not_a_string']],
+    ['an empty name', '{"name":"","categoryId":1}', ['name blank']],
+    ['a blank name', '{"name":" \\t\\u200b\\u00a0","categoryId":1}', ['name blank']],
+    ['a name of 256 characters', `{"name":"${'n'.repeat(256)}","categoryId":1}`, ['name too_long']],
+    ['NUL in the name', '{"name":"a\\u0000b","categoryId":1}', ['name forbidden_character']],
+    ['half a surrogate pair', '{"name":"a\\ud83d","categoryId":1}', ['name forbidden_character']],
+    ['a long name with NUL', `{"name":"${'n'.repeat(256)}\\u0000","categoryId":1}`, ['name forbidden_character', 'name too_long']],
+    ['a category of null', '{"name":"a","categoryId":null}', ['categoryId not_an_integer']],
+    ['a category in quotes', '{"name":"a","categoryId":"1"}', ['categoryId not_an_integer']],
+    ['a fractional category', '{"name":"a","categoryId":1.5}', ['categoryId not_an_integer']],
+    ['a category written 1.0', '{"name":"a","categoryId":1.0}', ['categoryId not_an_integer']],
+    ['a category written 1e3', '{"name":"a","categoryId":1e3}', ['categoryId not_an_integer']],
+    ['a category beyond every number', '{"name":"a","categoryId":1e999}', ['categoryId not_an_integer']],
+    ['a category of 2⁶³', '{"name":"a","categoryId":9223372036854775808}', ['categoryId out_of_range']],
+    ['a category below −2⁶³', '{"name":"a","categoryId":-9223372036854775809}', ['categoryId out_of_range']],
+    ['a status of null', '{"name":"a","categoryId":1,"status":null}', ['status not_allowed_value']],
+    ['an unknown status', '{"name":"a","categoryId":1,"status":"lost"}', ['status not_allowed_value']],
+    ['an unknown field', '{"name":"a","categoryId":1,"staus":"sold"}', ['staus unknown_field']],
+    ['an id', '{"id":5,"name":"a","categoryId":1}', ['id unknown_field']],
+    ['a field named __proto__', '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}', ['__proto__ unknown_field']],
+    ['a field named constructor', '{"name":"a","categoryId":1,"constructor":1}', ['constructor unknown_field']],
+    ['a field named hasOwnProperty', '{"name":"a","categoryId":1,"hasOwnProperty":1}', ['hasOwnProperty unknown_field']],
+    [
+      'everything at once',
+      '{"name":"","categoryId":"x","status":"y","z":1}',
+      ['categoryId not_an_integer', 'name blank', 'status not_allowed_value', 'z unknown_field'],
+    ],
+    ['an array', '[{"name":"a","categoryId":1}]', [' not_an_object']],
+    ['a string', '"pet"', [' not_an_object']],
+    ['null', 'null', [' not_an_object']],
+    ['a number', '1', [' not_an_object']],
+  ])('refuses %s, naming every fault', async (_, text, faults) => {
+    const { status, body } = await post(text);
+    expect(status).toBe(400);
+    expect(body.code).toBe('validation_failed');
+    const found = body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+    expect(found.sort()).toEqual(faults);
+  });
+
+  it('refuses a POST without a body', async () => {
+    const { status, body } = await store.request('POST', '/v1/pets');
+    expect([status, body.details[0].code]).toEqual([400, 'not_an_object']);
+  });
+
+  it.each([
+    ['empty text', ' ', 'malformed_json'],
+    ['a syntax error', '{"name":', 'malformed_json'],
+    ['a trailing comma', '{"name":"a",}', 'malformed_json'],
+    ['two documents', '{}{}', 'malformed_json'],
+    ['a member named twice', '{"name":"a","name":"b","categoryId":1}', 'malformed_json'],
+    ['NaN', '{"name":"a","categoryId":NaN}', 'malformed_json'],
+    ['nesting without end', '['.repeat(50_000), 'malformed_json'],
+    ['nesting that ends', `${'['.repeat(40_000)}${']'.repeat(40_000)}`, 'malformed_json'],
+  ])('refuses %s as malformed', async (_, text, code) => {
+    const { status, body } = await post(text);
+    expect([status, body.code]).toEqual([400, code]);
+  });
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const response = await fetch(`${store.url}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${store.key}`, 'content-type': 'application/json' },
+      body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'malformed_json' });
+  });
+
+  it.each([
+    ['plain text', 'text/plain'],
+    ['a form', 'application/x-www-form-urlencoded'],
+    ['another charset', 'application/json; charset=iso-8859-1'],
+    ['a look-alike', 'application/jsonp'],
+    ['a patch', 'application/merge-patch+json'],
+    ['no type', ''],
+  ])('refuses a body of %s with 415', async (_, type) => {
+    const { status, body } = await post('{"name":"a","categoryId":1}', { 'content-type': type });
+    expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+    'takes %s',
+    async (type) => {
+      expect((await post('{"name":"a","categoryId":1}', { 'content-type': type })).status).toBe(201);
+    },
+  );
+
+  it('takes a body compressed with gzip, and measures it decompressed', async () => {
+    const send = (text: string) =>
+      fetch(`${store.url}/v1/pets`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${store.key}`,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        },
+        body: gzipSync(text),
+      });
+    expect((await send('{"name":"Zip","categoryId":1}')).status).toBe(201);
+    expect((await send(`{"name":"${'n'.repeat(200_000)}"}`)).status).toBe(413);
+  });
+
+  it.each([
+    ['an unknown coding', 'lzma', 415],
+    ['gzip that is none', 'gzip', 400],
+  ])('refuses %s', async (_, coding, expected) => {
+    const { status } = await post('{"name":"a","categoryId":1}', { 'content-encoding': coding });
+    expect(status).toBe(expected);
+  });
+
+  it.each([102_401, 5_000_000])('refuses a body of %i bytes with 413', async (size) => {
+    const { status, body } = await post(`"${'x'.repeat(size - 2)}"`);
+    expect([status, body.code]).toEqual([413, 'payload_too_large']);
+  });
+});

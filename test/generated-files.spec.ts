@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorCatalogue } from '../src/errors/define-errors.js';
+import { errorsMarkdown } from '../src/errors/errors-markdown.js';
+import { Store } from './support/store.js';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open();
+});
+afterAll(() => store.close());
+
+const file = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+
+describe('a generated file is as `npm run docs:generate` makes it', () => {
+  it('docs/openapi.json', async () => {
+    expect(await file('docs/openapi.json')).toBe(`${JSON.stringify(store.document, null, 2)}\n`);
+  });
+
+  it('docs/errors.md', async () => {
+    expect(await file('docs/errors.md')).toBe(errorsMarkdown(errorCatalogue()));
+  });
+
+  it('test/support/openapi-types.ts', async () => {
+    const document = JSON.parse(JSON.stringify(store.document)) as Parameters<typeof openapiTS>[0];
+    expect(await file('test/support/openapi-types.ts')).toBe(astToString(await openapiTS(document)));
+  });
+});
+
+describe('the error catalogue and the OpenAPI document agree', () => {
+  it('every code in the document is in the catalogue, with the same status', () => {
+    const rows = new Map(errorCatalogue().map(({ code, status }) => [code, status]));
+    const documented = documentedErrors();
+    expect(documented.length).toBeGreaterThan(20);
+    for (const { code, status } of documented) expect(rows.get(code), code).toBe(Number(status));
+  });
+
+  it('every code of the catalogue is in the document, except what is no operation’s own', () => {
+    const documented = new Set(documentedErrors().map(({ code }) => code));
+    const undocumented = errorCatalogue()
+      .map(({ code }) => code)
+      .filter((code) => !documented.has(code));
+    expect(undocumented).toEqual([
+      'headers_too_large',
+      'internal_error',
+      'method_not_allowed',
+      'request_timeout',
+      'route_not_found',
+      'service_unavailable',
+      'uri_too_long',
+    ]);
+  });
+});
+
+function documentedErrors(): { code: string; status: string }[] {
+  return Object.values(store.document.paths)
+    .flatMap((item) => [item.get, item.post])
+    .flatMap((operation) => Object.entries(operation?.responses ?? {}))
+    .flatMap(([status, response]) => {
+      const content = (response as { content?: Record<string, { examples?: object }> }).content;
+      return Object.keys(content?.['application/json']?.examples ?? {}).map((code) => ({ code, status }));
+    });
+}

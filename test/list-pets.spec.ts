@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DemoData } from '../src/database/demo-data.js';
+import { Store } from './support/store.js';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+  await store.app.get(DemoData).add(150);
+});
+afterAll(() => store.close());
+
+describe('GET /v1/pets', () => {
+  it.each([
+    ['no limit: 20', '', 20],
+    ['the smallest', '?limit=1', 1],
+    ['the largest', '?limit=100', 100],
+    ['with an unknown parameter, which is ignored', '?limit=7&color=red', 7],
+    ['behind a thousand unknown parameters', `?${'a&'.repeat(1_500)}limit=3`, 3],
+  ])('limits the page: %s', async (_, query, length) => {
+    const { status, body } = await store.request('GET', `/v1/pets${query}`);
+    expect(status).toBe(200);
+    expect(body).toHaveLength(length);
+  });
+
+  it.each(['available', 'pending', 'sold'])('answers only animals that are %s', async (status) => {
+    const { body } = await store.request('GET', `/v1/pets?status=${status}&limit=100`);
+    expect(body.length).toBeGreaterThan(5);
+    expect(new Set(body.map((pet: { status: string }) => pet.status))).toEqual(new Set([status]));
+  });
+
+  it('answers in the order of the ids', async () => {
+    const { body } = await store.request('GET', '/v1/pets?limit=100');
+    expect(body.map((pet: { id: number }) => pet.id)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+  });
+
+  it.each([
+    ['zero', 'limit=0', 'limit', 'out_of_range'],
+    ['above the maximum', 'limit=101', 'limit', 'out_of_range'],
+    ['negative', 'limit=-1', 'limit', 'out_of_range'],
+    ['huge', `limit=${'9'.repeat(400)}`, 'limit', 'out_of_range'],
+    ['empty', 'limit=', 'limit', 'not_an_integer'],
+    ['without a value', 'limit', 'limit', 'not_an_integer'],
+    ['repeated', 'limit=1&limit=1', 'limit', 'not_an_integer'],
+    ['fractional', 'limit=1.0', 'limit', 'not_an_integer'],
+    ['an exponent', 'limit=1e1', 'limit', 'not_an_integer'],
+    ['signed', 'limit=%2B5', 'limit', 'not_an_integer'],
+    ['padded with a zero', 'limit=05', 'limit', 'not_an_integer'],
+    ['padded with a space', 'limit=%205', 'limit', 'not_an_integer'],
+    ['hexadecimal', 'limit=0x5', 'limit', 'not_an_integer'],
+    ['in other digits', 'limit=%D9%A5', 'limit', 'not_an_integer'],
+    ['broken percent-encoding', 'limit=%zz', 'limit', 'not_an_integer'],
+    ['an unknown status', 'status=lost', 'status', 'not_allowed_value'],
+    ['a status in capitals', 'status=SOLD', 'status', 'not_allowed_value'],
+    ['an empty status', 'status=', 'status', 'not_allowed_value'],
+    ['a repeated status', 'status=sold&status=sold', 'status', 'not_allowed_value'],
+  ])('refuses a value that is %s', async (_, query, field, code) => {
+    const { status, body } = await store.request('GET', `/v1/pets?${query}`);
+    expect(status).toBe(400);
+    expect(body.code).toBe('validation_failed');
+    expect(body.details).toEqual([{ field, code, message: expect.any(String) }]);
+  });
+
+  it('names every fault at once', async () => {
+    const { body } = await store.request('GET', '/v1/pets?limit=x&status=y');
+    expect(body.details.map(({ field }: { field: string }) => field).sort()).toEqual(['limit', 'status']);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const get = await store.request('GET', '/v1/pets?limit=2');
+    const head = await store.request('HEAD', '/v1/pets?limit=2');
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+    expect(head.headers.get('content-length')).toBe(String(get.text.length));
+  });
+
+  it('reads no body of a GET', async () => {
+    const { status } = await store.request('GET', '/v1/pets', { headers: { 'content-type': 'text/plain' } });
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parse as parseYaml } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from './support/store.js';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open();
+});
+afterAll(() => store.close());
+
+/** What the specification's tables say, written down once more by hand. */
+const SPECIFICATION = [
+  {
+    operation: 'listPets',
+    method: 'get',
+    path: '/pets',
+    statuses: ['200', '401', '429'],
+    parameters: [
+      { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+      { name: 'status', in: 'query', required: false, schema: { $ref: '#/components/schemas/PetStatus' } },
+    ],
+    body: undefined,
+    success: ['200', '#/components/schemas/Pets'],
+  },
+  {
+    operation: 'createPet',
+    method: 'post',
+    path: '/pets',
+    statuses: ['201', '400', '401', '429'],
+    parameters: [],
+    body: '#/components/schemas/NewPet',
+    success: ['201', '#/components/schemas/Pet'],
+  },
+  {
+    operation: 'getPet',
+    method: 'get',
+    path: '/pets/{petId}',
+    statuses: ['200', '401', '404', '429'],
+    parameters: [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } }],
+    body: undefined,
+    success: ['200', '#/components/schemas/Pet'],
+  },
+] as const;
+
+// The document is plain JSON here; its library's types would only be in the way.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = any;
+
+describe('the OpenAPI document', () => {
+  it('has the specification’s operations and no other', () => {
+    const found = Object.entries(store.document.paths).flatMap(([path, item]) =>
+      Object.entries(item as Json).map(([method, operation]: [string, Json]) => `${operation.operationId} ${method} ${path}`),
+    );
+    expect(found.sort()).toEqual(SPECIFICATION.map(({ operation, method, path }) => `${operation} ${method} ${path}`).sort());
+  });
+
+  it.each(SPECIFICATION)('has $operation as specified', ({ method, path, statuses, parameters, body, success }) => {
+    const operation = (store.document.paths[path] as Json)[method];
+    expect(operation.parameters).toHaveLength(parameters.length);
+    for (const parameter of parameters) {
+      expect(operation.parameters).toContainEqual(expect.objectContaining({ ...parameter, schema: expect.objectContaining(parameter.schema) }));
+    }
+    expect(operation.requestBody?.content['application/json'].schema.$ref).toBe(body);
+    if (body) expect(operation.requestBody.required).toBe(true);
+    expect(operation.responses[success[0]].content['application/json'].schema.$ref).toBe(success[1]);
+    for (const status of statuses) {
+      expect(operation.responses[status], status).toBeDefined();
+      expect(operation.responses[status].headers).toMatchObject({
+        'X-RateLimit-Limit': { $ref: '#/components/headers/X-RateLimit-Limit' },
+        'X-RateLimit-Remaining': { $ref: '#/components/headers/X-RateLimit-Remaining' },
+        'X-RateLimit-Reset': { $ref: '#/components/headers/X-RateLimit-Reset' },
+      });
+      if (Number(status) < 400) continue;
+      expect(operation.responses[status].content['application/json'].schema.$ref).toBe('#/components/schemas/Error');
+    }
+    expect(operation.responses['429'].headers['Retry-After']).toBeDefined();
+    for (const text of [operation.summary, operation.description]) expect(text).toMatch(/\w/);
+  });
+
+  it('has the specification’s schemas and no other', () => {
+    const schemas = store.document.components?.schemas as Json;
+    expect(Object.keys(schemas)).toEqual(['Error', 'NewPet', 'Pet', 'PetStatus', 'Pets']);
+    expect(schemas.PetStatus).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
+    expect(schemas.NewPet.required).toEqual(['name', 'categoryId']);
+    expect(Object.keys(schemas.NewPet.properties)).toEqual(['name', 'categoryId', 'status']);
+    expect(schemas.NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(schemas.Pet.required).toEqual(['id', 'name', 'categoryId']);
+    expect(Object.keys(schemas.Pet.properties)).toEqual(['id', 'name', 'categoryId', 'status']);
+    expect(schemas.Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(schemas.Pets).toEqual({ type: 'array', items: { $ref: '#/components/schemas/Pet' } });
+    expect(schemas.Error.required).toEqual(['code', 'message', 'status']);
+    expect(schemas.Error.properties.status.type).toBe('integer');
+  });
+
+  it('is version 1.0.0, has both servers and the bearer scheme, and deprecates getPet alone', () => {
+    const { info, servers, security, components, paths } = store.document as Json;
+    expect(info.version).toBe('1.0.0');
+    expect(servers.map(({ url }: Json) => url)).toEqual(['/v1', 'https://staging.petstore.example/v1']);
+    expect(security).toEqual([{ bearer: [] }]);
+    expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
+    expect([paths['/pets/{petId}'].get.deprecated, paths['/pets'].get.deprecated]).toEqual([true, undefined]);
+  });
+
+  it('names the servers of the settings', async () => {
+    const other = await Store.open({
+      environment: { PUBLIC_BASE_URL: 'https://api.shop.example/v1', STAGING_BASE_URL: 'https://staging.shop.example/v1' },
+    });
+    expect(other.document.servers?.map(({ url }) => url)).toEqual(['https://api.shop.example/v1', 'https://staging.shop.example/v1']);
+    await other.close();
+  });
+
+  it('is served as JSON and as YAML', async () => {
+    const json = await store.request('GET', '/docs/openapi.json', { key: null });
+    const yaml = await store.request('GET', '/docs/openapi.yaml', { key: null });
+    expect(json.body).toEqual(JSON.parse(JSON.stringify(store.document)));
+    expect(parseYaml(yaml.text)).toEqual(json.body);
+  });
+
+  it('passes the recommended rules of Redocly without a warning', async () => {
+    const cli = new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url).pathname;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [cli, 'lint', 'docs/openapi.json', '--format=json'], {
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    });
+    const report = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Json;
+    expect(report.totals, stderr).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
+  });
+});

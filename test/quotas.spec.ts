@@ -1,0 +1,218 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKeysService } from '../src/auth/api-keys.service.js';
+import { ClientsService } from '../src/auth/clients.service.js';
+import { Store, type Answer, type StoreOptions } from './support/store.js';
+
+async function open(options: StoreOptions = {}): Promise<Store> {
+  const store = await Store.open(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const shown = ({ headers }: Answer) => ({
+  limit: headers.get('x-ratelimit-limit'),
+  remaining: headers.get('x-ratelimit-remaining'),
+  reset: headers.get('x-ratelimit-reset'),
+  policy: headers.get('ratelimit-policy'),
+  state: headers.get('ratelimit'),
+  retryAfter: headers.get('retry-after'),
+});
+
+const list = (store: Store, key?: string | null) => store.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
+const unix = (instant: string) => String(Date.parse(instant) / 1000);
+
+describe('the plans', () => {
+  it.each([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ] as const)('%s: %i a minute, %i a day', async (plan, perMinute, perDay) => {
+    const store = await open({ plan, at: '2026-11-20T12:00:29.250Z' });
+    expect(shown(await list(store))).toEqual({
+      limit: String(perMinute),
+      remaining: String(perMinute - 1),
+      reset: unix('2026-11-20T12:01:00Z'),
+      policy: `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`,
+      state: `"minute";r=${perMinute - 1};t=31, "day";r=${perDay - 1};t=43171`,
+      retryAfter: null,
+    });
+  });
+
+  it('enterprise: its own numbers', async () => {
+    const store = await open({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
+    expect(shown(await list(store)).policy).toBe('"minute";q=7;w=60, "day";q=70;w=86400');
+  });
+});
+
+describe('the minute', () => {
+  it('admits exactly the limit, refuses with 429 and is full again at the reset', async () => {
+    const store = await open({ plan: 'free', at: '2026-11-20T12:00:10.250Z' });
+    for (let used = 1; used <= 60; used += 1) {
+      const answer = await list(store);
+      expect([answer.status, shown(answer).remaining]).toEqual([200, String(60 - used)]);
+    }
+    const refused = await list(store);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(shown(refused)).toMatchObject({ limit: '60', remaining: '0', reset: unix('2026-11-20T12:01:00Z'), retryAfter: '50' });
+    expect(refused.body.message).toContain('60 requests per minute');
+    store.clock.set('2026-11-20T12:00:59.999Z');
+    const late = await list(store);
+    expect([late.status, shown(late).retryAfter]).toEqual([429, '1']);
+    store.clock.set('2026-11-20T12:01:00.000Z');
+    const next = await list(store);
+    expect([next.status, shown(next).remaining]).toEqual([200, '59']);
+  });
+
+  it('takes nothing from the day when it refuses', async () => {
+    const store = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 4 } });
+    for (let sent = 0; sent < 5; sent += 1) await list(store);
+    store.clock.advance(60_000);
+    expect((await list(store)).status).toBe(200);
+    expect((await list(store)).status).toBe(200);
+    store.clock.advance(60_000);
+    expect((await list(store)).body.code).toBe('daily_quota_exceeded');
+  });
+});
+
+describe('the day', () => {
+  it('is shown when it has fewer requests left, or as many', async () => {
+    const store = await open({ plan: 'enterprise', limits: { perMinute: 5, perDay: 5 } });
+    expect(shown(await list(store))).toMatchObject({ limit: '5', remaining: '4', reset: unix('2026-11-21T00:00:00Z') });
+  });
+
+  it('refuses with daily_quota_exceeded until midnight UTC and takes nothing from the minute', async () => {
+    const store = await open({ plan: 'enterprise', limits: { perMinute: 3, perDay: 2 }, at: '2026-11-20T23:59:30Z' });
+    await list(store);
+    await list(store);
+    const refused = await list(store);
+    expect([refused.status, refused.body.code]).toEqual([429, 'daily_quota_exceeded']);
+    expect(shown(refused)).toMatchObject({
+      limit: '2',
+      remaining: '0',
+      reset: unix('2026-11-21T00:00:00Z'),
+      retryAfter: '30',
+      state: '"minute";r=1;t=30, "day";r=0;t=30',
+    });
+    store.clock.set('2026-11-21T00:00:00Z');
+    expect((await list(store)).status).toBe(200);
+  });
+
+  it('is the one to wait for when both windows are used up', async () => {
+    const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
+    await list(store);
+    const refused = await list(store);
+    expect(refused.body.code).toBe('daily_quota_exceeded');
+    expect(shown(refused).reset).toBe(unix('2026-11-21T00:00:00Z'));
+  });
+});
+
+describe('what counts', () => {
+  it.each([
+    ['an answer', 'GET', '/v1/pets', undefined, 200],
+    ['a HEAD', 'HEAD', '/v1/pets', undefined, 200],
+    ['a 404 of an animal', 'GET', '/v1/pets/0', undefined, 404],
+    ['a 404 of a route', 'GET', '/v1/nothing', undefined, 404],
+    ['a 405', 'DELETE', '/v1/pets', undefined, 405],
+    ['a 400', 'GET', '/v1/pets?limit=0', undefined, 400],
+    ['a broken path', 'GET', '/v1/pets/%zz', undefined, 400],
+    ['a 201', 'POST', '/v1/pets', { name: 'a', categoryId: 1 }, 201],
+  ])('%s counts one', async (_, method, path, json, expected) => {
+    const store = await open({ plan: 'pro' });
+    const { status, headers } = await store.request(method, path, { json });
+    expect([status, headers.get('x-ratelimit-remaining')]).toEqual([expected, '299']);
+  });
+
+  it('a 403 counts nothing and shows the quota as it stands', async () => {
+    const store = await open({ plan: 'pro', scopes: ['pets:write'] });
+    for (let sent = 0; sent < 3; sent += 1) {
+      const refused = await list(store);
+      expect([refused.status, shown(refused).remaining, shown(refused).retryAfter]).toEqual([403, '300', null]);
+    }
+  });
+
+  it('all keys of a client share its quota', async () => {
+    const store = await open({ plan: 'free' });
+    const { key } = await store.issueKey();
+    await list(store);
+    expect(shown(await list(store, key)).remaining).toBe('58');
+  });
+
+  it('clients do not share', async () => {
+    const store = await open({ plan: 'free' });
+    const { key } = await store.issueKey({ plan: 'free' });
+    await list(store);
+    expect(shown(await list(store, key)).remaining).toBe('59');
+  });
+
+  it('a new plan applies to the next request and keeps what is used', async () => {
+    const store = await open({ plan: 'free' });
+    await list(store);
+    await store.app.get(ClientsService).setPlan(store.clientId, 'pro');
+    expect(shown(await list(store)).state).toMatch(/^"minute";r=298;t=\d+, "day";r=9998;/);
+  });
+
+  it('a smaller plan never shows a negative rest', async () => {
+    const store = await open({ plan: 'pro' });
+    for (let sent = 0; sent < 65; sent += 1) await list(store);
+    await store.app.get(ClientsService).setPlan(store.clientId, 'free');
+    const refused = await list(store);
+    expect([refused.status, shown(refused).remaining]).toEqual([429, '0']);
+  });
+
+  it('parallel requests are admitted up to the limit and no further', async () => {
+    const store = await open({ plan: 'free' });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => list(store)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  });
+});
+
+describe('callers without a valid key', () => {
+  it('share the 60 requests a minute of their address, then get 429 instead of 401', async () => {
+    const store = await open();
+    for (let used = 1; used <= 60; used += 1) {
+      const answer = await list(store, used % 2 ? null : 'nonsense');
+      expect([answer.status, shown(answer).remaining]).toEqual([401, String(60 - used)]);
+    }
+    const refused = await list(store, null);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(shown(refused)).toMatchObject({ limit: '60', policy: '"minute";q=60;w=60', retryAfter: '50' });
+    expect((await list(store)).status, 'a valid key is never refused because of its address').toBe(200);
+    store.clock.advance(60_000);
+    expect((await list(store, null)).status).toBe(401);
+  });
+
+  it('a revoked key counts for the address, not for its client', async () => {
+    const store = await open({ plan: 'free' });
+    const { id, key } = await store.issueKey();
+    await store.app.get(ApiKeysService).revoke(id);
+    await list(store, key);
+    expect(shown(await list(store)).remaining).toBe('59');
+    expect(shown(await list(store, null)).remaining).toBe('58');
+  });
+
+  it.each([
+    ['nobody’s word is taken by default', {}, '1.2.3.4', '5.6.7.8', '58'],
+    ['a trusted hop’s word is', { TRUST_PROXY: '1' }, '1.2.3.4', '5.6.7.8', '59'],
+    ['a trusted address’s word is', { TRUST_PROXY: '127.0.0.0/8' }, '1.2.3.4', '5.6.7.8', '59'],
+    ['an address outside the range is not trusted', { TRUST_PROXY: '10.0.0.0/8' }, '1.2.3.4', '5.6.7.8', '58'],
+    ['one /56 of IPv6 counts together', { TRUST_PROXY: '1' }, '2001:db8:1:200::1', '2001:db8:1:2ff:9::1', '58'],
+    ['another /56 does not', { TRUST_PROXY: '1' }, '2001:db8:1:200::1', '2001:db8:1:300::1', '59'],
+    ['IPv4 written as IPv6 is the same address', { TRUST_PROXY: '1' }, '1.2.3.4', '::ffff:1.2.3.4', '58'],
+  ])('%s', async (_, environment, first, second, expected) => {
+    const store = await open({ environment });
+    const from = (address: string) => store.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
+    await from(first);
+    expect(shown(await from(second)).remaining).toBe(expected);
+  });
+});
+
+describe('what is not the API', () => {
+  it.each(['/health/live', '/health/ready', '/docs', '/docs/openapi.json'])('%s needs no key and counts nothing', async (path) => {
+    const store = await open();
+    const { status, headers } = await store.request('GET', path, { key: null });
+    expect(status).toBe(200);
+    expect(headers.has('x-ratelimit-limit')).toBe(false);
+    expect(shown(await list(store, null)).remaining).toBe('59');
+  });
+});

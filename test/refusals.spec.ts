@@ -1,0 +1,3 @@
+import { describeRefusals } from './support/refusal-table.js';
+
+describeRefusals({});

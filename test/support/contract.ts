@@ -1,0 +1,87 @@
+import { createRequire } from 'node:module';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { expect } from 'vitest';
+import type { OperationObject, ResponseObject } from '../../src/openapi/document-types.js';
+import type { Answer } from './store.js';
+
+interface ResponseValidator {
+  /** Undefined when the body is one that the document allows for the status. */
+  validateResponse(status: number, body: unknown): unknown;
+}
+
+// The package is CommonJS with a `default` of its own, which loaders for ES modules disagree about.
+const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)('openapi-response-validator') as {
+  default: new (options: object) => ResponseValidator;
+};
+
+const RATE_LIMIT_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+
+/** Holds answers of the service against its OpenAPI document. */
+export class Contract {
+  private readonly validators = new Map<OperationObject, ResponseValidator>();
+
+  constructor(private readonly document: OpenAPIObject) {}
+
+  /** Fails the test when the answer is not one that the document allows. */
+  check(method: string, target: string, answer: Answer): void {
+    const path = target.split('?', 1)[0] ?? '';
+    const where = `${method} ${target} → ${answer.status} ${answer.text}`;
+    expect(answer.headers.get('x-request-id'), where).toMatch(/^[\w.-]{1,128}$/);
+    if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
+    if (!path.startsWith('/v1/')) return;
+    if (answer.status !== 204) for (const name of RATE_LIMIT_HEADERS) expect(answer.headers.has(name), `${name}: ${where}`).toBe(true);
+    const operation = this.operationOf(method, path.slice('/v1'.length));
+    if (operation) this.checkOperation(operation, method, answer, where);
+  }
+
+  private checkOperation(operation: OperationObject, method: string, answer: Answer, where: string): void {
+    const declared = (operation.responses[String(answer.status) as 'default'] ?? operation.responses.default) as ResponseObject;
+    for (const name of Object.keys(declared.headers ?? {})) {
+      // Whether a 401 or 403 challenges is told by the status; a 429 in its place does not.
+      expect(answer.headers.has(name), `header ${name}: ${where}`).toBe(true);
+    }
+    if (method === 'HEAD') return;
+    expect(answer.headers.get('content-type'), where).toMatch(/^application\/json/);
+    const validator = this.validatorOf(operation);
+    expect(validator.validateResponse(answer.status, answer.body), where).toBeUndefined();
+  }
+
+  private validatorOf(operation: OperationObject): ResponseValidator {
+    let validator = this.validators.get(operation);
+    if (!validator) {
+      validator = new OpenAPIResponseValidator({
+        responses: operation.responses,
+        components: this.document.components,
+        customFormats: { int64: () => true },
+      });
+      this.validators.set(operation, validator);
+    }
+    return validator;
+  }
+
+  private operationOf(method: string, path: string): OperationObject | undefined {
+    // A path that cannot be decoded is nobody's.
+    if (/%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
+    const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get';
+    for (const [template, item] of Object.entries(this.document.paths)) {
+      if (templateToPattern(template).test(path)) return item[verb];
+    }
+    return undefined;
+  }
+}
+
+/** The Error body of the specification, and nothing besides `details` on a 400. */
+function checkError(answer: Answer, where: string): void {
+  expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
+  const { code, message, status, details, ...rest } = answer.body as Record<string, unknown>;
+  expect(rest, where).toEqual({});
+  expect(code, where).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+  expect(message, where).toMatch(/^.{5,}$/);
+  expect(message, 'a place of the message left unfilled').not.toMatch(/\{\w+\}/);
+  expect(status, where).toBe(answer.status);
+  if (code !== 'validation_failed') expect(details, where).toBeUndefined();
+}
+
+function templateToPattern(template: string): RegExp {
+  return new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`);
+}

@@ -1,0 +1,27 @@
+import { connect } from 'node:net';
+
+/**
+ * Sends bytes as they stand and answers everything that comes back until the server closes the connection.
+ * Rejects when it stays open for 10 s: a hang.
+ */
+export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+    socket.setTimeout(10_000, () => socket.destroy(new Error(`No end after 10 s; received: ${received}`)));
+    socket.on('close', (failed) => (failed ? undefined : resolve(received)));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // A server may reset a connection whose rest it does not read, after its answer.
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(received);
+      else reject(error);
+    });
+  });
+}
+
+/** Status and parsed body of the first response in raw text. */
+export function parseRaw(text: string): { status: number; body: unknown; head: string } {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), body: JSON.parse(rest.join('\r\n\r\n')) as unknown, head };
+}

@@ -1,0 +1,116 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
+import type { OperationObject } from '../../src/openapi/document-types.js';
+import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
+import { Store, type StoreOptions } from './store.js';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** One operation of the document, with an address that its path parameters fit. */
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: OperationObject;
+}
+
+/**
+ * Tests every operation of the service's OpenAPI document against the refusals that the platform promises for
+ * it: 401, 403, 404, 405, 415 and 429. A module that is added tomorrow is covered without a test of its own:
+ *
+ *     describeRefusals({ modules: [ToysModule] });
+ */
+export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
+  const open = async (more: StoreOptions = {}): Promise<Store> => {
+    const store = await Store.open({ ...options, ...more });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const send = (store: Store, { method, path }: Route, request = {}) =>
+    store.request(method, path, { ...(method === 'GET' ? {} : { json: '{}' }), ...request });
+
+  describe('every operation of the document', () => {
+    it('exists', async () => {
+      const { document } = await open();
+      expect(routesOf(document).length).toBeGreaterThan(0);
+    });
+
+    it('answers 401 without a key', async () => {
+      const store = await open();
+      for (const route of routesOf(store.document).filter(needsKey)) {
+        const { status, body, headers } = await send(store, route, { key: null });
+        expect([status, body.code], nameOf(route)).toEqual([401, 'missing_api_key']);
+        expect(headers.get('www-authenticate'), nameOf(route)).toMatch(/^Bearer /);
+      }
+    });
+
+    it('answers 403 to a key without its scope', async () => {
+      const store = await open();
+      const guarded = routesOf(store.document).filter(({ operation }) => '403' in operation.responses);
+      for (const route of guarded) {
+        const required = (route.operation as ExtendedOperation)[SCOPES_EXTENSION] as string[];
+        const others = declaredScopes().filter(({ name }) => !required.includes(name));
+        const { key } = await store.issueKey({ scopes: others.map(({ name }) => name) });
+        const { status, body } = await send(store, route, { key });
+        expect([status, body.code], nameOf(route)).toEqual([403, 'insufficient_scope']);
+      }
+    });
+
+    it('answers 404 one segment below its path', async () => {
+      const store = await open();
+      for (const route of routesOf(store.document)) {
+        const { status, body } = await send(store, { ...route, path: `${route.path}/1/nothing-here` });
+        expect([status, body.code], nameOf(route)).toEqual([404, 'route_not_found']);
+      }
+    });
+
+    it('answers 405 with Allow to the methods that its path does not have', async () => {
+      const store = await open();
+      for (const route of routesOf(store.document)) {
+        const has = routesOf(store.document).filter(({ path }) => path === route.path).map(({ method }) => method);
+        for (const method of METHODS.map((verb) => verb.toUpperCase()).filter((verb) => !has.includes(verb))) {
+          const { status, body, headers } = await send(store, { ...route, method });
+          expect([status, body.code], `${method} ${route.path}`).toEqual([405, 'method_not_allowed']);
+          expect(headers.get('allow')?.split(', '), `${method} ${route.path}`).toEqual(expect.arrayContaining(has));
+        }
+      }
+    });
+
+    it('answers 415 to a body that is not JSON, if it takes one', async () => {
+      const store = await open();
+      for (const route of routesOf(store.document).filter(({ operation }) => operation.requestBody)) {
+        const { status, body } = await send(store, route, { headers: { 'content-type': 'text/plain' } });
+        expect([status, body.code], nameOf(route)).toEqual([415, 'unsupported_media_type']);
+      }
+    });
+
+    it('answers 429 with Retry-After once the quota is used', async () => {
+      const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+      await store.request('GET', '/v1/nothing');
+      for (const route of routesOf(store.document).filter(needsKey)) {
+        const { status, body, headers } = await send(store, route);
+        expect([status, body.code], nameOf(route)).toEqual([429, 'rate_limit_exceeded']);
+        expect(Number(headers.get('retry-after')), nameOf(route)).toBeGreaterThan(0);
+      }
+    });
+  });
+}
+
+function routesOf(document: OpenAPIObject): Route[] {
+  return Object.entries(document.paths).flatMap(([template, item]) =>
+    METHODS.flatMap((verb) => {
+      const operation = item[verb];
+      const path = `/v1${template.replace(/\{\w+\}/g, '1')}`;
+      return operation ? [{ method: verb.toUpperCase(), path, operation }] : [];
+    }),
+  );
+}
+
+function needsKey({ operation }: Route): boolean {
+  return operation.security?.length !== 0;
+}
+
+function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,133 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { INestApplication, Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { AppModule } from '../../src/app.module.js';
+import { setupApp } from '../../src/app.setup.js';
+import { ApiKeysService } from '../../src/auth/api-keys.service.js';
+import { ClientsService } from '../../src/auth/clients.service.js';
+import { Clock } from '../../src/clock.js';
+import { readSettings } from '../../src/config/setting.js';
+import { Settings } from '../../src/config/settings.js';
+import { buildApiDocument } from '../../src/openapi/api-document.js';
+import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
+import { Contract } from './contract.js';
+import { TestClock } from './test-clock.js';
+
+/** What a test says of the service that it wants; everything has a default. */
+export interface StoreOptions {
+  /** Plan of the client whose key `request()` sends; default business. */
+  readonly plan?: Plan;
+  /** Limits of an enterprise client. */
+  readonly limits?: PlanLimits;
+  /** Scopes of that key; default all that a key gets by default. */
+  readonly scopes?: string[];
+  /** Where the clock stands, as ISO 8601 text. */
+  readonly at?: string;
+  /** Environment variables over the kit's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Modules added to the service, as a team adds its own. */
+  readonly modules?: readonly Type[];
+}
+
+/** A running service on a database of its own, spoken to over real HTTP. */
+export class Store {
+  private constructor(
+    readonly app: INestApplication,
+    readonly clock: TestClock,
+    /** Origin such as http://127.0.0.1:40123. */
+    readonly url: string,
+    /** The client that the key belongs to. */
+    readonly clientId: string,
+    /** The API key that `request()` sends. */
+    readonly key: string,
+    /** The OpenAPI document of this service; every answer of `request()` is held against it. */
+    readonly document: OpenAPIObject,
+    private readonly contract: Contract,
+  ) {}
+
+  /** Starts the service with one client and one key. Close it when done. */
+  static async open(options: StoreOptions = {}): Promise<Store> {
+    const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
+    const settings = readSettings(Settings, {
+      NODE_ENV: 'test',
+      DATABASE_URL: 'sqlite::memory:',
+      LOG_LEVEL: 'silent',
+      ...options.environment,
+    });
+    const module = await Test.createTestingModule({ imports: [AppModule, ...(options.modules ?? [])] })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .overrideProvider(Settings)
+      .useValue(settings)
+      .compile();
+    const app = setupApp(module.createNestApplication({ logger: false }));
+    await app.listen(0, '127.0.0.1');
+    const client = await app.get(ClientsService).create('Test', options.plan ?? 'business', options.limits);
+    const { secret } = await app.get(ApiKeysService).issue(client.id, options.scopes ? { scopes: options.scopes } : {});
+    const document = buildApiDocument(app);
+    const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+    return new Store(app, clock, `http://127.0.0.1:${port}`, client.id, secret, document, new Contract(document));
+  }
+
+  /**
+   * Sends a request with the store's key and checks the answer against the OpenAPI document. `json` is sent
+   * as the body, text as it stands; pass `key: null` to send none.
+   */
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const { key = this.key, json, headers = {} } = options;
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+    });
+    const text = await response.text();
+    const answer = { status: response.status, headers: response.headers, text, body: parsed(text) as never };
+    this.contract.check(method, path, answer);
+    return answer;
+  }
+
+  /** Issues another key for the store's client, or for a new one of another plan. */
+  async issueKey(options: { plan?: Plan; scopes?: string[]; lifetimeMs?: number } = {}): Promise<{ id: string; key: string }> {
+    const { plan, ...ofKey } = options;
+    const owner = plan === undefined ? this.clientId : (await this.app.get(ClientsService).create('Other', plan)).id;
+    const { apiKey, secret } = await this.app.get(ApiKeysService).issue(owner, ofKey);
+    return { id: apiKey.id, key: secret };
+  }
+
+  /** Stops the service. */
+  async close(): Promise<void> {
+    (this.app.getHttpServer() as Server).closeAllConnections();
+    await this.app.close();
+  }
+}
+
+/** How a request differs from the plain one. */
+export interface RequestOptions {
+  readonly key?: string | null;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What came back; `body` is the parsed JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
