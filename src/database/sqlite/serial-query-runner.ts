@@ -1,5 +1,6 @@
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import type { ConnectionTurns } from './connection-turns.js';
@@ -27,7 +28,8 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     try {
       // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
       const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
-      return (await super.query(sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql, bindable, structured)) as never;
+      const result: unknown = await super.query(sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql, bindable, structured);
+      return (await this.withExactRowId(result)) as never;
     } catch (error) {
       throw translate(error);
     } finally {
@@ -63,6 +65,16 @@ export class SerialQueryRunner extends SqliteQueryRunner {
   override async release(): Promise<void> {
     if (this.isTransactionActive) await this.rollbackTransaction();
     await super.release();
+  }
+
+  /** After an INSERT, sqlite3 tells the new row's id as a double; one that was rounded is asked for again. */
+  private async withExactRowId(result: unknown): Promise<unknown> {
+    if (!(result instanceof QueryResult) || typeof result.raw !== 'number' || Number.isSafeInteger(result.raw)) {
+      return result;
+    }
+    const [row] = (await super.query('SELECT CAST(last_insert_rowid() AS TEXT) AS id', [])) as unknown as { id: string }[];
+    result.raw = BigInt(row?.id ?? 0);
+    return result;
   }
 
   private endTurnOutsideTransaction(): void {

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DataSource } from 'typeorm';
+import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { Store } from './support/store.js';
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 1_000_000, perDay: 1_000_000 } });
+});
+afterAll(() => store.close());
+
+const int64 = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  // Around what a double holds exactly, and the ends.
+  fc.bigInt({ min: 2n ** 53n - 4n, max: 2n ** 53n + 4n }),
+  fc.bigInt({ min: -(2n ** 53n) - 4n, max: -(2n ** 53n) + 4n }),
+  fc.constantFrom(INT64_MIN, INT64_MIN + 1n, -1n, 0n, 1n, INT64_MAX - 1n, INT64_MAX),
+);
+
+const post = (categoryId: string) => store.request('POST', '/v1/pets', { json: `{"name":"a","categoryId":${categoryId}}` });
+const categoryIn = (text: string) => /"categoryId":(-?\d+)/.exec(text)?.[1];
+
+describe('an int64', () => {
+  it('survives request, database and response to the last digit', async () => {
+    await fc.assert(
+      fc.asyncProperty(int64, async (categoryId) => {
+        const created = await post(String(categoryId));
+        expect([created.status, categoryIn(created.text)]).toEqual([201, String(categoryId)]);
+        const fetched = await store.request('GET', created.headers.get('location') ?? '');
+        expect(fetched.text).toBe(created.text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is refused when it is none, whatever the digits', async () => {
+    const outside = fc.oneof(
+      fc.bigInt({ min: INT64_MAX + 1n, max: 10n ** 40n }),
+      fc.bigInt({ min: -(10n ** 40n), max: INT64_MIN - 1n }),
+    );
+    await fc.assert(
+      fc.asyncProperty(outside, async (categoryId) => {
+        const { status, body } = await post(String(categoryId));
+        expect([status, body.details[0].code]).toEqual([400, 'out_of_range']);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is exact as an id, in path, database, list, answer and Location', async () => {
+    const id = 2n ** 53n + 1n;
+    await store.app.get(DataSource).query(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`, [id]);
+    expect((await store.request('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id},`);
+    expect((await store.request('GET', `/v1/pets/${id - 1n}`)).status).toBe(404);
+    expect((await store.request('GET', '/v1/pets?status=sold')).text).toContain(`"id":${id},`);
+    const next = await post('1');
+    expect(next.text).toContain(`"id":${id + 1n},`);
+    expect(next.headers.get('location')).toBe(`/v1/pets/${id + 1n}`);
+  });
+
+  it('is exact for a module that uses a plain repository', async () => {
+    const repository = store.app.get(DataSource).getRepository(Pet);
+    const categoryId = 2n ** 62n + 1n;
+    const saved = await repository.save(repository.create({ name: 'Saved', categoryId, status: 'sold' }));
+    expect(typeof saved.id).toBe('bigint');
+    const [found] = await repository.find({ where: { categoryId } });
+    expect(found).toEqual(saved);
+    await repository.update({ categoryId }, { name: 'Renamed' });
+    expect((await repository.findOneByOrFail({ id: saved.id })).name).toBe('Renamed');
+    await repository.delete({ id: saved.id });
+    expect(await repository.countBy({ categoryId })).toBe(0);
+  });
+});
