@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
-const inputs = ['ormconfig.ts', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json', 'src'];
+const inputs = [
+  'ormconfig.ts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'nest-cli.json',
+  'package-lock.json',
+  'src',
+];
 
 /** Builds dist/ if it is older than its sources; exits the process with 1 when the build fails. */
 export function buildIfStale() {

@@ -59,7 +59,11 @@ export function setupApp(application: INestApplication): INestApplication {
   app.use(refuseMissingHost);
   if (settings.corsOrigins.length > 0) {
     const [first] = settings.corsOrigins;
-    app.enableCors({ origin: first === '*' ? '*' : [...settings.corsOrigins], exposedHeaders: EXPOSED_HEADERS, maxAge: 600 });
+    app.enableCors({
+      origin: first === '*' ? '*' : [...settings.corsOrigins],
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: 600,
+    });
   }
   serveDocs(app);
   const server = app.getHttpServer();

@@ -19,7 +19,10 @@ async function start(): Promise<void> {
   const logger = app.get(AppLogger);
   const key = await prepareFirstStart(app);
   await app.listen(port, host).catch(naming('PORT', port));
-  const managementAt = await app.get(ManagementServer).listen().catch(naming('MANAGEMENT_PORT', managementPort));
+  const managementAt = await app
+    .get(ManagementServer)
+    .listen()
+    .catch(naming('MANAGEMENT_PORT', managementPort));
   const origin = originOf(app.getHttpServer() as Server);
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
@@ -46,7 +49,8 @@ function stopOnSignal(app: INestApplication): void {
 
 function naming(variable: string, port: number | null): (error: NodeJS.ErrnoException) => never {
   return (error) => {
-    if (error.code === 'EADDRINUSE') throw new Error(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
+    if (error.code === 'EADDRINUSE')
+      throw new Error(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
     throw error;
   };
 }
@@ -59,6 +63,9 @@ function originOf(server: Server): string {
 
 start().catch((error: unknown) => {
   if (error instanceof SettingsError) process.stderr.write(`The settings are wrong:\n${error.message}\n`);
-  else process.stderr.write(`The service could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+  else
+    process.stderr.write(
+      `The service could not start: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
   process.exit(1);
 });

@@ -15,7 +15,10 @@ afterAll(() => store.close());
 /** Each case in a minute of its own, since refusals count for the address. */
 async function send(authorization: string | undefined) {
   store.clock.advance(60_000);
-  return store.request('GET', '/v1/pets', { key: null, headers: authorization === undefined ? {} : { authorization } });
+  return store.request('GET', '/v1/pets', {
+    key: null,
+    headers: authorization === undefined ? {} : { authorization },
+  });
 }
 
 describe('the API key', () => {

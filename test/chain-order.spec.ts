@@ -4,7 +4,10 @@ import { Store, type StoreOptions } from './support/store.js';
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
-async function refusalOf(options: StoreOptions, request: { key?: null; json?: string; type?: string; path?: string }) {
+async function refusalOf(
+  options: StoreOptions,
+  request: { key?: null; json?: string; type?: string; path?: string },
+) {
   const store = await Store.open(options);
   onTestFinished(() => store.close());
   if (options.limits) await store.request('GET', '/v1/nothing');
@@ -21,9 +24,19 @@ describe('when several refusals apply, the first of these wins', () => {
     ['credential, before scope', { ...OVER, scopes: ['pets:read'] }, { key: null }, '401 missing_api_key'],
     ['scope, before quota', { ...OVER, scopes: ['pets:read'] }, {}, '403 insufficient_scope'],
     ['quota, before the body is read', OVER, {}, '429 daily_quota_exceeded'],
-    ['length of the target, before the body is read', {}, { path: `/v1/pets?${'x'.repeat(8_200)}` }, '414 uri_too_long'],
+    [
+      'length of the target, before the body is read',
+      {},
+      { path: `/v1/pets?${'x'.repeat(8_200)}` },
+      '414 uri_too_long',
+    ],
     ['media type, before size', {}, { json: 'x'.repeat(200_000) }, '415 unsupported_media_type'],
-    ['size, before syntax', {}, { json: 'x'.repeat(200_000), type: 'application/json' }, '413 payload_too_large'],
+    [
+      'size, before syntax',
+      {},
+      { json: 'x'.repeat(200_000), type: 'application/json' },
+      '413 payload_too_large',
+    ],
     ['syntax, before values', {}, { json: '{"name":5', type: 'application/json' }, '400 malformed_json'],
     ['values', {}, { json: '{"name":5}', type: 'application/json' }, '400 validation_failed'],
   ] as const)('%s', async (_, options, request, expected) => {
@@ -42,7 +55,8 @@ describe('when several refusals apply, the first of these wins', () => {
     const store = await Store.open();
     onTestFinished(() => store.close());
     const { sendRaw } = await import('./support/raw-http.js');
-    const head = 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
+    const head =
+      'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
     const text = await sendRaw(store.url, `${head}Content-Length: 1000000\r\n\r\n{`);
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
   });

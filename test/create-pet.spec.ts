@@ -54,7 +54,11 @@ describe('POST /v1/pets', () => {
     ['a name of 256 characters', `{"name":"${'n'.repeat(256)}","categoryId":1}`, ['name too_long']],
     ['NUL in the name', '{"name":"a\\u0000b","categoryId":1}', ['name forbidden_character']],
     ['half a surrogate pair', '{"name":"a\\ud83d","categoryId":1}', ['name forbidden_character']],
-    ['a long name with NUL', `{"name":"${'n'.repeat(256)}\\u0000","categoryId":1}`, ['name forbidden_character', 'name too_long']],
+    [
+      'a long name with NUL',
+      `{"name":"${'n'.repeat(256)}\\u0000","categoryId":1}`,
+      ['name forbidden_character', 'name too_long'],
+    ],
     ['a category of null', '{"name":"a","categoryId":null}', ['categoryId not_an_integer']],
     ['a category in quotes', '{"name":"a","categoryId":"1"}', ['categoryId not_an_integer']],
     ['a fractional category', '{"name":"a","categoryId":1.5}', ['categoryId not_an_integer']],
@@ -67,9 +71,21 @@ describe('POST /v1/pets', () => {
     ['an unknown status', '{"name":"a","categoryId":1,"status":"lost"}', ['status not_allowed_value']],
     ['an unknown field', '{"name":"a","categoryId":1,"staus":"sold"}', ['staus unknown_field']],
     ['an id', '{"id":5,"name":"a","categoryId":1}', ['id unknown_field']],
-    ['a field named __proto__', '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}', ['__proto__ unknown_field']],
-    ['a field named constructor', '{"name":"a","categoryId":1,"constructor":1}', ['constructor unknown_field']],
-    ['a field named hasOwnProperty', '{"name":"a","categoryId":1,"hasOwnProperty":1}', ['hasOwnProperty unknown_field']],
+    [
+      'a field named __proto__',
+      '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}',
+      ['__proto__ unknown_field'],
+    ],
+    [
+      'a field named constructor',
+      '{"name":"a","categoryId":1,"constructor":1}',
+      ['constructor unknown_field'],
+    ],
+    [
+      'a field named hasOwnProperty',
+      '{"name":"a","categoryId":1,"hasOwnProperty":1}',
+      ['hasOwnProperty unknown_field'],
+    ],
     [
       'everything at once',
       '{"name":"","categoryId":"x","status":"y","z":1}',
@@ -84,7 +100,7 @@ describe('POST /v1/pets', () => {
     expect(status).toBe(400);
     expect(body.code).toBe('validation_failed');
     const found = body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
-    expect(found.sort()).toEqual(faults);
+    expect(found.toSorted()).toEqual(faults);
   });
 
   it('refuses a POST without a body', async () => {

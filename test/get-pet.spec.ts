@@ -68,7 +68,9 @@ describe('the deprecation of getPet', () => {
     await store.request('GET', '/v1/pets/2');
     const { text } = await store.app.get(Metrics).exposition();
     expect(text).toMatch(
-      new RegExp(`petstore_deprecated_requests_total\\{method="GET",route="/v1/pets/:petId",client="${store.clientId}"\\} \\d`),
+      new RegExp(
+        `petstore_deprecated_requests_total\\{method="GET",route="/v1/pets/:petId",client="${store.clientId}"\\} \\d`,
+      ),
     );
   });
 });
@@ -78,8 +80,18 @@ describe('the removal of getPet', () => {
     ['the millisecond before', '2030-12-04T23:59:59.999Z', {}, 200],
     ['from the instant on', '2030-12-05T00:00:00.000Z', {}, 410],
     ['postponed', '2030-12-05T00:00:00.000Z', { SUNSET_NOT_BEFORE: '2031-06-01T00:00:00Z' }, 200],
-    ['after the postponement', '2031-06-01T00:00:00.000Z', { SUNSET_NOT_BEFORE: '2031-06-01T00:00:00Z' }, 410],
-    ['never before its own date', '2030-12-04T00:00:00.000Z', { SUNSET_NOT_BEFORE: '2027-01-01T00:00:00Z' }, 200],
+    [
+      'after the postponement',
+      '2031-06-01T00:00:00.000Z',
+      { SUNSET_NOT_BEFORE: '2031-06-01T00:00:00Z' },
+      410,
+    ],
+    [
+      'never before its own date',
+      '2030-12-04T00:00:00.000Z',
+      { SUNSET_NOT_BEFORE: '2027-01-01T00:00:00Z' },
+      200,
+    ],
   ])('%s', async (_, at, environment, expected) => {
     const later = await Store.open({ at, environment });
     await later.app.get(DemoData).add();

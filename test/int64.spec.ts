@@ -19,7 +19,8 @@ const int64 = fc.oneof(
   fc.constantFrom(INT64_MIN, INT64_MIN + 1n, -1n, 0n, 1n, INT64_MAX - 1n, INT64_MAX),
 );
 
-const post = (categoryId: string) => store.request('POST', '/v1/pets', { json: `{"name":"a","categoryId":${categoryId}}` });
+const post = (categoryId: string) =>
+  store.request('POST', '/v1/pets', { json: `{"name":"a","categoryId":${categoryId}}` });
 const categoryIn = (text: string) => /"categoryId":(-?\d+)/.exec(text)?.[1];
 
 describe('an int64', () => {
@@ -51,7 +52,9 @@ describe('an int64', () => {
 
   it('is exact as an id, in path, database, list, answer and Location', async () => {
     const id = 2n ** 53n + 1n;
-    await store.app.get(DataSource).query(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`, [id]);
+    await store.app
+      .get(DataSource)
+      .query(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`, [id]);
     expect((await store.request('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id},`);
     expect((await store.request('GET', `/v1/pets/${id - 1n}`)).status).toBe(404);
     expect((await store.request('GET', '/v1/pets?status=sold')).text).toContain(`"id":${id},`);

@@ -30,7 +30,9 @@ describe('GET /v1/pets', () => {
 
   it('answers in the order of the ids', async () => {
     const { body } = await store.request('GET', '/v1/pets?limit=100');
-    expect(body.map((pet: { id: number }) => pet.id)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(body.map((pet: { id: number }) => pet.id)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 1),
+    );
   });
 
   it.each([
@@ -62,7 +64,7 @@ describe('GET /v1/pets', () => {
 
   it('names every fault at once', async () => {
     const { body } = await store.request('GET', '/v1/pets?limit=x&status=y');
-    expect(body.details.map(({ field }: { field: string }) => field).sort()).toEqual(['limit', 'status']);
+    expect(body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(['limit', 'status']);
   });
 
   it('answers HEAD as GET, without the body', async () => {

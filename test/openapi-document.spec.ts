@@ -18,7 +18,12 @@ const SPECIFICATION = [
     path: '/pets',
     statuses: ['200', '401', '429'],
     parameters: [
-      { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      },
       { name: 'status', in: 'query', required: false, schema: { $ref: '#/components/schemas/PetStatus' } },
     ],
     body: undefined,
@@ -51,33 +56,44 @@ type Json = any;
 describe('the OpenAPI document', () => {
   it('has the specification’s operations and no other', () => {
     const found = Object.entries(store.document.paths).flatMap(([path, item]) =>
-      Object.entries(item as Json).map(([method, operation]: [string, Json]) => `${operation.operationId} ${method} ${path}`),
+      Object.entries(item as Json).map(
+        ([method, operation]: [string, Json]) => `${operation.operationId} ${method} ${path}`,
+      ),
     );
-    expect(found.sort()).toEqual(SPECIFICATION.map(({ operation, method, path }) => `${operation} ${method} ${path}`).sort());
+    expect(found.toSorted()).toEqual(
+      SPECIFICATION.map(({ operation, method, path }) => `${operation} ${method} ${path}`).toSorted(),
+    );
   });
 
-  it.each(SPECIFICATION)('has $operation as specified', ({ method, path, statuses, parameters, body, success }) => {
-    const operation = (store.document.paths[path] as Json)[method];
-    expect(operation.parameters).toHaveLength(parameters.length);
-    for (const parameter of parameters) {
-      expect(operation.parameters).toContainEqual(expect.objectContaining({ ...parameter, schema: expect.objectContaining(parameter.schema) }));
-    }
-    expect(operation.requestBody?.content['application/json'].schema.$ref).toBe(body);
-    if (body) expect(operation.requestBody.required).toBe(true);
-    expect(operation.responses[success[0]].content['application/json'].schema.$ref).toBe(success[1]);
-    for (const status of statuses) {
-      expect(operation.responses[status], status).toBeDefined();
-      expect(operation.responses[status].headers).toMatchObject({
-        'X-RateLimit-Limit': { $ref: '#/components/headers/X-RateLimit-Limit' },
-        'X-RateLimit-Remaining': { $ref: '#/components/headers/X-RateLimit-Remaining' },
-        'X-RateLimit-Reset': { $ref: '#/components/headers/X-RateLimit-Reset' },
-      });
-      if (Number(status) < 400) continue;
-      expect(operation.responses[status].content['application/json'].schema.$ref).toBe('#/components/schemas/Error');
-    }
-    expect(operation.responses['429'].headers['Retry-After']).toBeDefined();
-    for (const text of [operation.summary, operation.description]) expect(text).toMatch(/\w/);
-  });
+  it.each(SPECIFICATION)(
+    'has $operation as specified',
+    ({ method, path, statuses, parameters, body, success }) => {
+      const operation = (store.document.paths[path] as Json)[method];
+      expect(operation.parameters).toHaveLength(parameters.length);
+      for (const parameter of parameters) {
+        expect(operation.parameters).toContainEqual(
+          expect.objectContaining({ ...parameter, schema: expect.objectContaining(parameter.schema) }),
+        );
+      }
+      expect(operation.requestBody?.content['application/json'].schema.$ref).toBe(body);
+      if (body) expect(operation.requestBody.required).toBe(true);
+      expect(operation.responses[success[0]].content['application/json'].schema.$ref).toBe(success[1]);
+      for (const status of statuses) {
+        expect(operation.responses[status], status).toBeDefined();
+        expect(operation.responses[status].headers).toMatchObject({
+          'X-RateLimit-Limit': { $ref: '#/components/headers/X-RateLimit-Limit' },
+          'X-RateLimit-Remaining': { $ref: '#/components/headers/X-RateLimit-Remaining' },
+          'X-RateLimit-Reset': { $ref: '#/components/headers/X-RateLimit-Reset' },
+        });
+        if (Number(status) < 400) continue;
+        expect(operation.responses[status].content['application/json'].schema.$ref).toBe(
+          '#/components/schemas/Error',
+        );
+      }
+      expect(operation.responses['429'].headers['Retry-After']).toBeDefined();
+      for (const text of [operation.summary, operation.description]) expect(text).toMatch(/\w/);
+    },
+  );
 
   it('has the specification’s schemas and no other', () => {
     const schemas = store.document.components?.schemas as Json;
@@ -105,9 +121,15 @@ describe('the OpenAPI document', () => {
 
   it('names the servers of the settings', async () => {
     const other = await Store.open({
-      environment: { PUBLIC_BASE_URL: 'https://api.shop.example/v1', STAGING_BASE_URL: 'https://staging.shop.example/v1' },
+      environment: {
+        PUBLIC_BASE_URL: 'https://api.shop.example/v1',
+        STAGING_BASE_URL: 'https://staging.shop.example/v1',
+      },
     });
-    expect(other.document.servers?.map(({ url }) => url)).toEqual(['https://api.shop.example/v1', 'https://staging.shop.example/v1']);
+    expect(other.document.servers?.map(({ url }) => url)).toEqual([
+      'https://api.shop.example/v1',
+      'https://staging.shop.example/v1',
+    ]);
     await other.close();
   });
 
@@ -120,10 +142,14 @@ describe('the OpenAPI document', () => {
 
   it('passes the recommended rules of Redocly without a warning', async () => {
     const cli = new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url).pathname;
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [cli, 'lint', 'docs/openapi.json', '--format=json'], {
-      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-    });
-    const report = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Json;
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [cli, 'lint', 'docs/openapi.json', '--format=json'],
+      {
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    const report = JSON.parse(stdout.slice(stdout.indexOf('{')));
     expect(report.totals, stderr).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
   });
 });

@@ -18,7 +18,8 @@ const shown = ({ headers }: Answer) => ({
   retryAfter: headers.get('retry-after'),
 });
 
-const list = (store: Store, key?: string | null) => store.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
+const list = (store: Store, key?: string | null) =>
+  store.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
 const unix = (instant: string) => String(Date.parse(instant) / 1000);
 
 describe('the plans', () => {
@@ -53,7 +54,12 @@ describe('the minute', () => {
     }
     const refused = await list(store);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
-    expect(shown(refused)).toMatchObject({ limit: '60', remaining: '0', reset: unix('2026-11-20T12:01:00Z'), retryAfter: '50' });
+    expect(shown(refused)).toMatchObject({
+      limit: '60',
+      remaining: '0',
+      reset: unix('2026-11-20T12:01:00Z'),
+      retryAfter: '50',
+    });
     expect(refused.body.message).toContain('60 requests per minute');
     store.clock.set('2026-11-20T12:00:59.999Z');
     const late = await list(store);
@@ -77,11 +83,19 @@ describe('the minute', () => {
 describe('the day', () => {
   it('is shown when it has fewer requests left, or as many', async () => {
     const store = await open({ plan: 'enterprise', limits: { perMinute: 5, perDay: 5 } });
-    expect(shown(await list(store))).toMatchObject({ limit: '5', remaining: '4', reset: unix('2026-11-21T00:00:00Z') });
+    expect(shown(await list(store))).toMatchObject({
+      limit: '5',
+      remaining: '4',
+      reset: unix('2026-11-21T00:00:00Z'),
+    });
   });
 
   it('refuses with daily_quota_exceeded until midnight UTC and takes nothing from the minute', async () => {
-    const store = await open({ plan: 'enterprise', limits: { perMinute: 3, perDay: 2 }, at: '2026-11-20T23:59:30Z' });
+    const store = await open({
+      plan: 'enterprise',
+      limits: { perMinute: 3, perDay: 2 },
+      at: '2026-11-20T23:59:30Z',
+    });
     await list(store);
     await list(store);
     const refused = await list(store);
@@ -126,7 +140,11 @@ describe('what counts', () => {
     const store = await open({ plan: 'pro', scopes: ['pets:write'] });
     for (let sent = 0; sent < 3; sent += 1) {
       const refused = await list(store);
-      expect([refused.status, shown(refused).remaining, shown(refused).retryAfter]).toEqual([403, '300', null]);
+      expect([refused.status, shown(refused).remaining, shown(refused).retryAfter]).toEqual([
+        403,
+        '300',
+        null,
+      ]);
     }
   });
 
@@ -195,24 +213,40 @@ describe('callers without a valid key', () => {
     ['nobody’s word is taken by default', {}, '1.2.3.4', '5.6.7.8', '58'],
     ['a trusted hop’s word is', { TRUST_PROXY: '1' }, '1.2.3.4', '5.6.7.8', '59'],
     ['a trusted address’s word is', { TRUST_PROXY: '127.0.0.0/8' }, '1.2.3.4', '5.6.7.8', '59'],
-    ['an address outside the range is not trusted', { TRUST_PROXY: '10.0.0.0/8' }, '1.2.3.4', '5.6.7.8', '58'],
-    ['one /56 of IPv6 counts together', { TRUST_PROXY: '1' }, '2001:db8:1:200::1', '2001:db8:1:2ff:9::1', '58'],
+    [
+      'an address outside the range is not trusted',
+      { TRUST_PROXY: '10.0.0.0/8' },
+      '1.2.3.4',
+      '5.6.7.8',
+      '58',
+    ],
+    [
+      'one /56 of IPv6 counts together',
+      { TRUST_PROXY: '1' },
+      '2001:db8:1:200::1',
+      '2001:db8:1:2ff:9::1',
+      '58',
+    ],
     ['another /56 does not', { TRUST_PROXY: '1' }, '2001:db8:1:200::1', '2001:db8:1:300::1', '59'],
     ['IPv4 written as IPv6 is the same address', { TRUST_PROXY: '1' }, '1.2.3.4', '::ffff:1.2.3.4', '58'],
   ])('%s', async (_, environment, first, second, expected) => {
     const store = await open({ environment });
-    const from = (address: string) => store.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
+    const from = (address: string) =>
+      store.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
     await from(first);
     expect(shown(await from(second)).remaining).toBe(expected);
   });
 });
 
 describe('what is not the API', () => {
-  it.each(['/health/live', '/health/ready', '/docs', '/docs/openapi.json'])('%s needs no key and counts nothing', async (path) => {
-    const store = await open();
-    const { status, headers } = await store.request('GET', path, { key: null });
-    expect(status).toBe(200);
-    expect(headers.has('x-ratelimit-limit')).toBe(false);
-    expect(shown(await list(store, null)).remaining).toBe('59');
-  });
+  it.each(['/health/live', '/health/ready', '/docs', '/docs/openapi.json'])(
+    '%s needs no key and counts nothing',
+    async (path) => {
+      const store = await open();
+      const { status, headers } = await store.request('GET', path, { key: null });
+      expect(status).toBe(200);
+      expect(headers.has('x-ratelimit-limit')).toBe(false);
+      expect(shown(await list(store, null)).remaining).toBe('59');
+    },
+  );
 });

@@ -18,15 +18,30 @@ describe('what never becomes a request', () => {
     ['an unknown version', `GET /v1/pets HTTP/9.9\r\nHost: a${END}`, 400, 'malformed_request'],
     ['a space in the target', `GET /v1/pe ts HTTP/1.1\r\nHost: a${END}`, 400, 'malformed_request'],
     ['a broken header', `GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon${END}`, 400, 'malformed_request'],
-    ['a length that is no number', `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: x${END}`, 400, 'malformed_request'],
+    [
+      'a length that is no number',
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: x${END}`,
+      400,
+      'malformed_request',
+    ],
     [
       'a length beside a transfer coding',
       `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked${END}`,
       400,
       'malformed_request',
     ],
-    ['headers of 20 KiB', `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}${END}`, 431, 'headers_too_large'],
-    ['a target of 20 KiB', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a${END}`, 431, 'headers_too_large'],
+    [
+      'headers of 20 KiB',
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}${END}`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'a target of 20 KiB',
+      `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a${END}`,
+      431,
+      'headers_too_large',
+    ],
     ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\nHost: a${END}`, 405, 'method_not_allowed'],
     ['a TLS greeting', Buffer.from('16030100dc010000d80303', 'hex'), 400, 'malformed_request'],
   ])('gets the Error body: %s', async (_, bytes, expected, code) => {
@@ -39,7 +54,9 @@ describe('what never becomes a request', () => {
   });
 
   it('a request without Host gets the Error body', async () => {
-    const { status, body } = parseRaw(await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\n${withKey()}${END}`));
+    const { status, body } = parseRaw(
+      await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\n${withKey()}${END}`),
+    );
     expect([status, (body as { code: string }).code]).toEqual([400, 'malformed_request']);
   });
 });
@@ -47,8 +64,16 @@ describe('what never becomes a request', () => {
 describe('what is unusual, but a request', () => {
   it.each([
     ['HTTP/1.0', () => `GET /v1/pets HTTP/1.0\r\n${withKey()}${END}`, 200],
-    ['the absolute form of the target', () => `GET http://a/v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 200],
-    ['an expectation other than 100-continue', () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: x\r\n${withKey()}${END}`, 200],
+    [
+      'the absolute form of the target',
+      () => `GET http://a/v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`,
+      200,
+    ],
+    [
+      'an expectation other than 100-continue',
+      () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: x\r\n${withKey()}${END}`,
+      200,
+    ],
     ['an upgrade', () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n${withKey()}${END}`, 200],
     ['the asterisk form', () => `OPTIONS * HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['a path without a slash', () => `GET v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 400],
@@ -81,7 +106,9 @@ describe('what is unusual, but a request', () => {
   it('pipelined requests are answered in order', async () => {
     const one = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${store.key}${END}`;
     const last = `GET /v1/nothing HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`;
-    const statuses = [...(await sendRaw(store.url, one + one + last)).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+    const statuses = [...(await sendRaw(store.url, one + one + last)).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(
+      ([, status]) => status,
+    );
     expect(statuses).toEqual(['200', '200', '404']);
   });
 });

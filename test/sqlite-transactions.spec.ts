@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
-const namesNow = async () => (await dataSource.getRepository(Pet).find()).map(({ name }) => name).sort();
+const namesNow = async () => (await dataSource.getRepository(Pet).find()).map(({ name }) => name).toSorted();
 
 describe('transactions on SQLite', () => {
   it('a rollback takes nobody else’s write along', async () => {
@@ -58,7 +58,9 @@ describe('transactions on SQLite', () => {
   it('save() beside save() beside insert() keeps all', async () => {
     const pets = dataSource.getRepository(Pet);
     await Promise.all(
-      Array.from({ length: 15 }, (_, index) => (index % 2 ? pets.save(pets.create(pet(`${index}`))) : pets.insert(pet(`${index}`)))),
+      Array.from({ length: 15 }, (_, index) =>
+        index % 2 ? pets.save(pets.create(pet(`${index}`))) : pets.insert(pet(`${index}`)),
+      ),
     );
     expect(await namesNow()).toHaveLength(15);
   });

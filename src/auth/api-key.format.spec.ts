@@ -23,11 +23,13 @@ describe('an API key', () => {
   });
 
   it('is not well-formed with any one character changed', () => {
-    const other = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_- ');
+    const other = fc.stringMatching(/^[0-9A-Za-z_ -]$/);
     fc.assert(
       fc.property(key, fc.nat(44), other, (made, position, character) => {
         fc.pre(made[position] !== character);
-        expect(isWellFormedApiKey(made.slice(0, position) + character + made.slice(position + 1))).toBe(false);
+        expect(isWellFormedApiKey(made.slice(0, position) + character + made.slice(position + 1))).toBe(
+          false,
+        );
       }),
     );
   });

@@ -30,7 +30,10 @@ export class ApiKeysService {
    * Makes a key for a client. Without scopes it gets those granted by default; `lifetimeMs` counts from now.
    * Throws RefusedCommand for an unknown client or scope.
    */
-  async issue(clientId: string, options: { scopes?: string[]; lifetimeMs?: number } = {}): Promise<IssuedKey> {
+  async issue(
+    clientId: string,
+    options: { scopes?: string[]; lifetimeMs?: number } = {},
+  ): Promise<IssuedKey> {
     const client = await this.clients.get(clientId);
     const scopes = scopesToGrant(options.scopes);
     const now = this.clock.now();
@@ -78,5 +81,5 @@ function scopesToGrant(wanted: string[] | undefined): string[] {
     }
   }
   if (wanted.length === 0) throw new RefusedCommand('A key needs at least one scope.');
-  return [...new Set(wanted)].sort();
+  return [...new Set(wanted)].toSorted();
 }

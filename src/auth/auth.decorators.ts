@@ -22,9 +22,10 @@ export function Public(): ClassDecorator & MethodDecorator {
  * with defineScopes().
  */
 export function RequireScopes(...scopes: string[]): ClassDecorator & MethodDecorator {
-  const known = declaredScopes().map(({ name }) => name);
+  const known = new Set(declaredScopes().map(({ name }) => name));
   for (const scope of scopes) {
-    if (!known.includes(scope)) throw new Error(`Scope "${scope}" is not declared; declare it with defineScopes().`);
+    if (!known.has(scope))
+      throw new Error(`Scope "${scope}" is not declared; declare it with defineScopes().`);
   }
   return applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(SCOPES_EXTENSION, scopes));
 }

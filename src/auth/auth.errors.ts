@@ -10,7 +10,8 @@ export const AUTH_ERRORS = defineErrors({
   invalid_api_key: {
     status: 401,
     message: 'The API key is not valid.',
-    cause: 'The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.',
+    cause:
+      'The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.',
     remedy: 'Compare the key with the one that was issued, or have a new one issued.',
   },
   expired_api_key: {

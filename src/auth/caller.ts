@@ -23,6 +23,7 @@ export function callerOf(request: Request): Caller | undefined {
 }
 
 /** Handler parameter: who sends the request. */
-export const CurrentClient = createParamDecorator((_: unknown, context: ExecutionContext): Caller | undefined =>
-  callerOf(context.switchToHttp().getRequest<Request>()),
+export const CurrentClient = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Caller | undefined =>
+    callerOf(context.switchToHttp().getRequest<Request>()),
 );

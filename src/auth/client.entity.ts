@@ -4,7 +4,10 @@ import { PLAN_LIMITS } from '../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
-@Check('clients_enterprise_limits', `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`)
+@Check(
+  'clients_enterprise_limits',
+  `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`,
+)
 export class Client {
   /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })

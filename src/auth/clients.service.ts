@@ -17,7 +17,7 @@ export class ClientsService {
 
   /** Makes a client. An enterprise client needs its own limits; throws RefusedCommand without them. */
   async create(name: string, plan: Plan, limits: Partial<PlanLimits> = {}): Promise<Client> {
-    if (name.trim() === '' || [...name].length > 255) {
+    if (name.trim() === '' || Array.from(name).length > 255) {
       throw new RefusedCommand('A client needs a name of 1 to 255 characters.');
     }
     const client = this.clients.create({
@@ -57,7 +57,10 @@ export class ClientsService {
   }
 }
 
-function columnsOf(plan: Plan, limits: Partial<PlanLimits>): { perMinute: number | null; perDay: number | null } {
+function columnsOf(
+  plan: Plan,
+  limits: Partial<PlanLimits>,
+): { perMinute: number | null; perDay: number | null } {
   const { perMinute, perDay } = limits;
   if (plan !== 'enterprise') {
     if (perMinute !== undefined || perDay !== undefined) {
@@ -66,7 +69,9 @@ function columnsOf(plan: Plan, limits: Partial<PlanLimits>): { perMinute: number
     return { perMinute: null, perDay: null };
   }
   if (perMinute === undefined || perDay === undefined) {
-    throw new RefusedCommand('The plan enterprise needs its own limits: requests per minute and requests per day.');
+    throw new RefusedCommand(
+      'The plan enterprise needs its own limits: requests per minute and requests per day.',
+    );
   }
   for (const limit of [perMinute, perDay]) {
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {

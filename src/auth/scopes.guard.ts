@@ -27,7 +27,9 @@ export class ScopesGuard implements CanActivate {
     await this.quota.show(request, http.getResponse<Response>());
     throw new ApiError(AUTH_ERRORS.insufficient_scope, {
       params: { scope: required.join(' ') },
-      headers: { 'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${required.join(' ')}"` },
+      headers: {
+        'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${required.join(' ')}"`,
+      },
     });
   }
 }

@@ -28,5 +28,5 @@ export function defineScopes<Name extends string>(
 
 /** Every scope declared so far, by name in alphabetical order. */
 export function declaredScopes(): Scope[] {
-  return [...declared.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -8,7 +8,8 @@ const LONGEST_MS = 3_650 * UNITS.d;
 export function duration(text: string): number {
   const [, amount, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
   const milliseconds = Number(amount) * UNITS[(unit ?? 's') as keyof typeof UNITS];
-  if (!(milliseconds <= LONGEST_MS)) throw new InvalidArgumentError('Give a duration such as 90d, 12h or 30m, at most 3650d.');
+  if (!(milliseconds <= LONGEST_MS))
+    throw new InvalidArgumentError('Give a duration such as 90d, 12h or 30m, at most 3650d.');
   return milliseconds;
 }
 

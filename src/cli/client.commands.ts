@@ -20,7 +20,9 @@ export function addClientCommands(program: Command): void {
   withPlan(client.command('create').description('make a client'))
     .requiredOption('--name <name>', 'name of the client, 1 to 255 characters')
     .action(async (options: PlanOptions & { name: string }) => {
-      const made = await withApp((app) => app.get(ClientsService).create(options.name, options.plan, options));
+      const made = await withApp((app) =>
+        app.get(ClientsService).create(options.name, options.plan, options),
+      );
       outputOf(options.json ?? false).print(documentOf(made), `Made the client ${made.id}.\n${textOf(made)}`);
     });
 
@@ -55,19 +57,27 @@ export function addClientCommands(program: Command): void {
       outputOf(options.json ?? false).print(documentOf(found), textOf(found));
     });
 
-  withPlan(client.command('set-plan <id>').description('move a client to another plan; what it has used stays used')).action(
-    async (id: string, options: PlanOptions) => {
-      const moved = await withApp((app) => app.get(ClientsService).setPlan(id, options.plan, options));
-      outputOf(options.json ?? false).print(documentOf(moved), `Changed the plan.\n${textOf(moved)}`);
-    },
-  );
+  withPlan(
+    client.command('set-plan <id>').description('move a client to another plan; what it has used stays used'),
+  ).action(async (id: string, options: PlanOptions) => {
+    const moved = await withApp((app) => app.get(ClientsService).setPlan(id, options.plan, options));
+    outputOf(options.json ?? false).print(documentOf(moved), `Changed the plan.\n${textOf(moved)}`);
+  });
 }
 
 function withPlan(command: Command): Command {
   return command
     .addOption(planOption())
-    .option('--per-minute <requests>', 'requests per minute; enterprise only, and required there', positiveInteger)
-    .option('--per-day <requests>', 'requests per UTC day; enterprise only, and required there', positiveInteger)
+    .option(
+      '--per-minute <requests>',
+      'requests per minute; enterprise only, and required there',
+      positiveInteger,
+    )
+    .option(
+      '--per-day <requests>',
+      'requests per UTC day; enterprise only, and required there',
+      positiveInteger,
+    )
     .option('--json', 'print one JSON document');
 }
 

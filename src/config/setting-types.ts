@@ -56,7 +56,9 @@ export const origins: SettingType<readonly string[]> = {
   parse(text) {
     const list = text.split(',').map((origin) => origin.trim());
     if (list.length === 1 && list[0] === '*') return list;
-    return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin) ? list : undefined;
+    return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+      ? list
+      : undefined;
   },
 };
 

@@ -14,7 +14,11 @@ import { migrate } from './schema.js';
     TypeOrmModule.forRootAsync({
       inject: [Settings],
       // The options are made in data-source.ts; this module only carries the setting there.
-      useFactory: ({ databaseUrl }: Settings) => ({ type: 'sqlite', database: databaseUrl, toRetry: () => false }),
+      useFactory: ({ databaseUrl }: Settings) => ({
+        type: 'sqlite',
+        database: databaseUrl,
+        toRetry: () => false,
+      }),
       dataSourceFactory: (options) => openDatabase(String(options?.database)),
     }),
   ],

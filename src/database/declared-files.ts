@@ -10,7 +10,9 @@ const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
  */
 export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
   const files = await readdir(SOURCE_ROOT, { recursive: true });
-  const wanted = files.filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`)).sort();
+  const wanted = files
+    .filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`))
+    .toSorted();
   const modules = await Promise.all(
     wanted.map(async (file) => (await import(pathToFileURL(join(SOURCE_ROOT, file)).href)) as object),
   );

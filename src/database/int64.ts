@@ -15,7 +15,8 @@ export const int64Transformer: ValueTransformer = {
   from(value: unknown) {
     if (typeof value === 'string') return BigInt(value);
     if (typeof value === 'number') {
-      if (!Number.isSafeInteger(value)) throw new RangeError('An int64 was read as a double and may be rounded.');
+      if (!Number.isSafeInteger(value))
+        throw new RangeError('An int64 was read as a double and may be rounded.');
       return BigInt(value);
     }
     return value;

@@ -11,7 +11,7 @@ export interface SchemaStatus {
 
 /** Compares the database's migrations with the declared ones; changes nothing. */
 export async function schemaStatus(dataSource: DataSource): Promise<SchemaStatus> {
-  const known = [...dataSource.migrations].sort(byTimestamp).map(nameOf);
+  const known = dataSource.migrations.toSorted(byTimestamp).map(nameOf);
   const applied = await appliedMigrations(dataSource);
   return {
     applied: applied.filter((name) => known.includes(name)),
@@ -45,7 +45,9 @@ async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
     if (!(await runner.hasTable(MIGRATIONS_TABLE))) return [];
-    const rows = (await runner.query(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY timestamp`)) as { name: string }[];
+    const rows = (await runner.query(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY timestamp`)) as {
+      name: string;
+    }[];
     return rows.map(({ name }) => name);
   } finally {
     await runner.release();

@@ -9,5 +9,8 @@ export const ERRORS_EXTENSION = 'x-errors';
  * are added to every operation by themselves.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
-  return ApiExtension(ERRORS_EXTENSION, rows.map(({ code }) => code));
+  return ApiExtension(
+    ERRORS_EXTENSION,
+    rows.map(({ code }) => code),
+  );
 }

@@ -42,5 +42,5 @@ export function defineErrors<Code extends string>(
 
 /** Every error row declared so far, by code in alphabetical order. */
 export function errorCatalogue(): ErrorRow[] {
-  return [...catalogue.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+  return [...catalogue.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1));
 }

@@ -6,7 +6,10 @@ export class ErrorSchema {
   @ApiProperty({ description: 'Machine-readable error code', example: 'validation_failed' })
   code!: string;
 
-  @ApiProperty({ description: 'Human-readable description', example: 'The request holds invalid values; see details.' })
+  @ApiProperty({
+    description: 'Human-readable description',
+    example: 'The request holds invalid values; see details.',
+  })
   message!: string;
 
   @ApiProperty({ type: 'integer', description: 'The HTTP status code', example: 400 })
@@ -19,7 +22,10 @@ export class ErrorSchema {
       type: 'object',
       required: ['field', 'code', 'message'],
       properties: {
-        field: { type: 'string', description: 'Name of the field or parameter; empty for the body as a whole' },
+        field: {
+          type: 'string',
+          description: 'Name of the field or parameter; empty for the body as a whole',
+        },
         code: { type: 'string', description: 'The rule that was broken' },
         message: { type: 'string', description: 'What is allowed' },
       },

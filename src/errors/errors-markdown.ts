@@ -3,7 +3,7 @@ import type { ErrorRow } from './define-errors.js';
 
 /** docs/errors.md: every code of the catalogue with its cause and remedy, in the order of status and code. */
 export function errorsMarkdown(rows: readonly ErrorRow[]): string {
-  const sorted = [...rows].sort((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
+  const sorted = [...rows].toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
   const sections = sorted.map(
     ({ code, status, message, cause, remedy }) => `## ${code}
 

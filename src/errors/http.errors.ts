@@ -5,13 +5,15 @@ export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,
     message: 'The request is not valid HTTP or its path holds a broken percent-encoding.',
-    cause: 'The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.',
+    cause:
+      'The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.',
     remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
   },
   malformed_json: {
     status: 400,
     message: 'The request body is not valid JSON: {reason}.',
-    cause: 'The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.',
+    cause:
+      'The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.',
     remedy: 'Send one JSON document in UTF-8.',
   },
   validation_failed: {

@@ -33,7 +33,9 @@ export class HealthController {
   async ready(): Promise<HealthCheckResult> {
     if (this.readiness.isStopping) throw unavailable('it is stopping');
     try {
-      return await this.health.check([() => this.database.pingCheck('database', { timeout: PING_TIMEOUT_MS })]);
+      return await this.health.check([
+        () => this.database.pingCheck('database', { timeout: PING_TIMEOUT_MS }),
+      ]);
     } catch (error) {
       throw unavailable('the database does not answer', error);
     }
@@ -41,5 +43,9 @@ export class HealthController {
 }
 
 function unavailable(reason: string, cause?: unknown): ApiError {
-  return new ApiError(HTTP_ERRORS.service_unavailable, { params: { reason }, headers: { 'Retry-After': '5' }, cause });
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '5' },
+    cause,
+  });
 }

@@ -32,7 +32,8 @@ export class JsonBodyInterceptor implements NestInterceptor {
   }
 
   private async parse(request: Request, response: Response): Promise<unknown> {
-    if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
+    if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
+      throw new ApiError(HTTP_ERRORS.unsupported_media_type);
     const bytes = await this.bytesOf(request, response);
     try {
       return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -45,7 +45,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   }
 
   /** Always throws, except that a plain OPTIONS is told the methods of its path (RFC 9110 section 9.3.7). */
-  refuse(request: Request, response: Response): undefined {
+  refuse = (request: Request, response: Response): undefined => {
     const path = request.originalUrl.split('?', 1)[0] ?? '/';
     if (!isDecodable(path)) throw new ApiError(HTTP_ERRORS.malformed_request);
     const allowed = this.methodsOf(path);
@@ -59,7 +59,7 @@ export class UnmatchedRoutes implements OnModuleInit {
       params: { method: request.method, allowed: allow },
       headers: { Allow: allow },
     });
-  }
+  };
 
   private methodsOf(path: string): string[] {
     const { stack } = this.adapterHost.httpAdapter.getInstance<{ router: { stack: RouteLayer[] } }>().router;
@@ -70,7 +70,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     }
     if (methods.size === 0) return [];
     if (methods.has('GET')) methods.add('HEAD');
-    return [...methods.add('OPTIONS')].sort();
+    return [...methods.add('OPTIONS')].toSorted();
   }
 }
 

@@ -11,7 +11,8 @@ const LIMIT = 8_192;
 export class UriLengthGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { originalUrl } = context.switchToHttp().getRequest<Request>();
-    if (originalUrl.length > LIMIT) throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
+    if (originalUrl.length > LIMIT)
+      throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
     return true;
   }
 }

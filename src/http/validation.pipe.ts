@@ -9,7 +9,8 @@ import { getMetadataStorage } from 'class-validator';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 
-const exceptionFactory = (errors: ValidationError[]): ApiError => refusal(errors.flatMap((error) => detailsOf(error)));
+const exceptionFactory = (errors: ValidationError[]): ApiError =>
+  refusal(errors.flatMap((error) => detailsOf(error)));
 
 /**
  * Validates what handlers take and names every fault at once. In a body an unknown field is a fault, because
@@ -23,7 +24,11 @@ export class ValidationPipe implements PipeTransform {
     forbidNonWhitelisted: true,
     exceptionFactory,
   });
-  private readonly parameters = new NestValidationPipe({ transform: true, whitelist: true, exceptionFactory });
+  private readonly parameters = new NestValidationPipe({
+    transform: true,
+    whitelist: true,
+    exceptionFactory,
+  });
 
   async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type !== 'body') return (await this.parameters.transform(value, metadata)) as unknown;
@@ -50,7 +55,11 @@ function refusal(details: readonly FaultDetail[]): ApiError {
 
 function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
   const field = parent === '' ? error.property : `${parent}.${error.property}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({ field, code: slugOf(rule), message }));
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+    field,
+    code: slugOf(rule),
+    message,
+  }));
   return [...own, ...(error.children ?? []).flatMap((child) => detailsOf(child, field))];
 }
 
@@ -73,7 +82,10 @@ function fieldsOf(metatype: abstract new (...args: never[]) => unknown): Set<str
  * Removes the fields that the class does not have and answers a fault for each. class-transformer drops some
  * names (`__proto__`, `constructor`) before its validator could see them, and trips over others.
  */
-function takeUnknownFields(body: object, metatype: abstract new (...args: never[]) => unknown): FaultDetail[] {
+function takeUnknownFields(
+  body: object,
+  metatype: abstract new (...args: never[]) => unknown,
+): FaultDetail[] {
   const known = fieldsOf(metatype);
   const unknown = Object.keys(body).filter((field) => !known.has(field));
   for (const field of unknown) Reflect.deleteProperty(body, field);

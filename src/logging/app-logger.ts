@@ -4,7 +4,13 @@ import pretty from 'pino-pretty';
 import { Settings } from '../config/settings.js';
 
 /** Where Nest tells of every route and module at each start. */
-const START_CHATTER = new Set(['RoutesResolver', 'RouterExplorer', 'InstanceLoader', 'NestFactory', 'NestApplication']);
+const START_CHATTER = new Set([
+  'RoutesResolver',
+  'RouterExplorer',
+  'InstanceLoader',
+  'NestFactory',
+  'NestApplication',
+]);
 
 /** Nest's logger on pino: JSON lines on standard output, readable ones on a terminal. */
 @Injectable()
@@ -14,7 +20,9 @@ export class AppLogger implements LoggerService {
 
   constructor({ logLevel }: Settings) {
     const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
-    this.pino = process.stdout.isTTY ? pino(options, pretty({ ignore: 'context', sync: true })) : pino(options);
+    this.pino = process.stdout.isTTY
+      ? pino(options, pretty({ ignore: 'context', sync: true }))
+      : pino(options);
   }
 
   log = (message: unknown, ...rest: unknown[]): void =>
@@ -27,7 +35,11 @@ export class AppLogger implements LoggerService {
   /** Nest gives an error's stack before the context. */
   error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
 
-  private write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, rest: unknown[]): void {
+  private write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+    message: unknown,
+    rest: unknown[],
+  ): void {
     const context = rest.at(-1);
     const [stack] = rest.length > 1 ? rest : [];
     const fields = {

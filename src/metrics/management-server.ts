@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
@@ -21,13 +21,7 @@ export class ManagementServer implements OnApplicationShutdown {
   async listen(): Promise<number | null> {
     const { host, managementPort } = this.settings;
     if (managementPort === null) return null;
-    const server = createServer((request, response) => {
-      const isMetrics = request.url === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
-      const answer = isMetrics ? this.exposition() : Promise.resolve(notFound());
-      void answer.then(({ status, contentType, text }) => {
-        response.writeHead(status, { 'Content-Type': contentType }).end(text);
-      });
-    });
+    const server = createServer((request, response) => void this.answer(request, response));
     server.listen(managementPort, host);
     await once(server, 'listening');
     this.server = server;
@@ -39,18 +33,15 @@ export class ManagementServer implements OnApplicationShutdown {
     this.server?.closeAllConnections();
   }
 
-  private async exposition(): Promise<Answer> {
-    return { status: 200, ...(await this.metrics.exposition()) };
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/metrics' && (request.method === 'GET' || request.method === 'HEAD')) {
+      const { contentType, text } = await this.metrics.exposition();
+      response.writeHead(200, { 'Content-Type': contentType }).end(text);
+      return;
+    }
+    const { body } = new ApiError(HTTP_ERRORS.route_not_found);
+    response
+      .writeHead(body.status, { 'Content-Type': 'application/json; charset=utf-8' })
+      .end(JSON.stringify(body));
   }
-}
-
-interface Answer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
-}
-
-function notFound(): Answer {
-  const { body } = new ApiError(HTTP_ERRORS.route_not_found);
-  return { status: body.status, contentType: 'application/json; charset=utf-8', text: JSON.stringify(body) };
 }

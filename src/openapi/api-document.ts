@@ -66,7 +66,8 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   for (const operation of operationsOf(paths)) {
     const body = operation.requestBody;
     const content = body && 'content' in body ? body.content['application/json'] : undefined;
-    const name = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
+    const name =
+      content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
     const schema = schemas[name ?? ''];
     if (schema && !('$ref' in schema)) schema.additionalProperties = false;
   }
@@ -81,7 +82,9 @@ function takeTags(paths: Record<string, PathItem>): { name: string; description:
     if (name !== undefined && description !== undefined) descriptions.set(name, description);
     Reflect.deleteProperty(operation, TAG_EXTENSION);
   }
-  return [...descriptions].sort().map(([name, description]) => ({ name, description }));
+  return [...descriptions]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, description]) => ({ name, description }));
 }
 
 function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
@@ -89,7 +92,7 @@ function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
 }
 
 /** The builder always writes a contact, empty if there is none. */
-function withoutContact({ contact: _, ...info }: OpenAPIObject['info']): OpenAPIObject['info'] {
+function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): OpenAPIObject['info'] {
   return info;
 }
 
@@ -105,7 +108,9 @@ function completeOperation(operation: ExtendedOperation): Schemas {
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation) };
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
-    const references = headersOf(status, deprecated).map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+    const references = headersOf(status, deprecated).map(
+      (name) => [name, { $ref: `#/components/headers/${name}` }] as const,
+    );
     documented.headers = { ...documented.headers, ...Object.fromEntries(references) };
   }
   for (const extension of INTERNAL_EXTENSIONS) Reflect.deleteProperty(operation, extension);
@@ -125,5 +130,5 @@ function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
 }
 
 function sortedByName<T>(record: Record<string, T>): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -27,7 +27,8 @@ function errorsOf(operation: ExtendedOperation): ErrorRow[] {
   const own = (operation[ERRORS_EXTENSION] ?? []) as string[];
   const rows = errorCatalogue().filter(({ code }) => own.includes(code));
   const hasParameters = (operation.parameters ?? []).length > 0;
-  if (hasParameters || operation.requestBody) rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
+  if (hasParameters || operation.requestBody)
+    rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
   if (operation.requestBody) {
     rows.push(HTTP_ERRORS.malformed_json, HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
   }
@@ -49,7 +50,10 @@ function responseOf(rows: readonly ErrorRow[]): ResponseObject {
   return {
     description: rows.map(({ code, cause }) => `\`${code}\`: ${cause}`).join('\n\n'),
     content: {
-      'application/json': { schema: ERROR_SCHEMA, examples: Object.fromEntries(examples) as Record<string, object> },
+      'application/json': {
+        schema: ERROR_SCHEMA,
+        examples: Object.fromEntries(examples) as Record<string, object>,
+      },
     },
   };
 }

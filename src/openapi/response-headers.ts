@@ -5,9 +5,18 @@ export const DOCUMENTED_HEADERS = {
   'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
   'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
-  'RateLimit-Policy': text('Every window: requests allowed (q) in its length in seconds (w)', '"minute";q=60;w=60, "day";q=1000;w=86400'),
-  RateLimit: text('Every window: requests remaining (r) and seconds until it is full again (t)', '"minute";r=59;t=31, "day";r=999;t=40210'),
-  'X-Request-Id': text('Identifier of the request, to be named when reporting a fault', 'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf'),
+  'RateLimit-Policy': text(
+    'Every window: requests allowed (q) in its length in seconds (w)',
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
+  RateLimit: text(
+    'Every window: requests remaining (r) and seconds until it is full again (t)',
+    '"minute";r=59;t=31, "day";r=999;t=40210',
+  ),
+  'X-Request-Id': text(
+    'Identifier of the request, to be named when reporting a fault',
+    'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
+  ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),

@@ -47,7 +47,9 @@ export function serveDocs(app: INestApplication): void {
 
 /** Everything from here alone; "Try it out" may also call the servers that the document names. */
 function contentSecurityPolicy({ publicBaseUrl, stagingBaseUrl }: Settings): string {
-  const origins = [publicBaseUrl, stagingBaseUrl].filter((url) => URL.canParse(url)).map((url) => new URL(url).origin);
+  const origins = [publicBaseUrl, stagingBaseUrl]
+    .filter((url) => URL.canParse(url))
+    .map((url) => new URL(url).origin);
   return [
     `default-src 'none'`,
     `script-src 'self'`,

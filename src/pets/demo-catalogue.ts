@@ -4,8 +4,20 @@ import type { PetStatus } from './pet-status.js';
 export type DemoPet = readonly [name: string, categoryId: number, status: PetStatus];
 
 /** Categories of the demo catalogue, by id. The specification shows no category record; these are its numbers. */
-const [DOGS, CATS, RABBITS, GUINEA_PIGS, HAMSTERS, PARROTS, CANARIES, TORTOISES, LIZARDS, SNAKES, FRESHWATER_FISH, FERRETS] =
-  [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
+const [
+  DOGS,
+  CATS,
+  RABBITS,
+  GUINEA_PIGS,
+  HAMSTERS,
+  PARROTS,
+  CANARIES,
+  TORTOISES,
+  LIZARDS,
+  SNAKES,
+  FRESHWATER_FISH,
+  FERRETS,
+] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 
 /** What a store with an empty database starts with outside production. */
 export const DEMO_CATALOGUE: readonly DemoPet[] = [

@@ -21,7 +21,9 @@ export class PetsDemoData implements DemoDataProvider {
   async add(count = DEMO_CATALOGUE.length): Promise<number> {
     await this.pets.manager.transaction(async (manager) => {
       for (let start = 0; start < count; start += BATCH) {
-        const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) => demoPet(start + index));
+        const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) =>
+          demoPet(start + index),
+        );
         await manager.createQueryBuilder().insert().into(Pet).values(rows).updateEntity(false).execute();
       }
     });
@@ -31,6 +33,10 @@ export class PetsDemoData implements DemoDataProvider {
 
 function demoPet(index: number): Pick<Pet, 'name' | 'categoryId' | 'status'> {
   const round = Math.floor(index / DEMO_CATALOGUE.length);
-  const [name, categoryId, status] = DEMO_CATALOGUE[index % DEMO_CATALOGUE.length] ?? ['Biscuit', 1, 'available'];
+  const [name, categoryId, status] = DEMO_CATALOGUE[index % DEMO_CATALOGUE.length] ?? [
+    'Biscuit',
+    1,
+    'available',
+  ];
   return { name: round === 0 ? name : `${name} ${round + 1}`, categoryId: BigInt(categoryId), status };
 }

@@ -14,7 +14,11 @@ export class PetsService {
 
   /** The first animals by id, of one status or of all. */
   list({ limit, status }: ListPetsQuery): Promise<Pet[]> {
-    return this.pets.find({ where: status === undefined ? {} : { status }, order: { id: 'ASC' }, take: limit });
+    return this.pets.find({
+      where: status === undefined ? {} : { status },
+      order: { id: 'ASC' },
+      take: limit,
+    });
   }
 
   /** Adds an animal; once this resolves it is on disk. */

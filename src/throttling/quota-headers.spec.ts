@@ -7,8 +7,20 @@ const verdict = (admitted: boolean, minuteLeft: number, dayLeft: number): QuotaV
   admitted,
   at: AT,
   windows: [
-    { name: 'minute', limit: 60, lengthMs: MINUTE_MS, remaining: minuteLeft, resetsAt: Date.parse('2026-11-20T12:01:00Z') },
-    { name: 'day', limit: 1000, lengthMs: DAY_MS, remaining: dayLeft, resetsAt: Date.parse('2026-11-21T00:00:00Z') },
+    {
+      name: 'minute',
+      limit: 60,
+      lengthMs: MINUTE_MS,
+      remaining: minuteLeft,
+      resetsAt: Date.parse('2026-11-20T12:01:00Z'),
+    },
+    {
+      name: 'day',
+      limit: 1000,
+      lengthMs: DAY_MS,
+      remaining: dayLeft,
+      resetsAt: Date.parse('2026-11-21T00:00:00Z'),
+    },
   ],
 });
 
@@ -22,7 +34,11 @@ describe('the rate-limit headers', () => {
     ['both are: the day resets last', verdict(false, 0, 0), '1000', '0', '1795219200', '43171'],
   ])('%s', (_, given, limit, remaining, reset, retryAfter) => {
     const headers = quotaHeaders(given);
-    expect(headers).toMatchObject({ 'X-RateLimit-Limit': limit, 'X-RateLimit-Remaining': remaining, 'X-RateLimit-Reset': reset });
+    expect(headers).toMatchObject({
+      'X-RateLimit-Limit': limit,
+      'X-RateLimit-Remaining': remaining,
+      'X-RateLimit-Reset': reset,
+    });
     expect(headers['Retry-After']).toBe(retryAfter);
     expect(headers['RateLimit-Policy']).toBe('"minute";q=60;w=60, "day";q=1000;w=86400');
     const [minute, day] = given.windows;

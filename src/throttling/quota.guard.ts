@@ -37,26 +37,29 @@ export class QuotaGuard extends ThrottlerGuard {
     this.collected.set(context, windows);
     await super.canActivate(context);
     const http = context.switchToHttp();
-    if (windows.length > 0) await this.quota.take(http.getRequest<Request>(), http.getResponse<Response>(), windows);
+    if (windows.length > 0)
+      await this.quota.take(http.getRequest<Request>(), http.getResponse<Response>(), windows);
     return true;
   }
 
   /** `@SkipThrottle()` without names leaves out every window. */
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.onRoute<boolean>(context, `${THROTTLER_SKIP}default`) ?? false);
+    return Promise.resolve(this.onRoute(context, `${THROTTLER_SKIP}default`) === true);
   }
 
   /** Called by the stock guard once per window that applies; a window set by `@Throttle` counts per route. */
   protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
     const name = throttler.name ?? 'default';
     const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
-    const ofRoute = this.onRoute<unknown>(context, THROTTLER_LIMIT + name) !== undefined;
-    const key = ofRoute ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}` : subject.id;
+    const ofRoute = this.onRoute(context, THROTTLER_LIMIT + name) !== undefined;
+    const key = ofRoute
+      ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}`
+      : subject.id;
     this.collected.get(context)?.push({ key, name, limit, lengthMs: ttl });
     return Promise.resolve(true);
   }
 
-  private onRoute<T>(context: ExecutionContext, key: string): T | undefined {
-    return this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
+  private onRoute(context: ExecutionContext, key: string): unknown {
+    return this.reflector.getAllAndOverride<unknown>(key, [context.getHandler(), context.getClass()]);
   }
 }

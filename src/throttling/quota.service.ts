@@ -7,7 +7,14 @@ import { Metrics } from '../metrics/metrics.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
-import { DAY_MS, MINUTE_MS, violatedWindow, type QuotaSubject, type QuotaVerdict, type QuotaWindow } from './quota.js';
+import {
+  DAY_MS,
+  MINUTE_MS,
+  violatedWindow,
+  type QuotaSubject,
+  type QuotaVerdict,
+  type QuotaWindow,
+} from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 
 /** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
@@ -59,7 +66,10 @@ function setHeaders(response: Response, verdict: QuotaVerdict): void {
 
 function refusalOf(verdict: QuotaVerdict): ApiError {
   const window = violatedWindow(verdict);
-  const row = window?.lengthMs === DAY_MS ? THROTTLING_ERRORS.daily_quota_exceeded : THROTTLING_ERRORS.rate_limit_exceeded;
+  const row =
+    window?.lengthMs === DAY_MS
+      ? THROTTLING_ERRORS.daily_quota_exceeded
+      : THROTTLING_ERRORS.rate_limit_exceeded;
   return new ApiError(row, {
     params: {
       limit: window?.limit ?? 0,

@@ -58,7 +58,9 @@ export function violatedWindow(verdict: QuotaVerdict): WindowState | undefined {
   if (verdict.admitted) return undefined;
   return pick(
     verdict.windows.filter((window) => window.remaining === 0),
-    (window, best) => window.resetsAt > best.resetsAt || (window.resetsAt === best.resetsAt && window.lengthMs > best.lengthMs),
+    (window, best) =>
+      window.resetsAt > best.resetsAt ||
+      (window.resetsAt === best.resetsAt && window.lengthMs > best.lengthMs),
   );
 }
 

@@ -10,11 +10,19 @@ interface ResponseValidator {
 }
 
 // The package is CommonJS with a `default` of its own, which loaders for ES modules disagree about.
-const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)('openapi-response-validator') as {
+const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)(
+  'openapi-response-validator',
+) as {
   default: new (options: object) => ResponseValidator;
 };
 
-const RATE_LIMIT_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+const RATE_LIMIT_HEADERS = [
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+];
 
 /** Holds answers of the service against its OpenAPI document. */
 export class Contract {
@@ -29,13 +37,15 @@ export class Contract {
     expect(answer.headers.get('x-request-id'), where).toMatch(/^[\w.-]{1,128}$/);
     if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
     if (!path.startsWith('/v1/')) return;
-    if (answer.status !== 204) for (const name of RATE_LIMIT_HEADERS) expect(answer.headers.has(name), `${name}: ${where}`).toBe(true);
+    if (answer.status !== 204)
+      for (const name of RATE_LIMIT_HEADERS) expect(answer.headers.has(name), `${name}: ${where}`).toBe(true);
     const operation = this.operationOf(method, path.slice('/v1'.length));
     if (operation) this.checkOperation(operation, method, answer, where);
   }
 
   private checkOperation(operation: OperationObject, method: string, answer: Answer, where: string): void {
-    const declared = (operation.responses[String(answer.status) as 'default'] ?? operation.responses.default) as ResponseObject;
+    const declared = (operation.responses[String(answer.status) as 'default'] ??
+      operation.responses.default) as ResponseObject;
     for (const name of Object.keys(declared.headers ?? {})) {
       // Whether a 401 or 403 challenges is told by the status; a 429 in its place does not.
       expect(answer.headers.has(name), `header ${name}: ${where}`).toBe(true);

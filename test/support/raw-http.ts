@@ -23,5 +23,9 @@ export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
 /** Status and parsed body of the first response in raw text. */
 export function parseRaw(text: string): { status: number; body: unknown; head: string } {
   const [head = '', ...rest] = text.split('\r\n\r\n');
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), body: JSON.parse(rest.join('\r\n\r\n')) as unknown, head };
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
+    body: JSON.parse(rest.join('\r\n\r\n')) as unknown,
+    head,
+  };
 }

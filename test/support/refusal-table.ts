@@ -68,11 +68,17 @@ export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
     it('answers 405 with Allow to the methods that its path does not have', async () => {
       const store = await open();
       for (const route of routesOf(store.document)) {
-        const has = routesOf(store.document).filter(({ path }) => path === route.path).map(({ method }) => method);
-        for (const method of METHODS.map((verb) => verb.toUpperCase()).filter((verb) => !has.includes(verb))) {
+        const has = routesOf(store.document)
+          .filter(({ path }) => path === route.path)
+          .map(({ method }) => method);
+        for (const method of METHODS.map((verb) => verb.toUpperCase()).filter(
+          (verb) => !has.includes(verb),
+        )) {
           const { status, body, headers } = await send(store, { ...route, method });
           expect([status, body.code], `${method} ${route.path}`).toEqual([405, 'method_not_allowed']);
-          expect(headers.get('allow')?.split(', '), `${method} ${route.path}`).toEqual(expect.arrayContaining(has));
+          expect(headers.get('allow')?.split(', '), `${method} ${route.path}`).toEqual(
+            expect.arrayContaining(has),
+          );
         }
       }
     });

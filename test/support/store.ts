@@ -65,10 +65,20 @@ export class Store {
     const app = setupApp(module.createNestApplication({ logger: false }));
     await app.listen(0, '127.0.0.1');
     const client = await app.get(ClientsService).create('Test', options.plan ?? 'business', options.limits);
-    const { secret } = await app.get(ApiKeysService).issue(client.id, options.scopes ? { scopes: options.scopes } : {});
+    const { secret } = await app
+      .get(ApiKeysService)
+      .issue(client.id, options.scopes ? { scopes: options.scopes } : {});
     const document = buildApiDocument(app);
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
-    return new Store(app, clock, `http://127.0.0.1:${port}`, client.id, secret, document, new Contract(document));
+    return new Store(
+      app,
+      clock,
+      `http://127.0.0.1:${port}`,
+      client.id,
+      secret,
+      document,
+      new Contract(document),
+    );
   }
 
   /**
@@ -94,9 +104,12 @@ export class Store {
   }
 
   /** Issues another key for the store's client, or for a new one of another plan. */
-  async issueKey(options: { plan?: Plan; scopes?: string[]; lifetimeMs?: number } = {}): Promise<{ id: string; key: string }> {
+  async issueKey(
+    options: { plan?: Plan; scopes?: string[]; lifetimeMs?: number } = {},
+  ): Promise<{ id: string; key: string }> {
     const { plan, ...ofKey } = options;
-    const owner = plan === undefined ? this.clientId : (await this.app.get(ClientsService).create('Other', plan)).id;
+    const owner =
+      plan === undefined ? this.clientId : (await this.app.get(ClientsService).create('Other', plan)).id;
     const { apiKey, secret } = await this.app.get(ApiKeysService).issue(owner, ofKey);
     return { id: apiKey.id, key: secret };
   }

@@ -28,7 +28,11 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     try {
       // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
       const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
-      const result: unknown = await super.query(sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql, bindable, structured);
+      const result: unknown = await super.query(
+        sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql,
+        bindable,
+        structured,
+      );
       return (await this.withExactRowId(result)) as never;
     } catch (error) {
       throw translate(error);
@@ -37,7 +41,9 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     }
   }
 
-  override async startTransaction(isolation?: Parameters<SqliteQueryRunner['startTransaction']>[0]): Promise<void> {
+  override async startTransaction(
+    isolation?: Parameters<SqliteQueryRunner['startTransaction']>[0],
+  ): Promise<void> {
     this.giveBack ??= await this.turns.take();
     try {
       await super.startTransaction(isolation);
@@ -69,10 +75,16 @@ export class SerialQueryRunner extends SqliteQueryRunner {
 
   /** After an INSERT, sqlite3 tells the new row's id as a double; one that was rounded is asked for again. */
   private async withExactRowId(result: unknown): Promise<unknown> {
-    if (!(result instanceof QueryResult) || typeof result.raw !== 'number' || Number.isSafeInteger(result.raw)) {
+    if (
+      !(result instanceof QueryResult) ||
+      typeof result.raw !== 'number' ||
+      Number.isSafeInteger(result.raw)
+    ) {
       return result;
     }
-    const [row] = (await super.query('SELECT CAST(last_insert_rowid() AS TEXT) AS id', [])) as unknown as { id: string }[];
+    const [row] = (await super.query('SELECT CAST(last_insert_rowid() AS TEXT) AS id', [])) as unknown as {
+      id: string;
+    }[];
     result.raw = BigInt(row?.id ?? 0);
     return result;
   }

@@ -1,4 +1,10 @@
-import { DataSource, type DataSourceOptions, type EntityMetadata, type ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import {
+  DataSource,
+  type DataSourceOptions,
+  type EntityMetadata,
+  type ObjectLiteral,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { ConnectionTurns } from './connection-turns.js';
 import { int64Transformer } from '../int64.js';
@@ -23,7 +29,9 @@ export class SqliteDataSource extends DataSource {
   }
 
   override createQueryBuilder(...args: unknown[]): never {
-    const builder = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(...args);
+    const builder = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(
+      ...args,
+    );
     return new ExactSelectQueryBuilder(builder) as never;
   }
 }
@@ -38,8 +46,10 @@ function generatedIds(
   index: number,
   count: number,
 ): ObjectLiteral | undefined {
-  const column = metadata.generatedColumns.find(({ generationStrategy }) => generationStrategy === 'increment');
+  const column = metadata.generatedColumns.find(
+    ({ generationStrategy }) => generationStrategy === 'increment',
+  );
   if (!column || lastId === undefined) return undefined;
   const id = BigInt(lastId) - BigInt(count - index - 1);
-  return column.createValueMap(column.transformer === int64Transformer ? id : Number(id)) as ObjectLiteral;
+  return column.createValueMap(column.transformer === int64Transformer ? id : Number(id));
 }

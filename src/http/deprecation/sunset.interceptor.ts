@@ -23,11 +23,11 @@ export class SunsetInterceptor implements NestInterceptor {
     private readonly reflector: Reflector,
     metrics: Metrics,
   ) {
-    this.calls = metrics.counter('petstore_deprecated_requests_total', 'Calls of deprecated operations, by client.', [
-      'method',
-      'route',
-      'client',
-    ]);
+    this.calls = metrics.counter(
+      'petstore_deprecated_requests_total',
+      'Calls of deprecated operations, by client.',
+      ['method', 'route', 'client'],
+    );
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

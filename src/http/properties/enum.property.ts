@@ -25,7 +25,9 @@ export function EnumProperty<Value extends string>(options: EnumOptions<Value>):
     ApiPropertyOptional(documented),
     // Without it class-transformer passes over a property that is absent, and its default with it.
     Expose(),
-    Transform(({ value }: TransformFnParams): unknown => (value === undefined ? fallback : (value as unknown))),
+    Transform(({ value }: TransformFnParams): unknown =>
+      value === undefined ? fallback : (value as unknown),
+    ),
     Rule(
       'not_allowed_value',
       `This must be one of ${values.join(', ')}.`,
@@ -35,7 +37,9 @@ export function EnumProperty<Value extends string>(options: EnumOptions<Value>):
 }
 
 /** An enumeration in a response; always documented, never validated. */
-export function EnumField<Value extends string>(options: Omit<EnumOptions<Value>, 'default'>): PropertyDecorator {
+export function EnumField<Value extends string>(
+  options: Omit<EnumOptions<Value>, 'default'>,
+): PropertyDecorator {
   return ApiProperty({
     enum: [...options.values],
     enumName: options.enumName,

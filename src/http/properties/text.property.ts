@@ -8,14 +8,26 @@ const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
  * A required text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, nor
  * hold NUL or half of a surrogate pair, which databases and UTF-8 cannot carry.
  */
-export function TextProperty(options: { description: string; example: string; maxLength: number }): PropertyDecorator {
+export function TextProperty(options: {
+  description: string;
+  example: string;
+  maxLength: number;
+}): PropertyDecorator {
   const { maxLength, ...documented } = options;
   return applyDecorators(
     ApiProperty({ type: 'string', minLength: 1, maxLength, ...documented }),
     Required(),
-    Rule('not_a_string', 'This must be a string.', (value) => value === undefined || typeof value === 'string'),
+    Rule(
+      'not_a_string',
+      'This must be a string.',
+      (value) => value === undefined || typeof value === 'string',
+    ),
     whenText('blank', 'This must hold a visible character.', (text) => VISIBLE.test(text)),
-    whenText('too_long', `This must have at most ${maxLength} characters.`, (text) => lengthOf(text) <= maxLength),
+    whenText(
+      'too_long',
+      `This must have at most ${maxLength} characters.`,
+      (text) => lengthOf(text) <= maxLength,
+    ),
     whenText('forbidden_character', 'This must not hold NUL or half of a surrogate pair.', isCarriable),
   );
 }

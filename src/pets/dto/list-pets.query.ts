@@ -4,7 +4,12 @@ import { PET_STATUSES, type PetStatus } from '../pet-status.js';
 
 /** Query of listPets (specification, headings "List animals" and "Page size"). */
 export class ListPetsQuery {
-  @IntegerParameter({ description: 'Maximum number of animals returned', minimum: 1, maximum: 100, default: 20 })
+  @IntegerParameter({
+    description: 'Maximum number of animals returned',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+  })
   limit!: number;
 
   @EnumProperty({
