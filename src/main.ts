@@ -24,9 +24,9 @@ async function start(): Promise<void> {
     .listen()
     .catch(naming('MANAGEMENT_PORT', managementPort));
   const origin = originOf(app.getHttpServer() as Server);
+  if (key !== undefined) process.stdout.write(`${firstStartText(key, origin)}\n`);
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
-  if (key !== undefined) process.stdout.write(`${firstStartText(key, origin)}\n`);
   stopOnSignal(app);
 }
 

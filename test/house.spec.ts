@@ -12,7 +12,9 @@ async function rulesBrokenBy(imports: Readonly<Record<string, readonly string[]>
   const house = await mkdtemp(join(tmpdir(), 'house-'));
   onTestFinished(() => rm(house, { recursive: true }));
   for (const [file, targets] of Object.entries(imports)) {
-    const lines = targets.map((target) => `import '${'../'.repeat(file.split('/').length - 1)}${target}.js';\n`);
+    const lines = targets.map(
+      (target) => `import '${'../'.repeat(file.split('/').length - 1)}${target}.js';\n`,
+    );
     await mkdir(dirname(join(house, `${file}.ts`)), { recursive: true });
     await writeFile(join(house, `${file}.ts`), `${lines.join('')}export const value = 1;\n`);
   }
@@ -34,9 +36,19 @@ async function rulesBrokenBy(imports: Readonly<Record<string, readonly string[]>
 describe('the walls of the house', () => {
   it.each([
     ['a platform folder imports a feature', 'src/auth/a', 'src/toys/toy', 'platform-knows-no-feature'],
-    ['the list of the chain imports a feature', 'src/platform.module', 'src/toys/toy', 'platform-knows-no-feature'],
+    [
+      'the list of the chain imports a feature',
+      'src/platform.module',
+      'src/toys/toy',
+      'platform-knows-no-feature',
+    ],
     ['a feature imports another', 'src/toys/a', 'src/pets/pet.entity', 'features-use-the-public-surface'],
-    ['a feature reaches into the platform', 'src/toys/a', 'src/auth/api-key.entity', 'features-use-the-public-surface'],
+    [
+      'a feature reaches into the platform',
+      'src/toys/a',
+      'src/auth/api-key.entity',
+      'features-use-the-public-surface',
+    ],
     ['errors import another folder', 'src/errors/a', 'src/http/b', 'foundations-stand-alone'],
     ['throttling imports auth', 'src/throttling/a', 'src/auth/b', 'throttling-knows-no-auth'],
     ['the database imports auth', 'src/database/a', 'src/auth/b', 'lower-platform-knows-no-higher'],
@@ -47,7 +59,9 @@ describe('the walls of the house', () => {
   });
 
   it('stop a circle', async () => {
-    expect(await rulesBrokenBy({ 'src/http/a': ['src/http/b'], 'src/http/b': ['src/http/a'] })).toContain('no-circles');
+    expect(await rulesBrokenBy({ 'src/http/a': ['src/http/b'], 'src/http/b': ['src/http/a'] })).toContain(
+      'no-circles',
+    );
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { loadSettings } from '../config/load-settings.js';
-import { createDataSource } from '../database/data-source.js';
+import { openDataSource } from '../database/data-source.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
 import { positiveInteger } from './arguments.js';
@@ -46,8 +46,7 @@ export function addDbCommands(program: Command): void {
 
 /** Opens the database without migrating it, which starting the application would do. */
 async function withDatabase<T>(command: (dataSource: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = await createDataSource(loadSettings());
-  await dataSource.initialize();
+  const dataSource = await openDataSource(loadSettings());
   try {
     return await command(dataSource);
   } finally {

@@ -9,6 +9,17 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
+/** Opens the DataSource of a DATABASE_URL; throws an Error that names it. */
+export async function openDataSource(settings: Pick<Settings, 'databaseUrl'>): Promise<DataSource> {
+  const dataSource = await createDataSource(settings);
+  try {
+    return await dataSource.initialize();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot open DATABASE_URL ${settings.databaseUrl}: ${reason}`, { cause: error });
+  }
+}
+
 /**
  * The unopened DataSource for a DATABASE_URL, with every declared entity and migration. The service, the
  * command line, the tests and the TypeORM CLI (through ormconfig.ts) all take theirs from here.

@@ -3,7 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
-import { createDataSource } from './data-source.js';
+import { openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
 import { migrate } from './schema.js';
 
@@ -28,8 +28,7 @@ import { migrate } from './schema.js';
 export class DatabaseModule {}
 
 async function openDatabase(databaseUrl: string): Promise<DataSource> {
-  const dataSource = await createDataSource({ databaseUrl });
-  await dataSource.initialize();
+  const dataSource = await openDataSource({ databaseUrl });
   try {
     await migrate(dataSource);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { ApiError, type ErrorBody } from './api-error.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
@@ -14,7 +14,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const { body, headers } = toRefusal(thrown);
+    const { body, headers } = toRefusal(thrown, host.switchToHttp().getRequest<Request>());
     if (body.status >= 500) this.logger.error(reasonOf(thrown), stackOf(thrown));
     if (response.headersSent) {
       // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
@@ -27,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Ends a response with an Error body. */
-export function writeErrorBody(response: Response, body: ErrorBody): void {
+function writeErrorBody(response: Response, body: ErrorBody): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.statusCode = body.status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -42,7 +42,7 @@ interface Refusal {
 }
 
 /** The public face of anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
-export function toRefusal(thrown: unknown): Refusal {
+function toRefusal(thrown: unknown, request: Request): Refusal {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   if (status === 503) {
@@ -53,7 +53,10 @@ export function toRefusal(thrown: unknown): Refusal {
     return unavailable;
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
-  if (status === 404) return new ApiError(HTTP_ERRORS.route_not_found);
+  if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
+    // Nest's own words where no route matches, outside /v1.
+    return new ApiError(HTTP_ERRORS.route_not_found);
+  }
   // An added module may throw Nest's own exceptions: their message is public, their code is the status' name.
   return { body: { code: slugOf(status), message: thrown.message, status }, headers: {} };
 }

@@ -1,0 +1,253 @@
+import {
+  Body,
+  ConflictException,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Module,
+  NotFoundException,
+  Post,
+  ServiceUnavailableException,
+} from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiOperation } from '@nestjs/swagger';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { IsEmail, IsInt } from 'class-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
+import { CurrentClient, type Caller } from '../src/auth/caller.js';
+import { defineScopes } from '../src/auth/scopes.js';
+import { ApiErrors } from '../src/errors/api-errors.decorator.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { defineErrors } from '../src/errors/define-errors.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { describeRefusals } from './support/refusal-table.js';
+import { Store } from './support/store.js';
+
+defineScopes({ 'toys:write': 'Keep toys.' });
+const TOYS_ERRORS = defineErrors({
+  toy_broken: { status: 409, message: 'The toy {name} is broken.', cause: 'It broke.', remedy: 'Mend it.' },
+});
+
+class Toy {
+  @IsEmail()
+  maker!: string;
+
+  @IsInt()
+  size!: number;
+}
+
+/** What a team might add: stock Nest, stock class-validator, and a few of the platform's decorators. */
+@Controller({ path: 'toys', version: '1' })
+class ToysController {
+  @Get()
+  @ApiOperation({ operationId: 'listToys', summary: 'List toys', description: 'Lists toys.' })
+  list(): object {
+    return { biggest: 2n ** 63n - 1n, price: 9.95 };
+  }
+
+  @Post()
+  @RequireScopes('toys:write')
+  @ApiErrors(TOYS_ERRORS.toy_broken)
+  @Operation({
+    id: 'createToy',
+    summary: 'Add a toy',
+    description: 'Adds a toy.',
+    answers: { status: 201, description: 'The toy', type: Toy },
+  })
+  create(@Body() toy: Toy): Toy {
+    return toy;
+  }
+
+  @Get('mine')
+  mine(@CurrentClient() caller: Caller): Caller {
+    return caller;
+  }
+
+  @Get('broken')
+  broken(): never {
+    throw new ApiError(TOYS_ERRORS.toy_broken, {
+      params: { name: 'Teddy' },
+      cause: new Error('secret of the workshop'),
+    });
+  }
+
+  @Get('crash')
+  crash(): never {
+    throw new Error('SELECT secret FROM /etc/passwd');
+  }
+
+  @Get('crash-oddly')
+  crashOddly(): never {
+    // eslint-disable-next-line typescript/only-throw-error
+    throw 'text';
+  }
+
+  @Get('missing')
+  missing(): never {
+    throw new NotFoundException();
+  }
+
+  @Get('conflict')
+  conflict(): never {
+    throw new ConflictException('Taken already.');
+  }
+
+  @Get('away')
+  away(): never {
+    throw new ServiceUnavailableException('the pool at 10.0.0.7 is gone');
+  }
+
+  @Get('text')
+  @Header('Content-Type', 'text/plain')
+  text(): string {
+    return 'plain';
+  }
+
+  @Delete()
+  @HttpCode(204)
+  clear(): void {}
+
+  @Get('open')
+  @Public()
+  open(): object {
+    return {};
+  }
+
+  @Get('free')
+  @ApiExcludeEndpoint()
+  @SkipThrottle()
+  free(): object {
+    return {};
+  }
+
+  @Get('rare')
+  @Throttle({ minute: { limit: 2, ttl: 10_000 } })
+  rare(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [ToysController] })
+class ToysModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [ToysModule], plan: 'pro' });
+});
+afterAll(() => store.close());
+
+describe('a module added to the service', () => {
+  it('needs a key without asking for it', async () => {
+    expect((await store.request('GET', '/v1/toys', { key: null })).status).toBe(401);
+  });
+
+  it('answers bigint and fractions exactly', async () => {
+    expect((await store.request('GET', '/v1/toys')).text).toBe(
+      '{"biggest":9223372036854775807,"price":9.95}',
+    );
+  });
+
+  it('has its values validated by stock decorators, every fault named', async () => {
+    const { status, body } = await store.request('POST', '/v1/toys', {
+      json: { maker: 'x', size: 1.5, color: 'red' },
+    });
+    expect(status).toBe(400);
+    expect(
+      body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).toEqual(['maker is_email', 'size is_int', 'color unknown_field']);
+    const made = await store.request('POST', '/v1/toys', { json: { maker: 'a@b.example', size: 3 } });
+    expect([made.status, made.body]).toEqual([201, { maker: 'a@b.example', size: 3 }]);
+  });
+
+  it('knows its caller', async () => {
+    expect((await store.request('GET', '/v1/toys/mine')).body).toMatchObject({ clientId: store.clientId });
+  });
+
+  it.each([
+    ['its own error', 'broken', 409, 'toy_broken', 'The toy Teddy is broken.'],
+    ['a crash', 'crash', 500, 'internal_error', /X-Request-Id/],
+    ['a thrown text', 'crash-oddly', 500, 'internal_error', /X-Request-Id/],
+    ['Nest’s 404', 'missing', 404, 'not_found', 'Not Found'],
+    ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
+    ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
+  ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
+    const { body, headers, text } = await store.request('GET', `/v1/toys/${path}`);
+    expect(body).toEqual({ code, status, message: expect.stringMatching(message) });
+    expect(text).not.toMatch(/secret|SELECT|passwd|10\.0\.0\.7/);
+    expect(headers.has('retry-after')).toBe(status === 503);
+  });
+
+  it('keeps Nest’s own 404 apart from that of a route', async () => {
+    expect((await store.request('GET', '/nothing', { key: null })).body.code).toBe('route_not_found');
+  });
+
+  it('may answer something else than JSON, or nothing', async () => {
+    expect((await store.request('GET', '/v1/toys/text')).text).toBe('plain');
+    const nothing = await store.request('DELETE', '/v1/toys');
+    expect([nothing.status, nothing.text]).toEqual([204, '']);
+  });
+
+  it('may open a route, which then counts for the address', async () => {
+    const { status, headers } = await store.request('GET', '/v1/toys/open', { key: null });
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
+  });
+
+  it('may set a limit of its own with @Throttle, beside the client’s day', async () => {
+    const statuses = [];
+    for (let sent = 0; sent < 3; sent += 1)
+      statuses.push((await store.request('GET', '/v1/toys/rare')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const { headers } = await store.request('GET', '/v1/toys/rare');
+    expect(headers.get('ratelimit-policy')).toBe('"minute";q=2;w=10, "day";q=10000;w=86400');
+    store.clock.advance(10_000);
+    expect((await store.request('GET', '/v1/toys/rare')).status).toBe(200);
+  });
+
+  it('may leave a route uncounted with @SkipThrottle', async () => {
+    const before = (await store.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
+    const response = await fetch(`${store.url}/v1/toys/free`, {
+      headers: { authorization: `Bearer ${store.key}` },
+    });
+    expect(response.status).toBe(200);
+    const after = (await store.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
+    expect(Number(before) - Number(after)).toBe(1);
+  });
+
+  it('stands in the document with everything that the chain does', () => {
+    const toys = store.document.paths['/toys'];
+    expect(Object.keys(toys?.get?.responses ?? {})).toEqual(['200', '401', '429', 'default']);
+    expect(Object.keys(toys?.post?.responses ?? {})).toEqual([
+      '201',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '415',
+      '429',
+      'default',
+    ]);
+  });
+});
+
+describe('two features that claim one name', () => {
+  it('stop the start', () => {
+    expect(() =>
+      defineErrors({ pet_not_found: { status: 404, message: 'x', cause: 'x', remedy: 'x' } }),
+    ).toThrow('Error code "pet_not_found" is declared twice.');
+    expect(() => defineScopes({ 'pets:read': 'x' })).toThrow('Scope "pets:read" is declared twice.');
+    expect(() =>
+      defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
+    ).toThrow(/slug/);
+    expect(() => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } })).toThrow(
+      /400 to 599/,
+    );
+    expect(() => RequireScopes('nobody:declared')).toThrow(/not declared/);
+  });
+});
+
+describe('the derived refusal table covers it without a test of its own:', () => {
+  describeRefusals({ modules: [ToysModule] });
+});

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const START_LIMIT_MS = 15_000;
+
+/** What a finished command left. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An empty folder to run in, so that no `.env` and no data of this checkout is met. Remove it when done. */
+export async function emptyFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'petstore-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Runs the petstore command in a folder and waits for its end. */
+export async function petstore(
+  folder: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
+  return finished(run(join(ROOT, 'bin/petstore.js'), folder, environment, args));
+}
+
+/** The service as a process of its own, as an operator starts it. */
+export class ServiceProcess {
+  private constructor(
+    /** Origin that it listens on. */
+    readonly url: string,
+    private readonly child: ChildProcess,
+    private readonly outcome: Promise<Finished>,
+    private readonly read: () => string,
+  ) {}
+
+  /** Starts it on free ports and waits until it listens. Rejects with its output when it ends instead. */
+  static async start(
+    folder: string,
+    environment: NodeJS.ProcessEnv = {},
+    main = join(ROOT, 'dist/src/main.js'),
+  ) {
+    const child = run(main, folder, { PORT: '0', MANAGEMENT_PORT: '0', ...environment });
+    let output = '';
+    const outcome = finished(child);
+    const listening = new Promise<string>((resolve) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        const [, url] = /Listening on (http:\/\/[\w.:[\]]+)/.exec(output) ?? [];
+        if (url !== undefined) resolve(url);
+      });
+    });
+    const url = await Promise.race([listening, outcome.then(failedToStart), timeLimit(child)]);
+    return new ServiceProcess(url, child, outcome, () => output);
+  }
+
+  /** Everything written to standard output so far. */
+  get output(): string {
+    return this.read();
+  }
+
+  /** Sends a signal and waits for the end. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
+    this.child.kill(signal);
+    return this.outcome;
+  }
+
+  /** Sends a signal and does not wait. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+}
+
+function run(
+  script: string,
+  cwd: string,
+  environment: NodeJS.ProcessEnv,
+  args: readonly string[] = [],
+): ChildProcess {
+  const { PATH } = process.env;
+  return spawn(process.execPath, [script, ...args], {
+    cwd,
+    env: { PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+function failedToStart({ code, stdout, stderr }: Finished): never {
+  throw new Error(`The service ended with ${code}:\n${stdout}\n${stderr}`);
+}
+
+async function timeLimit(child: ChildProcess): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, START_LIMIT_MS).unref());
+  child.kill('SIGKILL');
+  throw new Error(`The service did not listen within ${START_LIMIT_MS} ms.`);
+}
