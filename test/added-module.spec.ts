@@ -11,7 +11,7 @@ import {
   Post,
   ServiceUnavailableException,
 } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiOperation } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { IsEmail, IsInt } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,9 +31,11 @@ const TOYS_ERRORS = defineErrors({
 });
 
 class Toy {
+  @ApiProperty()
   @IsEmail()
   maker!: string;
 
+  @ApiProperty()
   @IsInt()
   size!: number;
 }

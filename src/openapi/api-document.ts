@@ -69,7 +69,7 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
     const name =
       content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
     const schema = schemas[name ?? ''];
-    if (schema && !('$ref' in schema)) schema.additionalProperties = false;
+    if (schema && !('$ref' in schema) && schema.properties) schema.additionalProperties = false;
   }
 }
 

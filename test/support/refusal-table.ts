@@ -92,11 +92,11 @@ export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
     });
 
     it('answers 429 with Retry-After once the quota is used', async () => {
-      const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 10 } });
+      const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
       await store.request('GET', '/v1/nothing');
       for (const route of routesOf(store.document).filter(needsKey)) {
         const { status, body, headers } = await send(store, route);
-        expect([status, body.code], nameOf(route)).toEqual([429, 'rate_limit_exceeded']);
+        expect([status, body.code], nameOf(route)).toEqual([429, 'daily_quota_exceeded']);
         expect(Number(headers.get('retry-after')), nameOf(route)).toBeGreaterThan(0);
       }
     });
