@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { describe } from 'vitest';
+
+/** Servers and programs outside the project that a suite may need. */
+export type Requirement = 'browser';
+
+/** Where Debian's Chromium is; CHROMIUM_PATH names another. */
+export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+const missing: Readonly<Record<Requirement, () => string | undefined>> = {
+  browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
+};
+
+/**
+ * `describe` for a suite that needs something from outside. Where it is missing the suite is skipped and says
+ * why, unless PETSTORE_TEST_REQUIRE names it (separated by commas): then it runs, and fails.
+ */
+export function describeWith(requirement: Requirement, name: string, suite: () => void): void {
+  const required = (process.env.PETSTORE_TEST_REQUIRE ?? '').split(',').includes(requirement);
+  const why = required ? undefined : missing[requirement]();
+  describe.skipIf(why !== undefined)(why === undefined ? name : `${name} (skipped: ${why})`, suite);
+}

@@ -1,0 +1,105 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DemoData } from '../src/database/demo-data.js';
+import { CHROMIUM, describeWith } from './support/requirements.js';
+import { Store } from './support/store.js';
+
+/** Without these Chromium calls home at every start, and cannot run as root. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+describeWith('browser', 'the Swagger UI in a real browser', () => {
+  let store: Store;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+
+  beforeAll(async () => {
+    store = await Store.open();
+    await store.app.get(DemoData).add();
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    page = await (await browser.newContext()).newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      const { origin } = new URL(request.url());
+      if (origin !== store.url && origin !== 'null') foreign.push(request.url());
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await store?.close();
+  });
+
+  const operation = (id: string) => page.locator(`#operations-Pets-${id}`);
+
+  it('shows the three operations, getPet struck out', async () => {
+    await page.goto(`${store.url}/docs`);
+    await operation('listPets').waitFor();
+    expect(await page.title()).toBe('Pet Store Service');
+    expect(await page.locator('.opblock').count()).toBe(3);
+    expect(await operation('getPet').getAttribute('class')).toContain('opblock-deprecated');
+  });
+
+  it('takes the key through Authorize, and tries out a list', async () => {
+    await page.click('.btn.authorize');
+    await page.fill('.auth-container input', store.key);
+    await page.click('.auth-btn-wrapper .authorize');
+    await page.click('.auth-btn-wrapper .btn-done');
+    await operation('listPets').locator('.opblock-summary-control').click();
+    await operation('listPets').locator('.try-out__btn').click();
+    await operation('listPets').locator('tr[data-param-name="limit"] input').fill('2');
+    await operation('listPets').locator('.execute').click();
+    const response = operation('listPets').locator('.live-responses-table .response');
+    await response.waitFor();
+    expect(await response.locator('.response-col_status').innerText()).toContain('200');
+    expect(await response.locator('.response-col_description').innerText()).toMatch(
+      /Biscuit[^]*x-ratelimit-remaining: 999/,
+    );
+  });
+
+  it('tries out adding an animal', async () => {
+    await operation('createPet').locator('.opblock-summary-control').click();
+    await operation('createPet').locator('.try-out__btn').click();
+    await operation('createPet').locator('textarea').fill('{"name":"From the docs","categoryId":4}');
+    await operation('createPet').locator('.execute').click();
+    const response = operation('createPet').locator('.live-responses-table .response');
+    await response.waitFor();
+    expect(await response.innerText()).toMatch(/201[^]*From the docs[^]*location: \/v1\/pets\/61/);
+  });
+
+  it('remembers the key after a reload', async () => {
+    await page.reload();
+    await operation('listPets').waitFor();
+    await operation('listPets').locator('.opblock-summary-control').click();
+    await operation('listPets').locator('.try-out__btn').click();
+    await operation('listPets').locator('.execute').click();
+    const response = operation('listPets').locator('.live-responses-table .response');
+    await response.waitFor();
+    expect(await response.locator('.response-col_status').innerText()).toContain('200');
+  });
+
+  it('works at /docs/ too', async () => {
+    await page.goto(`${store.url}/docs/`);
+    await operation('listPets').waitFor();
+  });
+
+  it('asks nobody else for anything, and breaks no rule of its strict policy', async () => {
+    const { headers } = await fetch(`${store.url}/docs`);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    expect(foreign).toEqual([]);
+    expect(complaints.join('\n')).toBe('');
+  });
+});
