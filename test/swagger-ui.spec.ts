@@ -92,6 +92,7 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
   it('works at /docs/ too', async () => {
     await page.goto(`${store.url}/docs/`);
     await operation('listPets').waitFor();
+    expect(await page.locator('.opblock').count()).toBe(3);
   });
 
   it('asks nobody else for anything, and breaks no rule of its strict policy', async () => {

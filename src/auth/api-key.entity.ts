@@ -13,7 +13,7 @@ export class ApiKey {
   clientId!: string;
 
   @ManyToOne(() => Client, { onDelete: 'CASCADE' })
-  @JoinColumn({ name: 'client_id' })
+  @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'api_keys_of_client' })
   client!: Relation<Client>;
 
   /** SHA-256 of the key, in hexadecimal. */

@@ -52,8 +52,9 @@ export class ApiKeysService {
     return { apiKey, secret };
   }
 
-  /** Keys of one client, or of all, oldest first. */
-  list(clientId?: string): Promise<ApiKey[]> {
+  /** Keys of one client, or of all, oldest first. Throws RefusedCommand for an unknown client. */
+  async list(clientId?: string): Promise<ApiKey[]> {
+    if (clientId !== undefined) await this.clients.get(clientId);
     return this.keys.find({
       where: clientId === undefined ? {} : { clientId },
       order: { createdAt: 'ASC', id: 'ASC' },

@@ -1,9 +1,10 @@
-import { Column, Entity, Index } from 'typeorm';
+import { Check, Column, Entity, Index } from 'typeorm';
 import { Int64Column, Int64Key } from '../database/int64.js';
 import type { PetStatus } from './pet-status.js';
 
 /** An animal offered in the store. */
 @Entity('pets')
+@Check('pets_status_allowed', `status IN ('available', 'pending', 'sold')`)
 @Index('pets_status_id', ['status', 'id'])
 export class Pet {
   @Int64Key()

@@ -18,5 +18,7 @@ const missing: Readonly<Record<Requirement, () => string | undefined>> = {
 export function describeWith(requirement: Requirement, name: string, suite: () => void): void {
   const required = (process.env.PETSTORE_TEST_REQUIRE ?? '').split(',').includes(requirement);
   const why = required ? undefined : missing[requirement]();
-  describe.skipIf(why !== undefined)(why === undefined ? name : `${name} (skipped: ${why})`, suite);
+  const title = why === undefined ? name : `${name} (skipped: ${why})`;
+  // oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- both are this function's own
+  describe.skipIf(why !== undefined)(title, suite);
 }

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readSettings, settingVariables, SettingsError } from './setting.js';
+import { Settings } from './settings.js';
+
+const read = (environment: Record<string, string>) => readSettings(Settings, environment);
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    read(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+}
+
+describe('the settings', () => {
+  it('have these defaults', () => {
+    expect(read({})).toEqual({
+      nodeEnv: 'development',
+      host: '127.0.0.1',
+      port: 3000,
+      managementPort: 3001,
+      databaseUrl: 'sqlite:data/petstore.sqlite',
+      logLevel: 'info',
+      trustProxy: null,
+      corsOrigins: [],
+      publicBaseUrl: '/v1',
+      stagingBaseUrl: 'https://staging.petstore.example/v1',
+      bodyLimitBytes: 102_400,
+      sunsetNotBefore: 0,
+      shutdownTimeoutMs: 10_000,
+    });
+  });
+
+  it.each([
+    ['PORT', '0', 'port', 0],
+    ['MANAGEMENT_PORT', 'off', 'managementPort', null],
+    ['HOST', '::1', 'host', '::1'],
+    ['HOST', 'localhost', 'host', 'localhost'],
+    ['DATABASE_URL', 'sqlite::memory:', 'databaseUrl', 'sqlite::memory:'],
+    ['TRUST_PROXY', '2', 'trustProxy', 2],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1', 'trustProxy', ['10.0.0.0/8', '::1']],
+    ['CORS_ORIGINS', '*', 'corsOrigins', ['*']],
+    [
+      'CORS_ORIGINS',
+      'https://a.example,http://b.example:81',
+      'corsOrigins',
+      ['https://a.example', 'http://b.example:81'],
+    ],
+    ['PUBLIC_BASE_URL', 'https://api.example/shop/v1', 'publicBaseUrl', 'https://api.example/shop/v1'],
+    ['SUNSET_NOT_BEFORE', '2031-06-01T00:00:00Z', 'sunsetNotBefore', Date.UTC(2031, 5, 1)],
+    ['PORT', '', 'port', 3000],
+    ['PORT', ' 81 ', 'port', 81],
+  ])('%s=%s', (variable, text, property, value) => {
+    expect(read({ [variable]: text })).toMatchObject({ [property]: value });
+  });
+
+  it.each([
+    ['NODE_ENV', 'prod'],
+    ['PORT', '65536'],
+    ['PORT', '3e3'],
+    ['PORT', '-1'],
+    ['MANAGEMENT_PORT', 'none'],
+    ['HOST', 'http://a'],
+    ['DATABASE_URL', 'postgres://db/pets'],
+    ['DATABASE_URL', 'data/petstore.sqlite'],
+    ['DATABASE_URL', 'sqlite:'],
+    ['LOG_LEVEL', 'INFO'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '0'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', 'proxy.example'],
+    ['CORS_ORIGINS', 'https://a.example/'],
+    ['CORS_ORIGINS', '*,https://a.example'],
+    ['PUBLIC_BASE_URL', 'https://api.example/'],
+    ['PUBLIC_BASE_URL', 'ftp://api.example/v1'],
+    ['STAGING_BASE_URL', 'https://api.example/?/v1'],
+    ['BODY_LIMIT_BYTES', '10'],
+    ['SUNSET_NOT_BEFORE', '2031-06-01'],
+    ['SUNSET_NOT_BEFORE', '2031-13-01T00:00:00Z'],
+    ['SHUTDOWN_TIMEOUT_MS', '1s'],
+  ])('%s=%s is refused with a line that names variable, value and what is allowed', (variable, text) => {
+    const faults = faultsOf({ [variable]: text });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(new RegExp(`^${variable}: .+ is not allowed; it must be .{10,}\\.$`));
+    if (variable !== 'DATABASE_URL') expect(faults[0]).toContain(JSON.stringify(text));
+  });
+
+  it('name all faults at once', () => {
+    expect(faultsOf({ PORT: 'x', LOG_LEVEL: 'y', HOST: '/' })).toHaveLength(3);
+  });
+
+  it.each(['.env.example', 'docs/operations.md'])('each stand in %s, and no other does', (file) => {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+    const pattern = file === '.env.example' ? /^# ?([A-Z][A-Z_]+)=/gm : /^\| `([A-Z][A-Z_]+)` *\|/gm;
+    const documented = [...text.matchAll(pattern)].map(([, variable]) => variable);
+    expect(new Set(documented)).toEqual(new Set(settingVariables(Settings)));
+    expect(documented).toHaveLength(settingVariables(Settings).length);
+  });
+});

@@ -1,0 +1,243 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder, petstore, ServiceProcess, type Finished } from './support/service-process.js';
+
+let folder: { path: string; remove(): Promise<void> };
+let client: string;
+beforeAll(async () => {
+  folder = await emptyFolder();
+  client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
+});
+afterAll(() => folder.remove());
+
+const command = (...args: string[]): Promise<Finished> => petstore(folder.path, args);
+
+/** Runs a command with --json, expects success and answers the one document on stdout. */
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await command(...args, '--json');
+  expect([code, stderr], args.join(' ')).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+describe('petstore client', () => {
+  it('create answers the client', async () => {
+    expect(await json('client', 'create', '--name', 'Zoo & Söhne', '--plan', 'business')).toEqual({
+      id: expect.stringMatching(/^[\w-]{36}$/),
+      name: 'Zoo & Söhne',
+      plan: 'business',
+      perMinute: 1_000,
+      perDay: 100_000,
+      createdAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('create takes an enterprise client’s own numbers', async () => {
+    const made = await json(
+      'client',
+      'create',
+      '--name',
+      'Big',
+      '--plan',
+      'enterprise',
+      '--per-minute',
+      '5000',
+      '--per-day',
+      '900000',
+    );
+    expect(made).toMatchObject({ plan: 'enterprise', perMinute: 5_000, perDay: 900_000 });
+  });
+
+  it('list shows all, show shows one, for people and as JSON', async () => {
+    expect((await json('client', 'list')).map(({ name }: { name: string }) => name)).toEqual([
+      'Acme',
+      'Zoo & Söhne',
+      'Big',
+    ]);
+    expect(await json('client', 'show', client)).toMatchObject({ id: client, name: 'Acme' });
+    expect((await command('client', 'list')).stdout).toMatch(/^ID +NAME +PLAN[^\n]*\n.*Acme +free +60 +1000/);
+    expect((await command('client', 'show', client)).stdout).toMatch(/^id +.+\nname +Acme\nplan +free\n/);
+  });
+
+  it('set-plan moves a client', async () => {
+    expect(await json('client', 'set-plan', client, '--plan', 'pro')).toMatchObject({
+      id: client,
+      plan: 'pro',
+      perMinute: 300,
+    });
+    expect((await json('client', 'show', client)).plan).toBe('pro');
+  });
+});
+
+describe('petstore key', () => {
+  it('issue answers the key this once, with the scopes asked for and an expiry', async () => {
+    const issued = await json(
+      'key',
+      'issue',
+      '--client',
+      client,
+      '--scopes',
+      'pets:write,pets:read',
+      '--expires',
+      '90d',
+    );
+    expect(issued).toEqual({
+      id: expect.stringMatching(/^[\w-]{36}$/),
+      key: expect.stringMatching(/^pst_test_\w{36}$/),
+      clientId: client,
+      prefix: issued.key.slice(0, 13),
+      scopes: ['pets:read', 'pets:write'],
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+      revokedAt: null,
+    });
+    expect(Date.parse(issued.expiresAt) - Date.parse(issued.createdAt)).toBe(90 * 86_400_000);
+    expect((await command('key', 'list')).stdout).not.toContain(issued.key);
+    expect(JSON.stringify(await json('key', 'list'))).not.toContain(issued.key);
+  });
+
+  it('works on the running service from the moment it is issued until the moment it is revoked', async () => {
+    const service = await ServiceProcess.start(folder.path);
+    const { id, key } = await json('key', 'issue', '--client', client);
+    const status = async () =>
+      (await fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await status()).toBe(200);
+    expect(await json('key', 'revoke', id)).toMatchObject({ id, revokedAt: expect.any(String) });
+    expect(await status()).toBe(401);
+    await service.stop();
+  });
+
+  it('list can be narrowed to one client', async () => {
+    const { id } = await json('client', 'create', '--name', 'Lonely', '--plan', 'free');
+    expect(await json('key', 'list', '--client', id)).toEqual([]);
+    await command('key', 'issue', '--client', id);
+    expect(await json('key', 'list', '--client', id)).toHaveLength(1);
+  });
+});
+
+describe('petstore db', () => {
+  it('status tells what is pending and changes nothing; migrate applies it', async () => {
+    const fresh = await emptyFolder();
+    const run = async (...args: string[]) =>
+      JSON.parse((await petstore(fresh.path, [...args, '--json'])).stdout) as unknown;
+    const names = [expect.stringMatching(/^ClientsAndKeys\d{13}$/), expect.stringMatching(/^Pets\d{13}$/)];
+    expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
+    expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
+    expect(await run('db', 'migrate')).toEqual({ applied: names });
+    expect(await run('db', 'migrate')).toEqual({ applied: [] });
+    expect(await run('db', 'status')).toEqual({ applied: names, pending: [], unknown: [] });
+    await fresh.remove();
+  });
+
+  it('seed adds the demo catalogue, or as many animals as asked for', async () => {
+    expect(await json('db', 'seed')).toEqual({ added: 60 });
+    expect(await json('db', 'seed', '--count', '2500')).toEqual({ added: 2_500 });
+  });
+});
+
+describe('petstore openapi', () => {
+  it('writes the document to standard output or to a file', async () => {
+    const kept = await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8');
+    expect((await command('openapi')).stdout).toBe(kept);
+    await command('openapi', '--out', 'o.json');
+    expect(await readFile(join(folder.path, 'o.json'), 'utf8')).toBe(kept);
+  });
+});
+
+describe('a call that is refused exits 1 and says why on stderr', () => {
+  const nobody = '00000000-0000-0000-0000-000000000000';
+  it.each([
+    [
+      'an enterprise plan without numbers',
+      ['client', 'create', '--name', 'E', '--plan', 'enterprise'],
+      /needs its own limits/,
+    ],
+    [
+      'numbers on a fixed plan',
+      ['client', 'create', '--name', 'E', '--plan', 'free', '--per-day', '5'],
+      /only enterprise takes its own/,
+    ],
+    [
+      'a limit too large',
+      [
+        'client',
+        'create',
+        '--name',
+        'E',
+        '--plan',
+        'enterprise',
+        '--per-minute',
+        '1',
+        '--per-day',
+        '1000000001',
+      ],
+      /from 1 to 1000000000/,
+    ],
+    ['a blank name', ['client', 'create', '--name', '  ', '--plan', 'free'], /needs a name/],
+    ['an unknown client', ['client', 'show', nobody], /There is no client 0{8}/],
+    ['an unknown client’s plan', ['client', 'set-plan', nobody, '--plan', 'pro'], /There is no client/],
+    ['a key for nobody', ['key', 'issue', '--client', nobody], /There is no client/],
+    ['the keys of nobody', ['key', 'list', '--client', nobody], /There is no client/],
+    ['an unknown key', ['key', 'revoke', nobody], /There is no key/],
+    ['a file that cannot be written', ['openapi', '--out', '/dev/null/x.json'], /Failed: .*\/dev\/null/],
+  ])('%s', async (_, args, reason) => {
+    const { code, stdout, stderr } = await command(...args, '--json');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(reason);
+  });
+
+  it('an unknown scope, and a key revoked already', async () => {
+    expect((await command('key', 'issue', '--client', client, '--scopes', 'pets:fly')).stderr).toMatch(
+      /no scope "pets:fly"; there are pets:read, pets:write/,
+    );
+    const { id } = await json('key', 'issue', '--client', client);
+    await command('key', 'revoke', id);
+    const again = await command('key', 'revoke', id);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/was revoked at/)]);
+  });
+
+  it('wrong settings', async () => {
+    const { code, stderr } = await petstore(folder.path, ['client', 'list'], { PORT: 'x' });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/PORT: "x" is not allowed/)]);
+  });
+});
+
+describe('a call that is none exits 2', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['cat']],
+    ['an unknown subcommand', ['client', 'feed']],
+    ['a missing option', ['client', 'create', '--plan', 'free']],
+    ['an unknown option', ['client', 'list', '--loud']],
+    ['an unknown plan', ['client', 'create', '--name', 'A', '--plan', 'gold']],
+    [
+      'a number that is none',
+      ['client', 'create', '--name', 'A', '--plan', 'enterprise', '--per-minute', '-1', '--per-day', '1'],
+    ],
+    ['a duration that is none', ['key', 'issue', '--client', 'x', '--expires', 'soon']],
+    ['too long a duration', ['key', 'issue', '--client', 'x', '--expires', '99999d']],
+    ['a missing argument', ['client', 'show']],
+    ['a count of nothing', ['db', 'seed', '--count', '0']],
+  ])('%s', async (_, args) => {
+    const { code, stdout, stderr } = await command(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/\w/);
+  });
+});
+
+it('--help of every command tells how to call it, and exits 0', async () => {
+  for (const args of [
+    [],
+    ['client'],
+    ['client', 'create'],
+    ['key'],
+    ['key', 'issue'],
+    ['db'],
+    ['db', 'seed'],
+    ['openapi'],
+  ]) {
+    const { code, stdout } = await command(...args, '--help');
+    expect(code, args.join(' ')).toBe(0);
+    expect(stdout, args.join(' ')).toMatch(/^Usage: petstore/);
+  }
+});

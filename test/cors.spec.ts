@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from './support/store.js';
+
+const SHOP = 'https://shop.example';
+let store: Store;
+let closed: Store;
+beforeAll(async () => {
+  store = await Store.open({ environment: { CORS_ORIGINS: `${SHOP},http://localhost:5173` } });
+  closed = await Store.open();
+});
+afterAll(() => Promise.all([store.close(), closed.close()]));
+
+const preflight = (at: Store, origin: string) =>
+  fetch(`${at.url}/v1/pets`, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+
+describe('a browser page of another origin', () => {
+  it('is let in by a preflight without a key, if its origin is listed', async () => {
+    const { status, headers } = await preflight(store, SHOP);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(SHOP);
+    expect(headers.get('access-control-allow-methods')).toContain('POST');
+    expect(headers.get('access-control-allow-headers')).toBe('authorization,content-type');
+    expect(headers.get('access-control-max-age')).toBe('600');
+  });
+
+  it('may read the headers that the service answers with, on refusals too', async () => {
+    for (const [key, expected] of [
+      [store.key, 200],
+      [null, 401],
+    ] as const) {
+      const { status, headers } = await store.request('GET', '/v1/pets', { key, headers: { origin: SHOP } });
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([expected, SHOP]);
+      expect(headers.get('access-control-expose-headers')?.split(',')).toEqual([
+        'Link',
+        'Location',
+        'ETag',
+        'Retry-After',
+        'X-Request-Id',
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'RateLimit',
+        'RateLimit-Policy',
+        'Deprecation',
+        'Sunset',
+      ]);
+    }
+  });
+
+  it.each([
+    ['is not listed', () => preflight(store, 'https://evil.example')],
+    ['is not listed because none is', () => preflight(closed, SHOP)],
+  ])('is not let in if its origin %s', async (_, send) => {
+    expect((await send()).headers.has('access-control-allow-origin')).toBe(false);
+  });
+});
+
+describe('OPTIONS that is no preflight', () => {
+  it('tells the methods of a path to a caller with a key', async () => {
+    const { status, headers } = await closed.request('OPTIONS', '/v1/pets');
+    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
+    expect((await closed.request('OPTIONS', '/v1/pets/5')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect((await closed.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+  });
+});

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
+
+const run = promisify(execFile);
+
+/** A copy of the project without its data, with the files of docs/extending.md written over it. */
+async function extendedProject(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  for (const part of [
+    'src',
+    'test',
+    'bin',
+    'scripts',
+    'docs',
+    'ormconfig.ts',
+    'package.json',
+    'nest-cli.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'vitest.config.ts',
+    '.dependency-cruiser.cjs',
+  ]) {
+    await cp(join(ROOT, part), join(path, part), { recursive: true });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+  const guide = await readFile(join(ROOT, 'docs/extending.md'), 'utf8');
+  const files = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]*?)```/g)];
+  expect(files.map(([, file]) => file)).toHaveLength(10);
+  for (const [, file = '', text = ''] of files) {
+    await mkdir(dirname(join(path, file)), { recursive: true });
+    await writeFile(join(path, file), text);
+  }
+  return path;
+}
+
+describe('the module of docs/extending.md, as it stands there', () => {
+  it('passes types, walls and its own test, builds, migrates, and serves', async () => {
+    const project = await extendedProject();
+    const node = (script: string, ...args: string[]) =>
+      run(process.execPath, [join(ROOT, script), ...args], { cwd: project });
+    await node(
+      'node_modules/typescript/bin/tsc',
+      '-p',
+      'tsconfig.json',
+      '--noEmit',
+      '--incremental',
+      'false',
+    );
+    await node(
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      'src',
+      '--config',
+      '.dependency-cruiser.cjs',
+      '--output-type',
+      'err',
+    );
+    const tests = await node(
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      'test/toys.spec.ts',
+      'test/refusals.spec.ts',
+    );
+    expect(stripVTControlCharacters(tests.stdout)).toMatch(/Tests +9 passed \(9\)/);
+
+    const service = await ServiceProcess.start(project, {}, join(project, 'dist/src/main.js'));
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const petstore = async (...args: string[]) => {
+      const { stdout } = await run(process.execPath, [join(project, 'bin/petstore.js'), ...args, '--json'], {
+        cwd: project,
+      });
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const { id } = await petstore('client', 'create', '--name', 'Toy shop', '--plan', 'pro');
+    const { key } = await petstore('key', 'issue', '--client', id);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const created = await fetch(`${service.url}/v1/toys`, {
+      method: 'POST',
+      headers,
+      body: '{"name":"Ball","priceCents":9007199254740993}',
+    });
+    expect([created.status, await created.text()]).toEqual([
+      201,
+      '{"name":"Ball","priceCents":9007199254740993,"id":1}',
+    ]);
+    const document = (await (await fetch(`${service.url}/docs/openapi.json`)).json()) as {
+      paths: Record<string, object>;
+    };
+    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}', '/toys', '/toys/{toyId}']);
+  }, 120_000);
+});
