@@ -17,7 +17,7 @@ export interface Finished {
 }
 
 /** An empty folder to run in, so that no `.env` and no data of this checkout is met. Remove it when done. */
-export async function emptyFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+export async function emptyFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
