@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { setQuotaSubject } from '../throttling/quota-subject.js';
+import { clientSubjectId, setQuotaSubject } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { ApiKey } from './api-key.entity.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
@@ -35,7 +35,12 @@ export class ApiKeyGuard implements CanActivate {
     }
     const { client } = key;
     setCaller(request, { clientId: client.id, keyId: key.id, scopes: key.scopes });
-    setQuotaSubject(request, { id: `client:${client.id}`, plan: client.plan, ...client.limits });
+    setQuotaSubject(request, {
+      id: clientSubjectId(client.id),
+      plan: client.plan,
+      keyId: key.id,
+      ...client.limits,
+    });
     return true;
   }
 }

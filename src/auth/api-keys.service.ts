@@ -4,6 +4,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
+import { clientSubjectId } from '../throttling/quota-subject.js';
+import { QuotaService } from '../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { ClientsService } from './clients.service.js';
@@ -22,6 +24,7 @@ export class ApiKeysService {
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly clients: ClientsService,
+    private readonly quota: QuotaService,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
@@ -61,13 +64,25 @@ export class ApiKeysService {
     });
   }
 
+  /** Lifts the ban of a key and forgets its strikes; throws RefusedCommand when there is no such key. */
+  async unban(id: string): Promise<ApiKey> {
+    const key = await this.get(id);
+    await this.quota.unban(id, clientSubjectId(key.clientId));
+    return key;
+  }
+
   /** Ends a key at once; throws RefusedCommand when there is none or it is revoked already. */
   async revoke(id: string): Promise<ApiKey> {
-    const key = await this.keys.findOneBy({ id });
-    if (!key) throw new RefusedCommand(`There is no key ${id}; \`petstore key list\` shows them.`);
+    const key = await this.get(id);
     if (key.revokedAt !== null) throw new RefusedCommand(`The key ${id} was revoked at ${key.revokedAt}.`);
     key.revokedAt = new Date(this.clock.now()).toISOString();
     await this.keys.update({ id }, { revokedAt: key.revokedAt });
+    return key;
+  }
+
+  private async get(id: string): Promise<ApiKey> {
+    const key = await this.keys.findOneBy({ id });
+    if (!key) throw new RefusedCommand(`There is no key ${id}; \`petstore key list\` shows them.`);
     return key;
   }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../auth/client.entity.js';
+import { ClientQuotaService, type ClientQuota } from '../auth/client-quota.service.js';
 import { ClientsService } from '../auth/clients.service.js';
 import type { Plan } from '../throttling/plans.js';
 import { planOption, positiveInteger } from './arguments.js';
@@ -50,11 +51,17 @@ export function addClientCommands(program: Command): void {
 
   client
     .command('show <id>')
-    .description('show one client')
+    .description('show one client: its plan, what it has used today, and its banned keys')
     .option('--json', 'print one JSON document')
     .action(async (id: string, options: { json?: boolean }) => {
-      const found = await withApp((app) => app.get(ClientsService).get(id));
-      outputOf(options.json ?? false).print(documentOf(found), textOf(found));
+      const { found, quota } = await withApp(async (app) => {
+        const one = await app.get(ClientsService).get(id);
+        return { found: one, quota: await app.get(ClientQuotaService).of(one) };
+      });
+      outputOf(options.json ?? false).print(
+        { ...documentOf(found), usedToday: usedToday(quota), bans: quota.bans },
+        `${textOf(found)}\n${quotaTextOf(quota)}`,
+      );
     });
 
   withPlan(
@@ -79,6 +86,17 @@ function withPlan(command: Command): Command {
       positiveInteger,
     )
     .option('--json', 'print one JSON document');
+}
+
+/** The minute is left out: without Redis it is known to the serving process alone. */
+function usedToday({ windows }: ClientQuota): number {
+  const day = windows.find(({ name }) => name === 'day');
+  return day ? day.limit - day.remaining : 0;
+}
+
+function quotaTextOf(quota: ClientQuota): string {
+  const bans = quota.bans.map(({ keyId, bannedUntil }) => [`banned`, `key ${keyId} until ${bannedUntil}`]);
+  return tableOf([['used today', String(usedToday(quota))], ...bans]);
 }
 
 function documentOf({ id, name, plan, limits, createdAt }: Client): object {

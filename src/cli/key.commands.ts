@@ -54,6 +54,15 @@ export function addKeyCommands(program: Command): void {
     });
 
   key
+    .command('unban <id>')
+    .description('lift the ban of a key and forget its strikes')
+    .option('--json', 'print one JSON document')
+    .action(async (id: string, options: { json?: boolean }) => {
+      const unbanned = await withApp((app) => app.get(ApiKeysService).unban(id));
+      outputOf(options.json ?? false).print(documentOf(unbanned), `Lifted the ban of the key ${id}.`);
+    });
+
+  key
     .command('revoke <id>')
     .description('end a key at once')
     .option('--json', 'print one JSON document')

@@ -38,6 +38,12 @@ export const databaseUrl: SettingType<string> = {
   parse: (text) => (/^sqlite:[^?#]+$/.test(text) ? text : undefined),
 };
 
+/** Where Redis is. */
+export const redisUrl: SettingType<string> = {
+  allowed: 'redis://host:port, or rediss:// for TLS, with user, password and database if need be',
+  parse: (text) => (/^rediss?:\/\/./.test(text) && URL.canParse(text) ? text : undefined),
+};
+
 /** An absolute http(s) URL, or a path beginning with a slash; it has no trailing slash, query or fragment. */
 export const baseUrl: SettingType<string> = {
   allowed: 'a path such as /v1 or an http(s) URL that ends in /v1, without query, fragment or trailing slash',

@@ -23,6 +23,7 @@ describe('the settings', () => {
       port: 3000,
       managementPort: 3001,
       databaseUrl: 'sqlite:data/petstore.sqlite',
+      redisUrl: null,
       logLevel: 'info',
       trustProxy: null,
       corsOrigins: [],
@@ -51,6 +52,7 @@ describe('the settings', () => {
     ],
     ['PUBLIC_BASE_URL', 'https://api.example/shop/v1', 'publicBaseUrl', 'https://api.example/shop/v1'],
     ['SUNSET_NOT_BEFORE', '2031-06-01T00:00:00Z', 'sunsetNotBefore', Date.UTC(2031, 5, 1)],
+    ['REDIS_URL', 'redis://:secret@cache:6380/2', 'redisUrl', 'redis://:secret@cache:6380/2'],
     ['PORT', '', 'port', 3000],
     ['PORT', ' 81 ', 'port', 81],
   ])('%s=%s', (variable, text, property, value) => {
@@ -67,6 +69,7 @@ describe('the settings', () => {
     ['DATABASE_URL', 'postgres://db/pets'],
     ['DATABASE_URL', 'data/petstore.sqlite'],
     ['DATABASE_URL', 'sqlite:'],
+    ['REDIS_URL', 'http://cache'],
     ['LOG_LEVEL', 'INFO'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '0'],
@@ -85,7 +88,7 @@ describe('the settings', () => {
     const faults = faultsOf({ [variable]: text });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(new RegExp(`^${variable}: .+ is not allowed; it must be .{10,}\\.$`));
-    if (variable !== 'DATABASE_URL') expect(faults[0]).toContain(JSON.stringify(text));
+    if (!['DATABASE_URL', 'REDIS_URL'].includes(variable)) expect(faults[0]).toContain(JSON.stringify(text));
   });
 
   it('name all faults at once', () => {

@@ -6,6 +6,7 @@ import {
   oneOf,
   origins,
   portOrOff,
+  redisUrl,
   trustedProxies,
   wholeNumber,
 } from './setting-types.js';
@@ -32,6 +33,10 @@ export class Settings {
   /** Where the data is. It may hold a password. */
   @Setting(databaseUrl, 'sqlite:data/petstore.sqlite', { secret: true })
   readonly databaseUrl!: string;
+
+  /** Where instances share quota counters; null counts in this process alone. It may hold a password. */
+  @Setting<string | null>(redisUrl, null, { secret: true })
+  readonly redisUrl!: string | null;
 
   /** Least level that is logged. */
   @Setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info')

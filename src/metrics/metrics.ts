@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Where metrics are made and read; one registry per application, so that tests stand side by side. */
 @Injectable()
@@ -14,6 +14,11 @@ export class Metrics {
   /** A counter, which only grows; its name ends in `_total`. */
   counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** A gauge, which goes up and down. */
+  gauge(name: string, help: string): Gauge {
+    return new Gauge({ name, help, registers: [this.registry] });
   }
 
   /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */

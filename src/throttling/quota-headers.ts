@@ -7,14 +7,17 @@ import { tightestWindow, violatedWindow, type QuotaVerdict, type WindowState } f
 export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   const shown = violatedWindow(verdict) ?? tightestWindow(verdict);
   if (!shown) return {};
+  const { bannedUntil } = verdict;
+  const resetsAt = bannedUntil ?? shown.resetsAt;
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(shown.limit),
-    'X-RateLimit-Remaining': String(shown.remaining),
-    'X-RateLimit-Reset': String(Math.ceil(shown.resetsAt / 1000)),
+    // A banned key has none, whatever its client has left.
+    'X-RateLimit-Remaining': String(bannedUntil === undefined ? shown.remaining : 0),
+    'X-RateLimit-Reset': String(Math.ceil(resetsAt / 1000)),
     'RateLimit-Policy': verdict.windows.map(policyOf).join(', '),
     RateLimit: verdict.windows.map((window) => stateOf(window, verdict.at)).join(', '),
   };
-  if (!verdict.admitted) headers['Retry-After'] = String(secondsUntil(shown.resetsAt, verdict.at));
+  if (!verdict.admitted) headers['Retry-After'] = String(secondsUntil(resetsAt, verdict.at));
   return headers;
 }
 

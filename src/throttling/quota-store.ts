@@ -1,19 +1,36 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import type { QuotaVerdict, QuotaWindow } from './quota.js';
+import type { QuotaRequest, QuotaVerdict } from './quota.js';
 
 /**
- * Counts requests. It stands behind @nestjs/throttler's storage token; provide another class there to count
- * elsewhere. `increment` serves code that uses throttler's own guard.
+ * Decides and counts requests. It stands behind @nestjs/throttler's storage token; a class that extends it and
+ * is provided there counts elsewhere. test/support/quota-store-suite.ts is the suite that every one must pass.
  */
 export abstract class QuotaStore implements ThrottlerStorage {
   /**
-   * Admits the request if every window has room, and only then counts it, in all of them; atomic.
-   * `now` is in ms since the Unix epoch.
+   * Admits the request if its key is not banned and every window has room, and only then counts it, in all of
+   * them; atomic. A refusal may be a strike against the key. `now` is in ms since the Unix epoch.
    */
-  abstract take(windows: readonly QuotaWindow[], now: number): QuotaVerdict | Promise<QuotaVerdict>;
+  abstract take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict>;
 
-  /** The same verdict without counting anything. */
-  abstract peek(windows: readonly QuotaWindow[], now: number): QuotaVerdict | Promise<QuotaVerdict>;
+  /** How things stand, changing nothing. */
+  abstract peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict>;
 
-  abstract increment: ThrottlerStorage['increment'];
+  /** Ends a key's ban and forgets its strikes. `subjectId` is that of the key's client. */
+  abstract unban(keyId: string, subjectId: string): Promise<void>;
+
+  /** Serves code that uses throttler's own guard with this store: one window, no key. */
+  increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
+    const verdict = await this.take(
+      { subject: key, isClient: false, windows: [{ key, name, limit, lengthMs }] },
+      Date.now(),
+    );
+    const [window] = verdict.windows;
+    const secondsLeft = Math.ceil(((window?.resetsAt ?? verdict.at) - verdict.at) / 1000);
+    return {
+      totalHits: limit - (window?.remaining ?? 0),
+      timeToExpire: secondsLeft,
+      isBlocked: !verdict.admitted,
+      timeToBlockExpire: verdict.admitted ? 0 : secondsLeft,
+    };
+  };
 }

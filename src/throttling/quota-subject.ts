@@ -9,6 +9,11 @@ const IPV6_PREFIX = 56;
 
 type CountedRequest = Request & { [SUBJECT]?: QuotaSubject };
 
+/** The id under which the requests of a client count together. */
+export function clientSubjectId(clientId: string): string {
+  return `client:${clientId}`;
+}
+
 /** Makes the request count for this subject; the credential guard calls it once the key is verified. */
 export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
   (request as CountedRequest)[SUBJECT] = subject;

@@ -11,22 +11,26 @@ import {
   DAY_MS,
   MINUTE_MS,
   violatedWindow,
+  type QuotaRequest,
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
 } from './quota.js';
+import { SteadyTime } from './steady-time.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 
 /** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
+  private readonly time: SteadyTime;
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
-    private readonly clock: Clock,
+    clock: Clock,
     metrics: Metrics,
   ) {
+    this.time = new SteadyTime(clock);
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
       'Requests admitted and refused by quota, by plan.',
@@ -38,18 +42,28 @@ export class QuotaService {
    * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
    * Throws rate_limit_exceeded or daily_quota_exceeded when one has no room; then nothing is counted.
    */
-  async take(request: Request, response: Response, windows?: readonly QuotaWindow[]): Promise<void> {
+  async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     const subject = quotaSubjectOf(request);
-    const verdict = await this.store.take(windows ?? windowsOf(subject), this.clock.now());
+    const verdict = await this.store.take(requestOf(subject, windows), this.time.now());
     setHeaders(response, verdict);
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'admitted' : 'refused' });
     if (!verdict.admitted) throw refusalOf(verdict);
   }
 
+  /** The windows of a subject and the ban of its key as they stand, counting nothing. */
+  async look(subject: QuotaSubject): Promise<QuotaVerdict> {
+    return this.store.peek(requestOf(subject), this.time.now());
+  }
+
+  /** Lifts the ban of a key and forgets its strikes. */
+  unban(keyId: string, subjectId: string): Promise<void> {
+    return this.store.unban(keyId, subjectId);
+  }
+
   /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
   async show(request: Request, response: Response): Promise<void> {
-    const verdict = await this.store.peek(windowsOf(quotaSubjectOf(request)), this.clock.now());
-    setHeaders(response, { ...verdict, admitted: true });
+    const { at, windows } = await this.look(quotaSubjectOf(request));
+    setHeaders(response, { admitted: true, at, windows });
   }
 }
 
@@ -60,11 +74,20 @@ export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
   return [minute, { key: subject.id, name: 'day', limit: subject.perDay, lengthMs: DAY_MS }];
 }
 
+function requestOf(subject: QuotaSubject, windows = windowsOf(subject)): QuotaRequest {
+  return { subject: subject.id, isClient: subject.perDay !== undefined, windows, keyId: subject.keyId };
+}
+
 function setHeaders(response: Response, verdict: QuotaVerdict): void {
   for (const [name, value] of Object.entries(quotaHeaders(verdict))) response.setHeader(name, value);
 }
 
 function refusalOf(verdict: QuotaVerdict): ApiError {
+  const seconds = quotaHeaders(verdict)['Retry-After'] ?? '1';
+  if (verdict.bannedUntil !== undefined) {
+    const until = new Date(verdict.bannedUntil).toISOString();
+    return new ApiError(THROTTLING_ERRORS.api_key_banned, { params: { until, seconds } });
+  }
   const window = violatedWindow(verdict);
   const row =
     window?.lengthMs === DAY_MS
@@ -74,7 +97,7 @@ function refusalOf(verdict: QuotaVerdict): ApiError {
     params: {
       limit: window?.limit ?? 0,
       window: window?.name ?? 'window',
-      seconds: quotaHeaders(verdict)['Retry-After'] ?? '1',
+      seconds,
     },
   });
 }

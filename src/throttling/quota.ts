@@ -9,6 +9,8 @@ export interface QuotaSubject {
   readonly id: string;
   /** Plan of the client, or `anonymous`: a label for metrics. */
   readonly plan: string;
+  /** The API key that was sent; a ban is the key's. */
+  readonly keyId?: string;
   readonly perMinute: number;
   /** Absent: no daily limit. */
   readonly perDay?: number;
@@ -16,7 +18,7 @@ export interface QuotaSubject {
 
 /** One fixed window, aligned to the UTC calendar, that a request must find room in. */
 export interface QuotaWindow {
-  /** What counts together in this window. */
+  /** What counts together in this window: the subject's id, and what follows it for a window of a route. */
   readonly key: string;
   /** Name in `RateLimit-Policy`, such as `minute` or `day`. */
   readonly name: string;
@@ -24,6 +26,18 @@ export interface QuotaWindow {
   readonly limit: number;
   /** Length in milliseconds. */
   readonly lengthMs: number;
+}
+
+/** One request to decide. */
+export interface QuotaRequest {
+  /** Id of the subject, such as `client:…`: what is kept of one subject is kept together. */
+  readonly subject: string;
+  /** A client, whose minute and day belong together and whose day outlives the process; else an address. */
+  readonly isClient: boolean;
+  /** All must have room; then the request counts in all. */
+  readonly windows: readonly QuotaWindow[];
+  /** The API key that a refusal counts against; absent where there is no valid one, and then nothing is banned. */
+  readonly keyId?: string | undefined;
 }
 
 /** What a decision found in one window. */
@@ -44,6 +58,8 @@ export interface QuotaVerdict {
   readonly at: number;
   /** In the order of the windows that were asked for. */
   readonly windows: readonly WindowState[];
+  /** End of the key's ban, in ms since the Unix epoch, when that is why it was refused. */
+  readonly bannedUntil?: number;
 }
 
 /** The window of the verdict that a client should look at: fewest remaining, the longer one on a tie. */
@@ -51,6 +67,11 @@ export function tightestWindow(verdict: QuotaVerdict): WindowState | undefined {
   return pick(verdict.windows, (window, best) =>
     window.remaining === best.remaining ? window.lengthMs > best.lengthMs : window.remaining < best.remaining,
   );
+}
+
+/** When a refused request may come again, in ms since the Unix epoch. */
+export function retryAtOf(verdict: QuotaVerdict): number {
+  return verdict.bannedUntil ?? violatedWindow(verdict)?.resetsAt ?? verdict.at;
 }
 
 /** Of the windows without room, the one that resets last; the one to wait for after a refusal. */

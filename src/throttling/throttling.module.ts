@@ -1,19 +1,20 @@
-import { Module } from '@nestjs/common';
-import type { ExecutionContext } from '@nestjs/common';
+import { Module, type ExecutionContext } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { Clock } from '../clock.js';
-import { MemoryQuotaStore } from './memory-quota-store.js';
+import { QuotaService } from './quota.service.js';
+import { QuotaStore } from './quota-store.js';
+import { QuotaStoreModule } from './quota-store.module.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
-import { QuotaService } from './quota.service.js';
 
 /** Throttler's module with the two windows of the caller's plan, and the store that counts them. */
 @Module({
   imports: [
+    QuotaStoreModule,
     ThrottlerModule.forRootAsync({
-      inject: [Clock],
-      useFactory: (clock: Clock) => ({
+      imports: [QuotaStoreModule],
+      inject: [QuotaStore],
+      useFactory: (storage: QuotaStore) => ({
         throttlers: [
           { name: 'minute', ttl: MINUTE_MS, limit: (context) => subjectOf(context).perMinute },
           {
@@ -23,12 +24,12 @@ import { QuotaService } from './quota.service.js';
             skipIf: (context) => subjectOf(context).perDay === undefined,
           },
         ],
-        storage: new MemoryQuotaStore(clock),
+        storage,
       }),
     }),
   ],
   providers: [QuotaService],
-  exports: [QuotaService, ThrottlerModule],
+  exports: [QuotaService, QuotaStoreModule, ThrottlerModule],
 })
 export class ThrottlingModule {}
 

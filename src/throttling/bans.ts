@@ -1,0 +1,69 @@
+import { DAY_MS } from './quota.js';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** When a key is banned, and for how long. Times in milliseconds. */
+export interface BanRules {
+  /** Strikes that bring a ban. */
+  readonly strikesToBan: number;
+  /** How long after its first refusal a key may go on without strikes: those requests were in flight. */
+  readonly forgivenMs: number;
+  /** Length of the first ban, the second and so on; the last is that of every further one. */
+  readonly ladderMs: readonly number[];
+  /** A time without strikes after which strikes and ladder begin anew. */
+  readonly resetMs: number;
+}
+
+/** 20 strikes: 5 minutes, then 15, 60, and 24 hours; a day without strikes begins anew. */
+export const BAN_RULES: BanRules = {
+  strikesToBan: 20,
+  forgivenMs: 2 * SECOND_MS,
+  ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS],
+  resetMs: DAY_MS,
+};
+
+/** What is remembered of a key that was refused; O(1) however often. Instants in ms since the Unix epoch. */
+export interface BanState {
+  /** Until when the key was told to wait. */
+  retryAt: number;
+  /** Until when refusals are forgiven. */
+  forgivenUntil: number;
+  strikes: number;
+  /** The last strike, or the end of the last ban. */
+  lastStrikeAt: number;
+  /** Bans so far since the ladder began. */
+  bans: number;
+  /** End of the ban; 0 when there was none. */
+  bannedUntil: number;
+}
+
+/** The state of a key that was never refused. */
+export function neverRefused(): BanState {
+  return { retryAt: 0, forgivenUntil: 0, strikes: 0, lastStrikeAt: 0, bans: 0, bannedUntil: 0 };
+}
+
+/**
+ * Records that a key was refused now and told to wait until `retryAt`. A refusal while an earlier wait still
+ * runs is a strike; enough of them begin a ban. Requests during a ban are none: its end was told, and stays.
+ */
+export function recordRefusal(state: BanState, now: number, retryAt: number, rules: BanRules): void {
+  if (now - state.lastStrikeAt >= rules.resetMs) {
+    state.strikes = 0;
+    state.bans = 0;
+  }
+  if (now >= state.retryAt) state.forgivenUntil = now + rules.forgivenMs;
+  else if (now >= state.forgivenUntil) {
+    state.strikes += 1;
+    state.lastStrikeAt = now;
+  }
+  state.retryAt = Math.max(state.retryAt, retryAt);
+  if (state.strikes < rules.strikesToBan) return;
+  const rung = Math.min(state.bans, rules.ladderMs.length - 1);
+  state.bannedUntil = now + (rules.ladderMs[rung] ?? 0);
+  state.retryAt = state.bannedUntil;
+  // A ban is no good conduct: the time without strikes begins at its end.
+  state.lastStrikeAt = state.bannedUntil;
+  state.bans += 1;
+  state.strikes = 0;
+}

@@ -1,0 +1,173 @@
+import { BAN_RULES, recordRefusal, type BanRules } from '../bans.js';
+import { QuotaStore } from '../quota-store.js';
+import {
+  DAY_MS,
+  MINUTE_MS,
+  retryAtOf,
+  type QuotaRequest,
+  type QuotaVerdict,
+  type QuotaWindow,
+  type WindowState,
+} from '../quota.js';
+import { ClientCounts } from './client-counts.js';
+import { CompactKeys } from './compact-keys.js';
+import type { BanChange, QuotaJournal } from './quota-journal.js';
+import { RefusedKeys } from './refused-keys.js';
+import { UnsavedChanges } from './unsaved-changes.js';
+import { WindowCounts } from './window-counts.js';
+
+/**
+ * Counts in this process; with a journal, the days of clients and bans outlive it. A client's own minute and day
+ * are in ClientCounts; windows of addresses and of routes, which are no longer kept than they last, in WindowCounts.
+ */
+export class MemoryQuotaStore extends QuotaStore {
+  /** What the journal does not have yet. */
+  readonly unsaved = new UnsavedChanges();
+  private readonly clients = new ClientCounts();
+  private readonly others = new Map<number, WindowCounts>();
+  private readonly refused: RefusedKeys;
+  private readonly keys = new CompactKeys();
+  private readonly loading = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly journal?: QuotaJournal,
+    private readonly rules: BanRules = BAN_RULES,
+  ) {
+    super();
+    this.refused = new RefusedKeys(rules.resetMs + Math.max(...rules.ladderMs));
+  }
+
+  take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
+    this.clients.turnTo(now);
+    const loading = this.journal && this.load(request);
+    return loading ? loading.then(() => this.take(request, now)) : this.decide(request, now);
+  }
+
+  peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
+    this.clients.turnTo(now);
+    const loading = this.journal && this.load(request);
+    return loading ? loading.then(() => this.peek(request, now)) : this.look(request, now);
+  }
+
+  async unban(keyId: string): Promise<void> {
+    this.forgetBan(keyId);
+    await this.journal?.lift(keyId, Date.now());
+  }
+
+  /** Forgets a key's strikes and ban because another process lifted them. */
+  forgetBan(keyId: string): void {
+    this.refused.forget(keyId);
+    this.unsaved.forgetBan(keyId);
+  }
+
+  /** Takes up strikes and bans from before a restart. */
+  restoreBans(bans: readonly BanChange[], now: number): void {
+    for (const { keyId, state } of bans) this.refused.restore(keyId, state, now);
+  }
+
+  private decide(request: QuotaRequest, now: number): QuotaVerdict {
+    const verdict = this.look(request, now);
+    if (verdict.bannedUntil !== undefined) return verdict;
+    if (!verdict.admitted) return request.keyId === undefined ? verdict : this.refuse(request.keyId, verdict);
+    let index = 0;
+    for (const window of request.windows) {
+      const state = verdict.windows[index] as { remaining: number } & WindowState;
+      state.remaining -= 1;
+      this.count(request, window, window.limit - state.remaining, now);
+      index += 1;
+    }
+    return verdict;
+  }
+
+  private look(request: QuotaRequest, now: number): QuotaVerdict {
+    const { windows, keyId, subject, isClient } = request;
+    const at = isClient ? this.clients.find(subject) : undefined;
+    const states: WindowState[] = [];
+    let admitted = true;
+    for (const window of windows) {
+      const state = this.stateOf(window, isOwn(window, request), at, now);
+      if (state.remaining === 0) admitted = false;
+      states.push(state);
+    }
+    const bannedUntil = keyId === undefined ? 0 : (this.refused.find(keyId)?.bannedUntil ?? 0);
+    if (bannedUntil > now) return { admitted: false, at: now, windows: states, bannedUntil };
+    return { admitted, at: now, windows: states };
+  }
+
+  private stateOf(window: QuotaWindow, own: boolean, at: number | undefined, now: number): WindowState {
+    const { key, name, limit, lengthMs } = window;
+    const { clients } = this;
+    let used = 0;
+    let start: number;
+    if (!own) {
+      const counts = this.othersOf(lengthMs);
+      counts.turnTo(now);
+      used = counts.of(key);
+      start = counts.start;
+    } else if (lengthMs === DAY_MS) {
+      if (at !== undefined) used = clients.dayUsed(at);
+      start = clients.dayStart;
+    } else {
+      if (at !== undefined) used = clients.minuteUsed(at);
+      start = clients.minuteStart;
+    }
+    return { name, limit, lengthMs, remaining: used < limit ? limit - used : 0, resetsAt: start + lengthMs };
+  }
+
+  private count(request: QuotaRequest, window: QuotaWindow, used: number, now: number): void {
+    const { key, lengthMs } = window;
+    if (!isOwn(window, request)) {
+      this.othersOf(lengthMs).set(used === 1 ? this.keys.of(key) : key, used);
+      return;
+    }
+    const at = this.clients.find(key) ?? this.clients.add(this.keys.of(key));
+    if (lengthMs === MINUTE_MS) {
+      this.clients.setMinute(at, used);
+      return;
+    }
+    this.clients.setDay(at, used);
+    if (this.journal) this.unsaved.noteCount(key, now - (now % DAY_MS), 1);
+  }
+
+  private refuse(keyId: string, verdict: QuotaVerdict): QuotaVerdict {
+    const state = this.refused.touch(keyId, verdict.at);
+    recordRefusal(state, verdict.at, retryAtOf(verdict), this.rules);
+    if (this.journal) this.unsaved.noteBan(keyId, state);
+    return state.bannedUntil > verdict.at ? { ...verdict, bannedUntil: state.bannedUntil } : verdict;
+  }
+
+  private othersOf(lengthMs: number): WindowCounts {
+    let counts = this.others.get(lengthMs);
+    if (!counts) {
+      counts = new WindowCounts(lengthMs);
+      this.others.set(lengthMs, counts);
+    }
+    return counts;
+  }
+
+  /** Reads the client's day from the journal if it was not seen today; undefined when it was. */
+  private load(request: QuotaRequest): Promise<void> | undefined {
+    const { subject, isClient, windows } = request;
+    if (!isClient || this.clients.knowsDay(this.clients.find(subject))) return undefined;
+    if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
+    // Requests that arrive together wait for one reading.
+    const running = this.loading.get(subject);
+    if (running) return running;
+    const reading = this.read(subject).finally(() => this.loading.delete(subject));
+    this.loading.set(subject, reading);
+    return reading;
+  }
+
+  private async read(subject: string): Promise<void> {
+    const { dayStart } = this.clients;
+    const used = (await this.journal?.used(subject, dayStart)) ?? 0;
+    if (this.clients.dayStart !== dayStart) return;
+    const at = this.clients.find(subject) ?? this.clients.add(this.keys.of(subject));
+    if (!this.clients.knowsDay(at)) this.clients.setDay(at, used);
+  }
+}
+
+/** Whether the window is the client's own minute or day. */
+function isOwn({ key, lengthMs }: QuotaWindow, { subject, isClient }: QuotaRequest): boolean {
+  return isClient && key === subject && (lengthMs === MINUTE_MS || lengthMs === DAY_MS);
+}

@@ -1,0 +1,38 @@
+import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+
+/** Tables in which day counters and bans outlive the process. */
+export class QuotaJournal1793491202000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.createTable(
+      new Table({
+        name: 'quota_counts',
+        columns: [
+          { name: 'key', type: 'varchar', length: '200', isPrimary: true },
+          { name: 'window_start', type: 'bigint', isPrimary: true },
+          { name: 'used', type: 'integer' },
+        ],
+      }),
+    );
+    await runner.createTable(
+      new Table({
+        name: 'key_bans',
+        columns: [
+          { name: 'key_id', type: 'varchar', length: '36', isPrimary: true },
+          { name: 'retry_at', type: 'bigint' },
+          { name: 'forgiven_until', type: 'bigint' },
+          { name: 'strikes', type: 'integer' },
+          { name: 'last_strike_at', type: 'bigint' },
+          { name: 'bans', type: 'integer' },
+          { name: 'banned_until', type: 'bigint' },
+          { name: 'lifted_at', type: 'bigint' },
+        ],
+        indices: [{ name: 'key_bans_lifted', columnNames: ['lifted_at'] }],
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('key_bans');
+    await runner.dropTable('quota_counts');
+  }
+}

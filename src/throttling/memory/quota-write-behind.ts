@@ -1,0 +1,66 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../clock.js';
+import { Settings } from '../../config/settings.js';
+import { MemoryQuotaStore } from './memory-quota-store.js';
+import { QuotaJournal } from './quota-journal.js';
+
+/** How often changes are written, in milliseconds: a crash loses at most what was admitted since. */
+const PERIOD_MS = 1_000;
+/** How far back lifted bans are looked for, in milliseconds: clocks of two processes differ a little. */
+const LIFTED_MARGIN_MS = 5_000;
+
+/** Carries the counters of a MemoryQuotaStore to its journal, and bans lifted by other processes back. */
+@Injectable()
+export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Quota');
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+  private failing = false;
+
+  constructor(
+    private readonly store: MemoryQuotaStore,
+    private readonly journal: QuotaJournal,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Takes up bans from before the start, then writes every second. */
+  async onModuleInit(): Promise<void> {
+    // What stands in for Redis is not kept.
+    if (this.settings.redisUrl !== null) return;
+    const now = this.clock.now();
+    this.store.restoreBans(await this.journal.bans(now), now);
+    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
+    // Counters alone keep no process alive.
+    this.timer.unref();
+  }
+
+  /** Writes what has changed; on failure it is kept for the next time. Never throws. */
+  flush(): Promise<void> {
+    this.running = this.running.then(() => this.write());
+    return this.running;
+  }
+
+  /** Runs before the database closes. */
+  async onModuleDestroy(): Promise<void> {
+    if (this.timer === undefined) return;
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  private async write(): Promise<void> {
+    const changes = this.store.unsaved.drain();
+    try {
+      const lifted = new Set(await this.journal.liftedSince(this.clock.now() - LIFTED_MARGIN_MS));
+      for (const keyId of lifted) this.store.forgetBan(keyId);
+      const bans = changes.bans.filter(({ keyId }) => !lifted.has(keyId));
+      if (changes.counts.length > 0 || bans.length > 0) await this.journal.write(changes.counts, bans);
+      if (this.failing) this.logger.log('Counters are written again');
+      this.failing = false;
+    } catch (error) {
+      this.store.unsaved.putBack(changes);
+      if (!this.failing) this.logger.error('Counters cannot be written; they are kept in memory', error);
+      this.failing = true;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { Module } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { Metrics } from '../metrics/metrics.js';
+import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
+import { MemoryQuotaStore } from './memory/memory-quota-store.js';
+import { QuotaJournal } from './memory/quota-journal.js';
+import { QuotaWriteBehind } from './memory/quota-write-behind.js';
+import { QuotaStore } from './quota-store.js';
+import { RedisLink } from './redis/redis-link.js';
+import { RedisQuotaStore } from './redis/redis-quota-store.js';
+import { ResilientQuotaStore } from './redis/resilient-quota-store.js';
+
+/** Begins every key in Redis. */
+const REDIS_PREFIX = 'petstore:quota:';
+
+/** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
+@Module({
+  providers: [
+    { provide: QuotaJournal, useClass: DatabaseQuotaJournal },
+    {
+      provide: MemoryQuotaStore,
+      inject: [Settings, QuotaJournal],
+      // With Redis this one only stands in for it, and what it counts then is not kept.
+      useFactory: ({ redisUrl }: Settings, journal: QuotaJournal) =>
+        new MemoryQuotaStore(redisUrl === null ? journal : undefined),
+    },
+    {
+      provide: QuotaStore,
+      inject: [Settings, Metrics, MemoryQuotaStore],
+      useFactory: async ({ redisUrl }: Settings, metrics: Metrics, memory: MemoryQuotaStore) => {
+        if (redisUrl === null) return memory;
+        const link = new RedisLink(redisUrl, REDIS_PREFIX, metrics);
+        await link.open();
+        return new ResilientQuotaStore(link, new RedisQuotaStore(link.redis, REDIS_PREFIX), memory);
+      },
+    },
+    QuotaWriteBehind,
+  ],
+  exports: [QuotaStore],
+})
+export class QuotaStoreModule {}

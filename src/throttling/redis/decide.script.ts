@@ -1,0 +1,91 @@
+import type { BanRules } from '../bans.js';
+
+/**
+ * Decides requests in Redis, one after the other and atomically. The same steps as MemoryQuotaStore; the suite of
+ * the stores holds them against each other. The common case, an admitted request of a key that was never refused,
+ * is three commands: the key's state, and one count a window. A request that turns out not to fit is counted back.
+ *
+ * KEYS, for every request: state of the API key, then one counter a window, its name ending in the window.
+ * ARGV, for every request: how many windows; what only the uncommon case needs, as JSON (now, whether there is an API
+ * key, length in ms of every window); the limit of every window. Few, because each costs as much as a small command.
+ * Answers, for every request: the use of every window after it if it is admitted; else the end of the ban or 0
+ * before that.
+ */
+export function takeScript({ strikesToBan, forgivenMs, resetMs, ladderMs }: BanRules): string {
+  return `
+local function refuse(key, windows, arg, rest, kept, answer)
+  local now, told = rest[1], 0
+  local banned, retryAt, forgiven, strikes, last, bans = kept[1], kept[2], kept[3], kept[4], kept[5], kept[6]
+  answer[1] = 0
+  for i = 1, windows do
+    local used = redis.call('DECR', KEYS[key + i])
+    local length = rest[i + 2]
+    local ends = now - now % length + length
+    if used >= tonumber(ARGV[arg + i]) and ends > told then told = ends end
+    answer[i + 1] = used
+  end
+  if banned > now then
+    answer[1] = banned
+    return answer
+  end
+  if not rest[2] then return answer end
+  if now - last >= ${resetMs} then strikes, bans = 0, 0 end
+  if now >= retryAt then
+    forgiven = now + ${forgivenMs}
+  elseif now >= forgiven then
+    strikes, last = strikes + 1, now
+  end
+  if told > retryAt then retryAt = told end
+  if strikes >= ${strikesToBan} then
+    local ladder = { ${ladderMs.join(', ')} }
+    bans, strikes = bans + 1, 0
+    banned = now + ladder[math.min(bans, #ladder)]
+    -- A ban is no good conduct: the time without strikes begins at its end.
+    retryAt, last = banned, banned
+    answer[1] = banned
+  end
+  local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
+  redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+  return answer
+end
+
+local function take(key, windows, arg)
+  local answer, fits = {}, true
+  local state = redis.call('GET', KEYS[key])
+  for i = 1, windows do
+    local used = redis.call('INCR', KEYS[key + i])
+    -- A counter leaves some time after its window has ended.
+    if used == 1 then redis.call('PEXPIRE', KEYS[key + i], cjson.decode(ARGV[arg])[i + 2] + ${MARGIN_MS}) end
+    if used > tonumber(ARGV[arg + i]) then fits = false end
+    answer[i] = used
+  end
+  if fits and not state then return answer end
+  local rest = cjson.decode(ARGV[arg])
+  local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
+  if fits and kept[1] <= rest[1] then return answer end
+  return refuse(key, windows, arg, rest, kept, answer)
+end
+
+local answers, key, arg = {}, 1, 1
+while KEYS[key] do
+  local windows = tonumber(ARGV[arg])
+  answers[#answers + 1] = take(key, windows, arg + 1)
+  key, arg = key + 1 + windows, arg + 2 + windows
+end
+return answers
+`;
+}
+
+/**
+ * How things stand, changing nothing. KEYS as above. Answers the end of the last ban or 0, then the use of every
+ * window.
+ */
+export const PEEK_SCRIPT = `
+local values = redis.call('MGET', unpack(KEYS))
+local answer = { values[1] and cjson.decode(values[1])[1] or 0 }
+for i = 2, #KEYS do answer[i] = tonumber(values[i] or 0) end
+return answer
+`;
+
+/** How long keys outlive what they are for, in milliseconds. */
+const MARGIN_MS = 60_000;
