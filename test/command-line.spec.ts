@@ -120,7 +120,11 @@ describe('petstore db', () => {
     const fresh = await emptyFolder();
     const run = async (...args: string[]) =>
       JSON.parse((await petstore(fresh.path, [...args, '--json'])).stdout) as unknown;
-    const names = [expect.stringMatching(/^ClientsAndKeys\d{13}$/), expect.stringMatching(/^Pets\d{13}$/)];
+    const names = [
+      expect.stringMatching(/^ClientsAndKeys\d{13}$/),
+      expect.stringMatching(/^Pets\d{13}$/),
+      expect.stringMatching(/^QuotaJournal\d{13}$/),
+    ];
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'migrate')).toEqual({ applied: names });

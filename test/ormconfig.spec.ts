@@ -20,6 +20,7 @@ it('the TypeORM CLI opens the service’s database through ormconfig.ts, and fin
   const { stdout } = await typeorm(folder.path, 'migration:show');
   expect(stdout).toMatch(/\[X\] \d+ ClientsAndKeys/);
   expect(stdout).toMatch(/\[X\] \d+ Pets/);
+  expect(stdout).toMatch(/\[X\] \d+ QuotaJournal/);
   const drift = await typeorm(folder.path, 'schema:log');
   expect(drift.stdout).toMatch(/up to date/);
   await folder.remove();

@@ -196,6 +196,7 @@ describe('the stop', () => {
     // The request is in flight once the service has answered another one sent after it.
     await (await fetch(`${service.url}/health/live`)).arrayBuffer();
     const stopped = service.stop('SIGTERM');
+    await expect.poll(() => service.output).toContain('finishing the requests in flight');
     await expect(async () => fetch(`${service.url}/health/live`)).rejects.toThrow('fetch failed');
     slow.end(body.slice(5));
     expect(await answered).toBe(201);

@@ -275,6 +275,8 @@ export interface operations {
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
              *
+             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
+             *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */
             429: {
@@ -432,6 +434,8 @@ export interface operations {
             };
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
+             *
+             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */
@@ -603,6 +607,8 @@ export interface operations {
             };
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
+             *
+             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */

@@ -1,13 +1,28 @@
 import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import { describe } from 'vitest';
 
 /** Servers and programs outside the project that a suite may need. */
-export type Requirement = 'browser';
+export type Requirement = 'browser' | 'redis';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
+/** The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. */
+export const REDIS_URL = process.env.PETSTORE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
+
+/** Whether Redis answers, asked once while this file loads. */
+const redisAnswers = await new Promise<boolean>((resolve) => {
+  const { hostname, port } = new URL(REDIS_URL);
+  const socket = connect(Number(port || 6379), hostname, () => {
+    socket.destroy();
+    resolve(true);
+  });
+  socket.on('error', () => resolve(false));
+});
+
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
+  redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
 

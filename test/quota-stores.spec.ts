@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
+import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
+import { describeQuotaStore } from './support/quota-store-suite.js';
+import { describeWith, REDIS_URL } from './support/requirements.js';
+
+describeQuotaStore('the store in this process', {
+  open: (rules) => Promise.resolve([new MemoryQuotaStore(undefined, rules)]),
+  forgetsPast: true,
+  runs: 4_000,
+});
+
+describeWith('redis', 'over a real Redis', () => {
+  const connections: Redis[] = [];
+
+  for (const [name, instances] of [
+    ['the store in Redis', 1],
+    ['two instances that share one Redis', 2],
+  ] as const) {
+    describeQuotaStore(name, {
+      open: (rules) => {
+        const prefix = `test:${randomUUID()}:`;
+        return Promise.resolve(
+          Array.from({ length: instances }, () => {
+            const redis = new Redis(REDIS_URL);
+            connections.push(redis);
+            return new RedisQuotaStore(redis, prefix, rules);
+          }),
+        );
+      },
+      forgetsPast: false,
+      close: async () => {
+        await Promise.all(connections.splice(0).map((redis) => redis.quit()));
+      },
+      runs: 200,
+    });
+  }
+});

@@ -1,0 +1,176 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { Metrics } from '../src/metrics/metrics.js';
+import { REDIS_URL, describeWith } from './support/requirements.js';
+import { Store } from './support/store.js';
+
+type Weather = 'fair' | 'slow' | 'silent' | 'garbage' | 'refusing' | 'full';
+
+/** Stands between the service and the real Redis, and makes whatever trouble a test asks for. */
+class Proxy {
+  weather: Weather = 'fair';
+  private readonly sockets = new Set<Socket>();
+  private constructor(private readonly server: Server) {}
+
+  static async open(): Promise<Proxy> {
+    const server = createServer();
+    const proxy = new Proxy(server);
+    server.on('connection', (socket) => proxy.serve(socket));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      proxy.cut();
+      server.close();
+    });
+    return proxy;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Closes every connection, as a Redis that stops does. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private serve(down: Socket): void {
+    if (this.weather === 'refusing') {
+      down.destroy();
+      return;
+    }
+    const { hostname, port } = new URL(REDIS_URL);
+    const up = connect(Number(port || 6379), hostname);
+    for (const socket of [down, up]) {
+      this.sockets.add(socket);
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.sockets.delete(socket);
+          down.destroy();
+          up.destroy();
+        });
+    }
+    down.on('data', (bytes) => this.forward(bytes, up, down));
+    up.on('data', (bytes) => this.answer(bytes, down));
+  }
+
+  private forward(bytes: Buffer, up: Socket, down: Socket): void {
+    if (this.weather === 'full' && /eval/i.test(bytes.toString('latin1')))
+      down.write("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    else if (this.weather !== 'silent') up.write(bytes);
+  }
+
+  private answer(bytes: Buffer, down: Socket): void {
+    if (this.weather === 'slow') setTimeout(() => down.write(bytes), 120).unref();
+    else if (this.weather === 'garbage') down.write('HTTP/1.1 200 OK\r\n\r\nhello');
+    else down.write(bytes);
+  }
+}
+
+const metric = async (store: Store, name: string) => {
+  const { text } = await store.app.get(Metrics).exposition();
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
+};
+
+async function open(redisUrl: string): Promise<Store> {
+  const store = await Store.open({ plan: 'pro', environment: { REDIS_URL: redisUrl } });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const left = ({ headers }: { headers: Headers }) =>
+  Number(/"minute";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+const isUp = (store: Store) => metric(store, 'petstore_quota_redis_up');
+
+describeWith('redis', 'quotas in Redis', () => {
+  // Instances of the test before this one would count as neighbours for some seconds.
+  beforeEach(async () => {
+    const redis = new Redis(REDIS_URL);
+    await redis.del('petstore:quota:instances');
+    redis.disconnect();
+  });
+
+  it('are shared by instances, and bans with them', async () => {
+    const [one, other] = [await open(REDIS_URL), await open(REDIS_URL)];
+    await expect.poll(() => isUp(other)).toBe(1);
+    const redis = new Redis(REDIS_URL);
+    onTestFinished(() => redis.disconnect());
+    expect(left(await one.request('GET', '/v1/pets'))).toBe(299);
+    const keys = await redis.keys(`petstore:quota:client:${one.clientId}:*`);
+    expect(keys).toHaveLength(2);
+    for (const key of keys) {
+      expect(key).toMatch(/[0-9a-f]:(60000:\d{8}|86400000:\d{5})$/);
+      expect(await redis.pttl(key)).toBeGreaterThan(0);
+    }
+    expect(left(await one.request('GET', '/v1/pets'))).toBe(298);
+    expect(left(await other.request('GET', '/v1/pets'))).toBe(299);
+  });
+
+  it.each([
+    ['stops', (proxy: Proxy) => ((proxy.weather = 'refusing'), proxy.cut())],
+    ['slows down', (proxy: Proxy) => (proxy.weather = 'slow')],
+    ['falls silent', (proxy: Proxy) => (proxy.weather = 'silent')],
+    ['answers garbage', (proxy: Proxy) => (proxy.weather = 'garbage')],
+    ['is full', (proxy: Proxy) => (proxy.weather = 'full')],
+  ])(
+    'when Redis %s, no request fails or waits, one change is told, and counting resumes by itself',
+    async (_, trouble) => {
+      const proxy = await Proxy.open();
+      const store = await open(proxy.url);
+      expect(left(await store.request('GET', '/v1/pets'))).toBe(299);
+      trouble(proxy);
+      const longest: number[] = [];
+      for (let sent = 0; sent < 20; sent += 1) {
+        const began = performance.now();
+        const answer = await store.request('GET', '/v1/pets');
+        longest.push(performance.now() - began);
+        expect([answer.status, left(answer)]).toEqual([200, 299 - sent]);
+      }
+      // 50 ms for Redis, once; the rest is the request itself on a busy machine.
+      expect(longest.filter((ms) => ms > 50).length, longest.map(Math.round).join(' ')).toBeLessThanOrEqual(
+        1,
+      );
+      expect(Math.max(...longest)).toBeLessThan(500);
+      expect(await isUp(store)).toBe(0);
+      expect(await metric(store, 'petstore_quota_redis_changes_total{to="alone"}')).toBe(1);
+      proxy.weather = 'fair';
+      await expect.poll(() => isUp(store), { timeout: 8_000 }).toBe(1);
+      expect(await metric(store, 'petstore_quota_redis_changes_total{to="redis"}')).toBe(2);
+      // What Redis answered too late, it has counted all the same.
+      expect([297, 298]).toContain(left(await store.request('GET', '/v1/pets')));
+    },
+  );
+
+  it('each instance takes its share of the limit while Redis is away', async () => {
+    const proxy = await Proxy.open();
+    const stores = [await open(proxy.url), await open(proxy.url), await open(proxy.url)];
+    // Each learns of the others with its next heartbeat.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    proxy.weather = 'refusing';
+    proxy.cut();
+    await expect.poll(() => isUp(stores[0] as Store)).toBe(0);
+    const answer = await (stores[0] as Store).request('GET', '/v1/pets');
+    const limit = Number(answer.headers.get('x-ratelimit-limit'));
+    expect(limit).toBe(100);
+  }, 30_000);
+
+  it('the service starts without Redis, and takes it up when it comes', async () => {
+    const proxy = await Proxy.open();
+    proxy.weather = 'refusing';
+    const store = await open(proxy.url);
+    expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+    proxy.weather = 'fair';
+    await expect.poll(() => isUp(store), { timeout: 8_000 }).toBe(1);
+  });
+
+  it('a script that Redis has lost is sent again', async () => {
+    const store = await open(REDIS_URL);
+    expect(left(await store.request('GET', '/v1/pets'))).toBe(299);
+    const redis = new Redis(REDIS_URL);
+    await redis.script('FLUSH');
+    redis.disconnect();
+    expect(left(await store.request('GET', '/v1/pets'))).toBe(298);
+    expect(await isUp(store)).toBe(1);
+  });
+});

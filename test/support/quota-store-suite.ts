@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BanRules } from '../../src/throttling/bans.js';
+import { DAY_MS, MINUTE_MS, retryAtOf, type QuotaRequest } from '../../src/throttling/quota.js';
+import type { QuotaStore } from '../../src/throttling/quota-store.js';
+import { SteadyTime } from '../../src/throttling/steady-time.js';
+import { QuotaModel } from './quota-model.js';
+import { TestClock } from './test-clock.js';
+
+/** A ladder short enough for random walks to climb it. */
+export const SHORT_RULES: BanRules = {
+  strikesToBan: 3,
+  forgivenMs: 2_000,
+  ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS],
+  resetMs: DAY_MS,
+};
+
+/** What a store under test says of itself. */
+export interface StoreUnderTest {
+  /** Makes instances that count together, with nothing counted yet. */
+  open(rules: BanRules): Promise<QuotaStore[]>;
+  /** See QuotaModel. */
+  readonly forgetsPast: boolean;
+  close?(): Promise<void>;
+  /** How many random walks; a store behind a network takes fewer. */
+  readonly runs: number;
+}
+
+type Step =
+  | { readonly kind: 'take' | 'peek'; readonly client: number; readonly key: number; readonly route: boolean }
+  /** Requests of one key at a steady pace: what earns strikes. */
+  | {
+      readonly kind: 'burst';
+      readonly client: number;
+      readonly key: number;
+      readonly times: number;
+      readonly gapMs: number;
+    }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'plan'; readonly client: number; readonly perMinute: number; readonly perDay: number }
+  | { readonly kind: 'unban'; readonly client: number; readonly key: number };
+
+const client = fc.nat(1);
+const key = fc.nat(1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('take' as const), client, key, route: fc.boolean() }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('burst' as const),
+      client,
+      key,
+      times: fc.integer({ min: 4, max: 12 }),
+      gapMs: fc.constantFrom(0, 100, 500, 1_000, 2_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('peek' as const), client, key, route: fc.boolean() }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      // Within a window, to its very end, over a ban, into another day, and back.
+      ms: fc.oneof(
+        fc.integer({ min: 1, max: 3_000 }),
+        fc.constantFrom(
+          MINUTE_MS,
+          5 * MINUTE_MS,
+          15 * MINUTE_MS,
+          DAY_MS,
+          2 * DAY_MS,
+          -500,
+          -59_000,
+          -2 * MINUTE_MS,
+          -DAY_MS,
+        ),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('plan' as const),
+      client,
+      perMinute: fc.integer({ min: 1, max: 5 }),
+      perDay: fc.integer({ min: 1, max: 12 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('unban' as const), client, key }) },
+);
+
+/** The suite that every QuotaStore must pass. */
+export function describeQuotaStore(name: string, under: StoreUnderTest): void {
+  // oxlint-disable-next-line vitest/valid-title -- the title is the caller's
+  describe(name, () => {
+    let stores: QuotaStore[] = [];
+    let walk = 0;
+    beforeAll(async () => {
+      stores = await under.open(SHORT_RULES);
+    });
+    afterAll(() => under.close?.());
+
+    const limits = (perMinute: number, perDay: number) => ({ perMinute, perDay });
+    /** Each walk has subjects of its own, so that all can share one store. */
+    const requestOf = (
+      owner: number,
+      apiKey: number,
+      plan: { perMinute: number; perDay: number },
+      route = false,
+    ): QuotaRequest => {
+      const subject = `client:${walk}-${owner}`;
+      const minute = {
+        key: route ? `${subject}:Toys.rare` : subject,
+        name: 'minute',
+        limit: route ? 2 : plan.perMinute,
+        lengthMs: route ? 10_000 : MINUTE_MS,
+      };
+      return {
+        subject,
+        isClient: true,
+        keyId: `${walk}-${owner}-${apiKey}`,
+        windows: [minute, { key: subject, name: 'day', limit: plan.perDay, lengthMs: DAY_MS }],
+      };
+    };
+    const anyStore = (index: number): QuotaStore => stores[index % stores.length] as QuotaStore;
+
+    it('decides as the model does, whatever happens in whatever order', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
+          walk += 1;
+          if (under.forgetsPast) stores = await under.open(SHORT_RULES);
+          const model = new QuotaModel(SHORT_RULES, under.forgetsPast);
+          const clock = new TestClock('2026-11-20T23:58:00.000Z');
+          const time = new SteadyTime(clock);
+          const plans = [limits(3, 8), limits(4, 100)];
+          const compare = async (
+            kind: 'take' | 'peek',
+            index: number,
+            request: QuotaRequest,
+          ): Promise<void> => {
+            const now = time.now();
+            expect(await anyStore(index)[kind](request, now)).toEqual(model[kind](request, now));
+          };
+          for (const [index, one] of steps.entries()) {
+            if (one.kind === 'wait') clock.advance(one.ms);
+            else if (one.kind === 'burst') {
+              for (let sent = 0; sent < one.times; sent += 1) {
+                await compare(
+                  'take',
+                  index + sent,
+                  requestOf(one.client, one.key, plans[one.client] ?? limits(1, 1)),
+                );
+                clock.advance(one.gapMs);
+              }
+            } else if (one.kind === 'plan') plans[one.client] = limits(one.perMinute, one.perDay);
+            else if (one.kind === 'unban') {
+              const { keyId = '', subject } = requestOf(one.client, one.key, limits(1, 1));
+              model.unban(keyId);
+              for (const store of under.forgetsPast ? stores : stores.slice(0, 1))
+                await store.unban(keyId, subject);
+            } else {
+              await compare(
+                one.kind,
+                index,
+                requestOf(one.client, one.key, plans[one.client] ?? limits(1, 1), one.route),
+              );
+            }
+          }
+        }),
+        { numRuns: under.runs },
+      );
+    });
+
+    it('admits whoever waits as long as it was told', async () => {
+      let waits = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 10, maxLength: 40 }),
+          async (pauses) => {
+            walk += 1;
+            let now = Date.parse('2026-11-20T12:00:00.000Z');
+            let patient = true;
+            for (const [index, pause] of pauses.entries()) {
+              const verdict = await anyStore(index).take(requestOf(0, 0, limits(3, 1_000)), now);
+              if (!patient) expect(verdict.admitted).toBe(true);
+              if (!verdict.admitted) waits += 1;
+              patient = verdict.admitted;
+              now = verdict.admitted ? now + pause : Math.ceil(retryAtOf(verdict) / 1_000) * 1_000;
+            }
+          },
+        ),
+        { numRuns: Math.ceil(under.runs / 4) },
+      );
+      expect(waits).toBeGreaterThan(0);
+    });
+
+    it('admits exactly the limit of requests that arrive together, over all instances', async () => {
+      walk += 1;
+      const now = Date.parse('2026-11-20T12:00:30.000Z');
+      const request = requestOf(0, 0, limits(50, 10_000));
+      const verdicts = await Promise.all(
+        Array.from({ length: 120 }, async (_, index) => anyStore(index).take(request, now)),
+      );
+      expect(verdicts.filter(({ admitted }) => admitted)).toHaveLength(50);
+      const { windows } = await anyStore(0).peek(request, now);
+      expect(windows.map(({ remaining }) => remaining)).toEqual([0, 9_950]);
+    });
+
+    it('serves throttler’s own guard through increment()', async () => {
+      walk += 1;
+      const hit = () => anyStore(0).increment(`stock-${walk}`, 60_000, 2, 0, 'default');
+      expect(await hit()).toMatchObject({ totalHits: 1, isBlocked: false });
+      expect(await hit()).toMatchObject({ totalHits: 2, isBlocked: false });
+      expect(await hit()).toMatchObject({ totalHits: 2, isBlocked: true });
+    });
+  });
+}
