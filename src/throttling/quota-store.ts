@@ -1,4 +1,5 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import { SystemClock, type Clock } from '../clock.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';
 
 /**
@@ -6,6 +7,8 @@ import type { QuotaRequest, QuotaVerdict } from './quota.js';
  * is provided there counts elsewhere. test/support/quota-store-suite.ts is the suite that every one must pass.
  */
 export abstract class QuotaStore implements ThrottlerStorage {
+  constructor(private readonly clock: Clock = new SystemClock()) {}
+
   /**
    * Admits the request if its key is not banned and every window has room, and only then counts it, in all of
    * them; atomic. A refusal may be a strike against the key. `now` is in ms since the Unix epoch.
@@ -15,14 +18,14 @@ export abstract class QuotaStore implements ThrottlerStorage {
   /** How things stand, changing nothing. */
   abstract peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict>;
 
-  /** Ends a key's ban and forgets its strikes. `subjectId` is that of the key's client. */
-  abstract unban(keyId: string, subjectId: string): Promise<void>;
+  /** Ends a key's ban and forgets its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
+  abstract unban(keyId: string, subjectId: string, now: number): Promise<void>;
 
   /** Serves code that uses throttler's own guard with this store: one window, no key. */
   increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
     const verdict = await this.take(
       { subject: key, isClient: false, windows: [{ key, name, limit, lengthMs }] },
-      Date.now(),
+      this.clock.now(),
     );
     const [window] = verdict.windows;
     const secondsLeft = Math.ceil(((window?.resetsAt ?? verdict.at) - verdict.at) / 1000);

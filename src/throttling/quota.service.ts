@@ -33,7 +33,7 @@ export class QuotaService {
     this.time = new SteadyTime(clock);
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
-      'Requests admitted and refused by quota, by plan.',
+      'Requests admitted, refused by quota, and refused because the key is banned, by plan.',
       ['plan', 'verdict'],
     );
   }
@@ -46,7 +46,7 @@ export class QuotaService {
     const subject = quotaSubjectOf(request);
     const verdict = await this.store.take(requestOf(subject, windows), this.time.now());
     setHeaders(response, verdict);
-    this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'admitted' : 'refused' });
+    this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (!verdict.admitted) throw refusalOf(verdict);
   }
 
@@ -57,7 +57,7 @@ export class QuotaService {
 
   /** Lifts the ban of a key and forgets its strikes. */
   unban(keyId: string, subjectId: string): Promise<void> {
-    return this.store.unban(keyId, subjectId);
+    return this.store.unban(keyId, subjectId, this.time.now());
   }
 
   /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
@@ -76,6 +76,11 @@ export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
 
 function requestOf(subject: QuotaSubject, windows = windowsOf(subject)): QuotaRequest {
   return { subject: subject.id, isClient: subject.perDay !== undefined, windows, keyId: subject.keyId };
+}
+
+function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
+  if (admitted) return 'admitted';
+  return bannedUntil === undefined ? 'refused' : 'banned';
 }
 
 function setHeaders(response: Response, verdict: QuotaVerdict): void {

@@ -162,7 +162,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
               const { keyId = '', subject } = requestOf(one.client, one.key, limits(1, 1));
               model.unban(keyId);
               for (const store of under.forgetsPast ? stores : stores.slice(0, 1))
-                await store.unban(keyId, subject);
+                await store.unban(keyId, subject, time.now());
             } else {
               await compare(
                 one.kind,

@@ -49,9 +49,9 @@ export class MemoryQuotaStore extends QuotaStore {
     return loading ? loading.then(() => this.peek(request, now)) : this.look(request, now);
   }
 
-  async unban(keyId: string): Promise<void> {
+  async unban(keyId: string, _subjectId: string, now: number): Promise<void> {
     this.forgetBan(keyId);
-    await this.journal?.lift(keyId, Date.now());
+    await this.journal?.lift(keyId, now);
   }
 
   /** Forgets a key's strikes and ban because another process lifted them. */

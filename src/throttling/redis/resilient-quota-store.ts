@@ -24,9 +24,9 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.decide((store, asked) => store.peek(asked, now), request);
   }
 
-  async unban(keyId: string, subjectId: string): Promise<void> {
-    await this.alone.unban(keyId, subjectId);
-    await this.shared.unban(keyId, subjectId);
+  async unban(keyId: string, subjectId: string, now: number): Promise<void> {
+    await this.alone.unban(keyId, subjectId, now);
+    await this.shared.unban(keyId, subjectId, now);
   }
 
   async onModuleDestroy(): Promise<void> {
