@@ -4,9 +4,10 @@ import { defineErrors } from './define-errors.js';
 export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,
-    message: 'The request is not valid HTTP or its path holds a broken percent-encoding.',
+    message:
+      'The request is not valid HTTP, its path holds a broken percent-encoding, or its body is not what Content-Encoding says.',
     cause:
-      'The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.',
+      'The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.',
     remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
   },
   malformed_json: {

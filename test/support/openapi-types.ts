@@ -216,7 +216,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
              */
             400: {
                 headers: {
@@ -344,7 +344,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
              *
              *     `malformed_json`: The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.
              */
@@ -504,7 +504,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, or the path cannot be decoded.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
              */
             400: {
                 headers: {

@@ -12,6 +12,8 @@ const FORGOTTEN_MS = 10_000;
 /** How often Redis is asked whether it is back, in milliseconds. */
 const PROBE_MS = 250;
 
+const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
+
 /** A write on purpose: a Redis that is full or a replica would answer a PING. */
 const HEARTBEAT_SCRIPT = `
 local time = redis.call('TIME')
@@ -34,6 +36,7 @@ export class RedisLink {
   private readonly changes: Counter<'to'>;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
+  private told = false;
   private upNow = false;
   private seen = 1;
 
@@ -80,7 +83,13 @@ export class RedisLink {
   async open(): Promise<void> {
     await this.redis.connect().catch(() => undefined);
     await this.beat();
-    if (!this.upNow) this.logger.warn('Redis does not answer; quotas are counted by this instance alone');
+  }
+
+  /** Logs how it stands at the start; the logger is not there yet when the connection is opened. */
+  tell(): void {
+    this.told = true;
+    if (this.upNow) this.logger.log(COUNTED_IN_REDIS);
+    else this.logger.warn('Redis does not answer; quotas are counted by this instance alone until it does');
   }
 
   /** Records that Redis failed a request: from now on this instance counts alone, until a heartbeat succeeds. */
@@ -121,7 +130,7 @@ export class RedisLink {
     this.upNow = true;
     this.up.set(1);
     this.changes.inc({ to: 'redis' });
-    this.logger.log('Quotas are counted in Redis');
+    if (this.told) this.logger.log(COUNTED_IN_REDIS);
   }
 
   private schedule(delayMs: number): void {

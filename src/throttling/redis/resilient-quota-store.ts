@@ -1,4 +1,4 @@
-import type { OnModuleDestroy } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { QuotaStore } from '../quota-store.js';
 import type { QuotaRequest, QuotaVerdict } from '../quota.js';
 import type { RedisLink } from './redis-link.js';
@@ -7,7 +7,7 @@ import type { RedisLink } from './redis-link.js';
  * Counts in Redis, and in this process while Redis fails: then at the limit divided by the instances last seen,
  * so that together they admit no more than the plan. No request fails for want of Redis.
  */
-export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
+export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly link: RedisLink,
     private readonly shared: QuotaStore,
@@ -27,6 +27,10 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
     await this.alone.unban(keyId, subjectId, now);
     await this.shared.unban(keyId, subjectId, now);
+  }
+
+  onApplicationBootstrap(): void {
+    this.link.tell();
   }
 
   async onModuleDestroy(): Promise<void> {
