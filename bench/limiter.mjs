@@ -22,19 +22,7 @@ async function inProcess(name) {
     const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
     const store = new MemoryQuotaStore();
     const now = Date.now();
-    return (client) =>
-      store.take(
-        {
-          subject: client,
-          isClient: true,
-          keyId: client,
-          windows: [
-            { key: client, name: 'minute', limit: 1e9, lengthMs: MINUTE_MS },
-            { key: client, name: 'day', limit: 1e9, lengthMs: DAY_MS },
-          ],
-        },
-        now,
-      );
+    return (client) => store.take(requestOf(client, 1e9, 1e9), now);
   }
   if (name === 'rate-limiter-flexible') {
     const { RateLimiterMemory } = await import('rate-limiter-flexible');
@@ -129,19 +117,7 @@ async function overRedis(name, connection, prefix) {
   if (name === 'ours') {
     const { RedisQuotaStore } = await import('../dist/src/throttling/redis/redis-quota-store.js');
     const store = new RedisQuotaStore(connection, prefix);
-    return (client) =>
-      store.take(
-        {
-          subject: client,
-          isClient: true,
-          keyId: client,
-          windows: [
-            { key: client, name: 'minute', limit: 1e9, lengthMs: MINUTE_MS },
-            { key: client, name: 'day', limit: 1e9, lengthMs: DAY_MS },
-          ],
-        },
-        Date.now(),
-      );
+    return (client) => store.take(requestOf(client, 1e9, 1e9), Date.now());
   }
   if (name === 'rate-limiter-flexible') {
     const { RateLimiterRedis } = await import('rate-limiter-flexible');
@@ -164,17 +140,8 @@ const REDIS_PEERS = ['ours', 'rate-limiter-flexible', '@nest-lab/throttler-stora
 async function soak() {
   const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
   const store = new MemoryQuotaStore();
-  const request = (client) => ({
-    subject: client,
-    isClient: true,
-    keyId: client,
-    windows: [
-      { key: client, name: 'minute', limit: 60, lengthMs: MINUTE_MS },
-      { key: client, name: 'day', limit: 1_000, lengthMs: DAY_MS },
-    ],
-  });
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
-  store.take(request('warm up'), noon);
+  store.take(requestOf('warm up', 60, 1_000), noon);
   const before = used();
   let peak = 0;
   for (let round = 0; round < 10; round += 1) {
@@ -187,9 +154,22 @@ async function soak() {
     }
     peak = Math.max(peak, used());
   }
-  store.take(request('the next day'), noon + DAY_MS);
+  store.take(requestOf('the next day', 60, 1_000), noon + DAY_MS);
   const after = used();
   return { before, peak, after };
+}
+
+/** A request of a client as the service asks its store. */
+function requestOf(client, perMinute, perDay) {
+  return {
+    subject: client,
+    isClient: true,
+    keyId: client,
+    windows: [
+      { key: client, name: 'minute', limit: perMinute, lengthMs: MINUTE_MS },
+      { key: client, name: 'day', limit: perDay, lengthMs: DAY_MS },
+    ],
+  };
 }
 
 function clientsOf(count) {
