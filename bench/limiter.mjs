@@ -148,7 +148,7 @@ async function soak() {
     for (let client = 0; client < 1_000_000; client += 1) {
       // Seven seconds a round: the minute turns under way.
       store.take(
-        request(`client:00000000-0000-4000-8000-${String(client).padStart(12, '0')}`),
+        requestOf(`client:00000000-0000-4000-8000-${String(client).padStart(12, '0')}`, 60, 1_000),
         noon + round * 7_000,
       );
     }
