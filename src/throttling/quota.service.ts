@@ -40,7 +40,7 @@ export class QuotaService {
 
   /**
    * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
-   * Throws rate_limit_exceeded or daily_quota_exceeded when one has no room; then nothing is counted.
+   * Throws rate_limit_exceeded, daily_quota_exceeded or api_key_banned; then nothing is counted.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     const subject = quotaSubjectOf(request);
