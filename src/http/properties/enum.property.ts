@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { Expose, Transform, type TransformFnParams } from 'class-transformer';
-import { Rule } from './rule.js';
+import { Required, Rule } from './rule.js';
 
 /** An enumeration as the OpenAPI document names it. */
 export interface EnumOptions<Value extends string> {
@@ -10,11 +10,13 @@ export interface EnumOptions<Value extends string> {
   readonly description: string;
   /** Taken when the property is absent. */
   readonly default?: Value;
+  /** Whether it must be there. */
+  readonly required?: boolean;
 }
 
-/** An optional value of an enumeration, in a body or a query; `null` and empty text are refused. */
+/** A value of an enumeration, in a body or a query, optional unless `required`; `null` and empty text are refused. */
 export function EnumProperty<Value extends string>(options: EnumOptions<Value>): PropertyDecorator {
-  const { values, default: fallback } = options;
+  const { values, default: fallback, required = false } = options;
   const documented = {
     enum: [...values],
     enumName: options.enumName,
@@ -22,7 +24,7 @@ export function EnumProperty<Value extends string>(options: EnumOptions<Value>):
     ...(fallback === undefined ? {} : { default: fallback }),
   };
   return applyDecorators(
-    ApiPropertyOptional(documented),
+    ApiProperty({ ...documented, required }),
     // Without it class-transformer passes over a property that is absent, and its default with it.
     Expose(),
     Transform(({ value }: TransformFnParams): unknown =>
@@ -33,12 +35,13 @@ export function EnumProperty<Value extends string>(options: EnumOptions<Value>):
       `This must be one of ${values.join(', ')}.`,
       (value) => value === undefined || values.some((allowed) => allowed === value),
     ),
+    ...(required ? [Required()] : []),
   );
 }
 
 /** An enumeration in a response; always documented, never validated. */
 export function EnumField<Value extends string>(
-  options: Omit<EnumOptions<Value>, 'default'>,
+  options: Omit<EnumOptions<Value>, 'default' | 'required'>,
 ): PropertyDecorator {
   return ApiProperty({
     enum: [...options.values],

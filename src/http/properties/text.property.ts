@@ -5,22 +5,26 @@ import { Required, Rule } from './rule.js';
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 
 /**
- * A required text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, nor
- * hold NUL or half of a surrogate pair, which databases and UTF-8 cannot carry.
+ * A text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, nor hold NUL or half of a
+ * surrogate pair, which databases and UTF-8 cannot carry. It must be there unless `optional`, and may be null only if
+ * `nullable`.
  */
 export function TextProperty(options: {
   description: string;
   example: string;
   maxLength: number;
+  optional?: boolean;
+  nullable?: boolean;
 }): PropertyDecorator {
-  const { maxLength, ...documented } = options;
+  const { maxLength, optional = false, nullable = false, ...documented } = options;
+  const form = { type: 'string', minLength: 1, maxLength, required: !optional } as const;
   return applyDecorators(
-    ApiProperty({ type: 'string', minLength: 1, maxLength, ...documented }),
-    Required(),
+    ApiProperty({ ...form, ...(nullable ? { nullable } : {}), ...documented }),
+    ...(optional ? [] : [Required()]),
     Rule(
       'not_a_string',
-      'This must be a string.',
-      (value) => value === undefined || typeof value === 'string',
+      nullable ? 'This must be a string or null.' : 'This must be a string.',
+      (value) => value === undefined || typeof value === 'string' || (nullable && value === null),
     ),
     whenText('blank', 'This must hold a visible character.', (text) => VISIBLE.test(text)),
     whenText(

@@ -1,0 +1,17 @@
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** Ten years: what is meant to last longer has no end. */
+const LONGEST_MS = 3_650 * UNITS.d;
+
+/** What parseDuration takes, in words that complete "Give …". */
+export const DURATION_FORM = 'a duration such as 90d, 12h, 30m or 45s, at most 3650d';
+
+/**
+ * Reads a duration such as `90d`, `12h`, `30m` or `45s`, or `0`, into milliseconds: the form of every duration, on
+ * the command line and in JSON. Answers undefined for anything else.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  const [, amount, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
+  const milliseconds = Number(amount) * UNITS[(unit ?? 's') as keyof typeof UNITS];
+  return milliseconds <= LONGEST_MS ? milliseconds : undefined;
+}

@@ -1,0 +1,32 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Page, PageRequest } from '../../database/page.js';
+import { decodeCursor, encodeCursor } from './cursor.js';
+import { pageLinks } from './page-links.js';
+import type { PageQuery } from './page.query.js';
+
+/** Answers a list page by page: reads the cursor, and links to the next page when there is one. */
+export class Pager {
+  constructor(
+    private readonly request: Request,
+    private readonly response: Response,
+  ) {}
+
+  /** The entries of the page that the query asks for. Throws validation_failed for a broken or foreign cursor. */
+  async answer<T>(query: PageQuery, list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+    const { limit, cursor, ...filter } = query;
+    const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${String(value)}`);
+    const name = [this.request.path, ...filters.toSorted()].join(' ');
+    const { items, next } = await list(
+      cursor === undefined ? { limit } : { limit, after: decodeCursor(cursor, name) },
+    );
+    if (next) this.response.append('Link', pageLinks(this.request.originalUrl, encodeCursor(next, name)));
+    return items;
+  }
+}
+
+/** Handler parameter: the Pager of the request. */
+export const Paged = createParamDecorator((_: unknown, context: ExecutionContext): Pager => {
+  const http = context.switchToHttp();
+  return new Pager(http.getRequest<Request>(), http.getResponse<Response>());
+});
