@@ -1,0 +1,42 @@
+import { Column, Entity, Index } from 'typeorm';
+import { Int64Key } from '../database/int64.js';
+import type { Actor } from './actor.js';
+
+/** One change that was made. It outlives the client and the key that it names, so it refers to neither. */
+@Entity('audit_entries')
+@Index('audit_entries_client', ['clientId', 'id'])
+@Index('audit_entries_key', ['keyId', 'id'])
+export class AuditEntry {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { length: 24 })
+  at!: string;
+
+  /** What was done, such as `api_key.revoked`. */
+  @Column('varchar', { length: 60 })
+  action!: string;
+
+  @Column('varchar', { length: 20 })
+  actor!: Actor['kind'];
+
+  @Column('varchar', { name: 'actor_key_id', length: 36, nullable: true })
+  actorKeyId!: string | null;
+
+  @Column('varchar', { name: 'origin', length: 255, nullable: true })
+  from!: string | null;
+
+  @Column('varchar', { name: 'request_id', length: 128, nullable: true })
+  requestId!: string | null;
+
+  /** The client that was changed, or whose key was. */
+  @Column('varchar', { name: 'client_id', length: 36, nullable: true })
+  clientId!: string | null;
+
+  @Column('varchar', { name: 'key_id', length: 36, nullable: true })
+  keyId!: string | null;
+
+  /** What is worth knowing of the change; never a secret. */
+  @Column('simple-json')
+  details!: object;
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { Clock } from '../clock.js';
+import { int64OfPosition, pageOf, type Page, type PageRequest } from '../database/page.js';
+import type { Actor } from './actor.js';
+import { AuditEntry } from './audit-entry.entity.js';
+
+/** What was changed. */
+export interface Change {
+  /** Such as `api_key.revoked`. */
+  readonly action: string;
+  readonly clientId: string;
+  readonly keyId?: string;
+  /** What is worth knowing of it, as JSON; never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps the audit trail: who changed what on which client or key, when, and from where. */
+@Injectable()
+export class AuditService {
+  constructor(
+    @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Records a change with the manager of its transaction: neither is ever there without the other. */
+  async record(manager: EntityManager, by: Actor, change: Change): Promise<void> {
+    await manager.insert(AuditEntry, {
+      at: new Date(this.clock.now()).toISOString(),
+      action: change.action,
+      actor: by.kind,
+      actorKeyId: by.keyId,
+      from: by.from?.slice(0, 255) ?? null,
+      requestId: by.requestId,
+      clientId: change.clientId,
+      keyId: change.keyId ?? null,
+      details: change.details ?? {},
+    });
+  }
+
+  /** What was changed, latest first, of one client or key or of all. */
+  async list(
+    { limit, after }: PageRequest,
+    { clientId, keyId }: { readonly clientId?: string; readonly keyId?: string } = {},
+  ): Promise<Page<AuditEntry>> {
+    const query = this.entries
+      .createQueryBuilder('entry')
+      .orderBy('entry.id', 'DESC')
+      .limit(limit + 1);
+    if (clientId !== undefined) query.andWhere('entry.clientId = :clientId', { clientId });
+    if (keyId !== undefined) query.andWhere('entry.keyId = :keyId', { keyId });
+    if (after) query.andWhere('entry.id < :id', { id: int64OfPosition(after).toString() });
+    return pageOf(await query.getMany(), limit, ({ id }) => [String(id)]);
+  }
+}
