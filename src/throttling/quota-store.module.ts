@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
+import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../metrics/metrics.js';
 import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
@@ -15,6 +16,7 @@ const REDIS_PREFIX = 'petstore:quota:';
 
 /** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
 @Module({
+  imports: [DatabaseModule],
   providers: [
     { provide: QuotaJournal, useClass: DatabaseQuotaJournal },
     {
@@ -31,11 +33,16 @@ const REDIS_PREFIX = 'petstore:quota:';
         if (redisUrl === null) return memory;
         const link = new RedisLink(redisUrl, REDIS_PREFIX, metrics);
         await link.open();
-        return new ResilientQuotaStore(link, new RedisQuotaStore(link.redis, REDIS_PREFIX), memory);
+        return new ResilientQuotaStore(
+          link,
+          new RedisQuotaStore(link.redis, REDIS_PREFIX),
+          memory,
+          memory.unsaved,
+        );
       },
     },
     QuotaWriteBehind,
   ],
-  exports: [QuotaStore],
+  exports: [QuotaStore, QuotaJournal],
 })
 export class QuotaStoreModule {}

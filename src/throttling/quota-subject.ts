@@ -4,6 +4,7 @@ import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
 const SUBJECT = Symbol('quota subject');
+const CLIENT_PREFIX = 'client:';
 /** An IPv6 site commonly holds a /56 and can pick any address in it, so they count as one. */
 const IPV6_PREFIX = 56;
 
@@ -11,7 +12,12 @@ type CountedRequest = Request & { [SUBJECT]?: QuotaSubject };
 
 /** The id under which the requests of a client count together. */
 export function clientSubjectId(clientId: string): string {
-  return `client:${clientId}`;
+  return CLIENT_PREFIX + clientId;
+}
+
+/** The client whose requests count under this id; undefined for an address. */
+export function clientIdOfSubject(subjectId: string): string | undefined {
+  return subjectId.startsWith(CLIENT_PREFIX) ? subjectId.slice(CLIENT_PREFIX.length) : undefined;
 }
 
 /** Makes the request count for this subject; the credential guard calls it once the key is verified. */

@@ -3,10 +3,12 @@ import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
+import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { quotaHeaders } from './quota-headers.js';
+import { QuotaJournal, type DayCount } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
-import { quotaSubjectOf } from './quota-subject.js';
+import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
 import {
   DAY_MS,
   MINUTE_MS,
@@ -18,6 +20,7 @@ import {
 } from './quota.js';
 import { SteadyTime } from './steady-time.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
+import './throttling.events.js';
 
 /** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
 @Injectable()
@@ -27,6 +30,8 @@ export class QuotaService {
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
+    private readonly journal: QuotaJournal,
+    private readonly events: DomainEvents,
     clock: Clock,
     metrics: Metrics,
   ) {
@@ -47,12 +52,18 @@ export class QuotaService {
     const verdict = await this.store.take(requestOf(subject, windows), this.time.now());
     setHeaders(response, verdict);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
+    if (verdict.banBegins) this.tellOfBan(subject, verdict);
     if (!verdict.admitted) throw refusalOf(verdict);
   }
 
   /** The windows of a subject and the ban of its key as they stand, counting nothing. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
     return this.store.peek(requestOf(subject), this.time.now());
+  }
+
+  /** The days of subjects from an instant on (ms since the Unix epoch), as written a second ago or later. */
+  days(subjectIds: readonly string[], since: number): Promise<DayCount[]> {
+    return this.journal.days(subjectIds, since);
   }
 
   /** Lifts the ban of a key and forgets its strikes. */
@@ -64,6 +75,16 @@ export class QuotaService {
   async show(request: Request, response: Response): Promise<void> {
     const { at, windows } = await this.look(quotaSubjectOf(request));
     setHeaders(response, { admitted: true, at, windows });
+  }
+
+  private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {
+    const clientId = clientIdOfSubject(id);
+    if (clientId === undefined || keyId === undefined) return;
+    this.events.publish('api_key.banned', {
+      keyId,
+      clientId,
+      bannedUntil: new Date(bannedUntil).toISOString(),
+    });
   }
 }
 

@@ -45,6 +45,8 @@ export interface WindowState {
   readonly name: string;
   readonly limit: number;
   readonly lengthMs: number;
+  /** Requests counted in it, this one included; more than the limit once a plan was made smaller. */
+  readonly used: number;
   /** Requests left after this one. */
   readonly remaining: number;
   /** When the window ends and is full again, in ms since the Unix epoch. */
@@ -60,6 +62,8 @@ export interface QuotaVerdict {
   readonly windows: readonly WindowState[];
   /** End of the key's ban, in ms since the Unix epoch, when that is why it was refused. */
   readonly bannedUntil?: number;
+  /** Whether it is this request that brought the ban about. */
+  readonly banBegins?: true;
 }
 
 /** The window of the verdict that a client should look at: fewest remaining, the longer one on a tie. */

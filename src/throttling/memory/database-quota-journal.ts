@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan, type EntityManager } from 'typeorm';
+import { DataSource, In, MoreThan, MoreThanOrEqual, type EntityManager } from 'typeorm';
+import { QuietWrites } from '../../database/quiet-writes.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan } from './key-ban.entity.js';
-import { QuotaJournal, type BanChange, type CountChange } from './quota-journal.js';
 import { QuotaCount } from './quota-count.entity.js';
+import { QuotaJournal, type BanChange, type CountChange, type DayCount } from './quota-journal.js';
+import { QuotaMinute } from './quota-minute.entity.js';
 
 /** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
 const BATCH = 500;
@@ -15,13 +17,28 @@ const KEPT_MS = 90 * DAY_MS;
 export class DatabaseQuotaJournal extends QuotaJournal {
   private oldestKept = 0;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly quietly: QuietWrites,
+  ) {
     super();
   }
 
-  async used(key: string, start: number): Promise<number> {
-    const row = await this.dataSource.manager.findOneBy(QuotaCount, { key, windowStart: BigInt(start) });
-    return row?.used ?? 0;
+  async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
+    const { manager } = this.dataSource;
+    const [minute, day] = await Promise.all([
+      manager.findOneBy(QuotaMinute, { key, windowStart: BigInt(minuteStart) }),
+      manager.findOneBy(QuotaCount, { key, windowStart: BigInt(dayStart) }),
+    ]);
+    return { minute: minute?.used ?? 0, day: day?.used ?? 0 };
+  }
+
+  async days(keys: readonly string[], since: number): Promise<DayCount[]> {
+    const rows = await this.dataSource.manager.findBy(QuotaCount, {
+      key: In(keys),
+      windowStart: MoreThanOrEqual(BigInt(since)),
+    });
+    return rows.map(({ key, windowStart, used }) => ({ key, start: Number(windowStart), used }));
   }
 
   async bans(now: number): Promise<BanChange[]> {
@@ -52,9 +69,12 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   async write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void> {
-    await this.dataSource.transaction(async (manager) => {
-      for (let at = 0; at < counts.length; at += BATCH)
-        await this.addCounts(manager, counts.slice(at, at + BATCH));
+    await this.quietly.run(async (manager) => {
+      for (let at = 0; at < counts.length; at += BATCH) {
+        const batch = counts.slice(at, at + BATCH);
+        await this.addDays(manager, batch);
+        await this.addMinutes(manager, batch);
+      }
       for (let at = 0; at < bans.length; at += BATCH) await this.putBans(manager, bans.slice(at, at + BATCH));
       await this.dropOld(manager, counts);
     });
@@ -73,15 +93,33 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   /** Adds, where an upsert of TypeORM would replace: two processes on one database then count together. */
-  private async addCounts(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
-    const values = counts.flatMap(({ key, start, added }) => [key, start, added]);
-    const place = (index: number): string => this.dataSource.driver.createParameter('', index);
-    const rows = counts.map((_, row) => `(${place(row * 3)}, ${place(row * 3 + 1)}, ${place(row * 3 + 2)})`);
+  private async addDays(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
+    const rows = counts.map(({ key, dayStart, inDay }) => [key, dayStart, inDay]);
     await manager.query(
-      `INSERT INTO quota_counts (key, window_start, used) VALUES ${rows.join(', ')}
+      `INSERT INTO quota_counts (key, window_start, used) VALUES ${this.places(rows)}
        ON CONFLICT (key, window_start) DO UPDATE SET used = quota_counts.used + excluded.used`,
-      values,
+      rows.flat(),
     );
+  }
+
+  /** One row a client, which begins anew with every minute. */
+  private async addMinutes(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
+    // At midnight a client stands in it twice, and one statement may touch a row only once: the later one counts.
+    const latest = new Map(counts.map((change) => [change.key, change]));
+    const rows = [...latest.values()].map(({ key, minuteStart, inMinute }) => [key, minuteStart, inMinute]);
+    await manager.query(
+      `INSERT INTO quota_minutes (key, window_start, used) VALUES ${this.places(rows)}
+       ON CONFLICT (key) DO UPDATE SET window_start = excluded.window_start, used = excluded.used +
+         CASE WHEN quota_minutes.window_start = excluded.window_start THEN quota_minutes.used ELSE 0 END`,
+      rows.flat(),
+    );
+  }
+
+  /** `(?, ?), (?, ?)` in the database's own way, for the values of some rows. */
+  private places(rows: readonly (readonly unknown[])[]): string {
+    let at = 0;
+    const place = (): string => this.dataSource.driver.createParameter('', at++);
+    return rows.map((row) => `(${row.map(place).join(', ')})`).join(', ');
   }
 
   private async putBans(manager: EntityManager, bans: readonly BanChange[]): Promise<void> {
@@ -100,12 +138,12 @@ export class DatabaseQuotaJournal extends QuotaJournal {
 
   /** Once a day, when the first count of a new day is written. */
   private async dropOld(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
-    const oldest = Math.max(0, ...counts.map(({ start }) => start)) - KEPT_MS;
+    const oldest = counts.reduce((latest, { dayStart }) => Math.max(latest, dayStart), 0) - KEPT_MS;
     if (oldest <= this.oldestKept) return;
     this.oldestKept = oldest;
-    await manager.query(
-      `DELETE FROM quota_counts WHERE window_start < ${this.dataSource.driver.createParameter('', 0)}`,
-      [oldest],
-    );
+    for (const table of ['quota_counts', 'quota_minutes']) {
+      const place = this.dataSource.driver.createParameter('', 0);
+      await manager.query(`DELETE FROM ${table} WHERE window_start < ${place}`, [oldest]);
+    }
   }
 }

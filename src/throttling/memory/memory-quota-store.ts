@@ -17,7 +17,7 @@ import { UnsavedChanges } from './unsaved-changes.js';
 import { WindowCounts } from './window-counts.js';
 
 /**
- * Counts in this process; with a journal, the days of clients and bans outlive it. A client's own minute and day
+ * Counts in this process; with a journal, the minutes and days of clients and bans outlive it. A client's own minute and day
  * are in ClientCounts; windows of addresses and of routes, which are no longer kept than they last, in WindowCounts.
  */
 export class MemoryQuotaStore extends QuotaStore {
@@ -71,9 +71,10 @@ export class MemoryQuotaStore extends QuotaStore {
     if (!verdict.admitted) return request.keyId === undefined ? verdict : this.refuse(request.keyId, verdict);
     let index = 0;
     for (const window of request.windows) {
-      const state = verdict.windows[index] as { remaining: number } & WindowState;
+      const state = verdict.windows[index] as { used: number; remaining: number } & WindowState;
+      state.used += 1;
       state.remaining -= 1;
-      this.count(request, window, window.limit - state.remaining, now);
+      this.count(request, window, state.used);
       index += 1;
     }
     return verdict;
@@ -111,29 +112,32 @@ export class MemoryQuotaStore extends QuotaStore {
       if (at !== undefined) used = clients.minuteUsed(at);
       start = clients.minuteStart;
     }
-    return { name, limit, lengthMs, remaining: used < limit ? limit - used : 0, resetsAt: start + lengthMs };
+    const remaining = used < limit ? limit - used : 0;
+    return { name, limit, lengthMs, used, remaining, resetsAt: start + lengthMs };
   }
 
-  private count(request: QuotaRequest, window: QuotaWindow, used: number, now: number): void {
+  private count(request: QuotaRequest, window: QuotaWindow, used: number): void {
     const { key, lengthMs } = window;
     if (!isOwn(window, request)) {
       this.othersOf(lengthMs).set(used === 1 ? this.keys.of(key) : key, used);
       return;
     }
-    const at = this.clients.find(key) ?? this.clients.add(this.keys.of(key));
+    const { clients } = this;
+    const at = clients.find(key) ?? clients.add(this.keys.of(key));
     if (lengthMs === MINUTE_MS) {
-      this.clients.setMinute(at, used);
+      clients.setMinute(at, used);
       return;
     }
-    this.clients.setDay(at, used);
-    if (this.journal) this.unsaved.noteCount(key, now - (now % DAY_MS), 1);
+    clients.setDay(at, used);
+    if (this.journal) this.unsaved.noteCount(key, clients.minuteStart, clients.dayStart);
   }
 
   private refuse(keyId: string, verdict: QuotaVerdict): QuotaVerdict {
     const state = this.refused.touch(keyId, verdict.at);
     recordRefusal(state, verdict.at, retryAtOf(verdict), this.rules);
     if (this.journal) this.unsaved.noteBan(keyId, state);
-    return state.bannedUntil > verdict.at ? { ...verdict, bannedUntil: state.bannedUntil } : verdict;
+    const { bannedUntil } = state;
+    return bannedUntil > verdict.at ? { ...verdict, bannedUntil, banBegins: true } : verdict;
   }
 
   private othersOf(lengthMs: number): WindowCounts {
@@ -145,7 +149,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return counts;
   }
 
-  /** Reads the client's day from the journal if it was not seen today; undefined when it was. */
+  /** Reads what the journal has of a client that was not seen today; undefined when it was. */
   private load(request: QuotaRequest): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
     if (!isClient || this.clients.knowsDay(this.clients.find(subject))) return undefined;
@@ -159,11 +163,14 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   private async read(subject: string): Promise<void> {
-    const { dayStart } = this.clients;
-    const used = (await this.journal?.used(subject, dayStart)) ?? 0;
-    if (this.clients.dayStart !== dayStart) return;
-    const at = this.clients.find(subject) ?? this.clients.add(this.keys.of(subject));
-    if (!this.clients.knowsDay(at)) this.clients.setDay(at, used);
+    const { clients } = this;
+    const { minuteStart, dayStart } = clients;
+    const used = (await this.journal?.used(subject, minuteStart, dayStart)) ?? { minute: 0, day: 0 };
+    if (clients.dayStart !== dayStart) return;
+    const at = clients.find(subject) ?? clients.add(this.keys.of(subject));
+    if (clients.knowsDay(at)) return;
+    clients.setDay(at, used.day);
+    if (clients.minuteStart === minuteStart) clients.setMinute(at, clients.minuteUsed(at) + used.minute);
   }
 }
 

@@ -26,10 +26,10 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
 
   /** Takes up bans from before the start, then writes every second. */
   async onModuleInit(): Promise<void> {
-    // What stands in for Redis is not kept.
-    if (this.settings.redisUrl !== null) return;
-    const now = this.clock.now();
-    this.store.restoreBans(await this.journal.bans(now), now);
+    if (this.countsAlone) {
+      const now = this.clock.now();
+      this.store.restoreBans(await this.journal.bans(now), now);
+    }
     this.timer = setInterval(() => void this.flush(), PERIOD_MS);
     // Counters alone keep no process alive.
     this.timer.unref();
@@ -51,7 +51,7 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
   private async write(): Promise<void> {
     const changes = this.store.unsaved.drain();
     try {
-      const lifted = new Set(await this.journal.liftedSince(this.clock.now() - LIFTED_MARGIN_MS));
+      const lifted = new Set(await this.liftedBans());
       for (const keyId of lifted) this.store.forgetBan(keyId);
       const bans = changes.bans.filter(({ keyId }) => !lifted.has(keyId));
       if (changes.counts.length > 0 || bans.length > 0) await this.journal.write(changes.counts, bans);
@@ -62,5 +62,14 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
       if (!this.failing) this.logger.error('Counters cannot be written; they are kept in memory', error);
       this.failing = true;
     }
+  }
+
+  /** Redis shares bans by itself; the journal then only keeps the counts of the days for those who ask for them. */
+  private get countsAlone(): boolean {
+    return this.settings.redisUrl === null;
+  }
+
+  private async liftedBans(): Promise<string[]> {
+    return this.countsAlone ? this.journal.liftedSince(this.clock.now() - LIFTED_MARGIN_MS) : [];
   }
 }

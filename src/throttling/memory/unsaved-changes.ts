@@ -7,17 +7,29 @@ export interface Changes {
   readonly bans: readonly BanChange[];
 }
 
+type Growing = { -readonly [Field in keyof CountChange]: CountChange[Field] };
+
 /** Collects what is to be written to the journal: one entry per client or key, however many requests. */
 export class UnsavedChanges {
-  private counts = new Map<string, { key: string; start: number; added: number }>();
+  private counts = new Map<string, Growing>();
+  /** Of days that have ended; a client's entry of a later day is in `counts`. */
+  private past: Growing[] = [];
   private bans = new Map<string, BanState>();
 
-  /** Notes requests counted for a key in the window with this start. */
-  noteCount(key: string, start: number, added: number): void {
-    const id = `${start} ${key}`;
-    const change = this.counts.get(id);
-    if (change) change.added += added;
-    else this.counts.set(id, { key, start, added });
+  /** Notes a request counted for a client in the minute and the day with these starts. */
+  noteCount(key: string, minuteStart: number, dayStart: number): void {
+    const change = this.counts.get(key);
+    if (change?.dayStart !== dayStart) {
+      if (change) this.past.push(change);
+      this.counts.set(key, { key, minuteStart, inMinute: 1, dayStart, inDay: 1 });
+      return;
+    }
+    if (change.minuteStart !== minuteStart) {
+      change.minuteStart = minuteStart;
+      change.inMinute = 0;
+    }
+    change.inMinute += 1;
+    change.inDay += 1;
   }
 
   /** Notes that a key was refused; its state may go on changing until it is drained. */
@@ -32,16 +44,25 @@ export class UnsavedChanges {
 
   /** Answers the changes and begins anew; give them back with `putBack` when they could not be written. */
   drain(): Changes {
-    const counts = [...this.counts.values()];
+    const counts = [...this.past, ...this.counts.values()];
     const bans = [...this.bans].map(([keyId, state]) => ({ keyId, state: { ...state } }));
+    this.past = [];
     this.counts = new Map();
     this.bans = new Map();
     return { counts, bans };
   }
 
-  /** Takes back changes that could not be written; a newer state of a key wins. */
+  /** Takes back changes that could not be written; a newer minute, and a newer state of a key, wins. */
   putBack({ counts, bans }: Changes): void {
-    for (const { key, start, added } of counts) this.noteCount(key, start, added);
+    for (const change of counts) {
+      const newer = this.counts.get(change.key);
+      if (!newer) this.counts.set(change.key, { ...change });
+      else if (newer.dayStart !== change.dayStart) this.past.push({ ...change });
+      else {
+        newer.inDay += change.inDay;
+        if (newer.minuteStart === change.minuteStart) newer.inMinute += change.inMinute;
+      }
+    }
     for (const { keyId, state } of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, { ...state });
   }
 }

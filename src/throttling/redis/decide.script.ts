@@ -9,7 +9,7 @@ import type { BanRules } from '../bans.js';
  * ARGV, for every request: how many windows; what only the uncommon case needs, as JSON (now, whether there is an API
  * key, length in ms of every window); the limit of every window. Few, because each costs as much as a small command.
  * Answers, for every request: the use of every window after it if it is admitted; else the end of the ban or 0
- * before that.
+ * before that, negative when the ban begins with this request.
  */
 export function takeScript({ strikesToBan, forgivenMs, resetMs, ladderMs }: BanRules): string {
   return `
@@ -42,7 +42,7 @@ local function refuse(key, windows, arg, rest, kept, answer)
     banned = now + ladder[math.min(bans, #ladder)]
     -- A ban is no good conduct: the time without strikes begins at its end.
     retryAt, last = banned, banned
-    answer[1] = banned
+    answer[1] = -banned
   end
   local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
   redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})

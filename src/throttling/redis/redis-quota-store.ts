@@ -41,8 +41,9 @@ export class RedisQuotaStore extends QuotaStore {
     const answer = await this.batches.add(this.keysOf(request, now), [windows.length, `${rest}]`, ...limits]);
     const numbers = numbersOf(answer);
     if (numbers.length === windows.length) return verdictOf(request, now, true, 0, numbers);
-    const [bannedUntil = 0, ...used] = numbers;
-    return verdictOf(request, now, false, bannedUntil, used);
+    const [ban = 0, ...used] = numbers;
+    const verdict = verdictOf(request, now, false, Math.abs(ban), used);
+    return ban < 0 ? { ...verdict, banBegins: true } : verdict;
   }
 
   async peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
@@ -90,6 +91,7 @@ function verdictOf(
     name,
     limit,
     lengthMs,
+    used: used[index] ?? 0,
     remaining: Math.max(0, limit - (used[index] ?? 0)),
     resetsAt: now - (now % lengthMs) + lengthMs,
   }));

@@ -1,23 +1,28 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { UnsavedChanges } from '../memory/unsaved-changes.js';
 import { QuotaStore } from '../quota-store.js';
-import type { QuotaRequest, QuotaVerdict } from '../quota.js';
+import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import type { RedisLink } from './redis-link.js';
 
 /**
  * Counts in Redis, and in this process while Redis fails: then at the limit divided by the instances last seen,
- * so that together they admit no more than the plan. No request fails for want of Redis.
+ * so that together they admit no more than the plan. No request fails for want of Redis. What this instance admits is
+ * noted for the journal, where the days of all instances add up.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly link: RedisLink,
     private readonly shared: QuotaStore,
     private readonly alone: QuotaStore,
+    private readonly unsaved: UnsavedChanges,
   ) {
     super();
   }
 
-  take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    return this.decide((store, asked) => store.take(asked, now), request);
+  async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+    const verdict = await this.decide((store, asked) => store.take(asked, now), request);
+    if (verdict.admitted && request.isClient) this.note(request, now);
+    return verdict;
   }
 
   peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
@@ -35,6 +40,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   async onModuleDestroy(): Promise<void> {
     await this.link.close();
+  }
+
+  private note({ subject, windows }: QuotaRequest, now: number): void {
+    if (!windows.some(({ key, lengthMs }) => key === subject && lengthMs === DAY_MS)) return;
+    this.unsaved.noteCount(subject, now - (now % MINUTE_MS), now - (now % DAY_MS));
   }
 
   private async decide(
