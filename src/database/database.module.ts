@@ -1,11 +1,14 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
+import { CommittedState, UnknownState } from './committed-state.js';
 import { openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
+import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
+import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 /** Opens the database, brings its schema up to date and provides TypeORM's DataSource. */
 @Module({
@@ -22,8 +25,17 @@ import { migrate } from './schema.js';
       dataSourceFactory: (options) => openDatabase(String(options?.database)),
     }),
   ],
-  providers: [DemoData],
-  exports: [DemoData],
+  providers: [
+    DemoData,
+    QuietWrites,
+    {
+      provide: CommittedState,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) =>
+        dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
+    },
+  ],
+  exports: [CommittedState, DemoData, QuietWrites],
 })
 export class DatabaseModule {}
 

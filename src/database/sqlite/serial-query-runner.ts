@@ -3,6 +3,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import type { OwnWrites } from '../committed-state.js';
 import type { ConnectionTurns } from './connection-turns.js';
 
 const DEFERRED_BEGIN = 'BEGIN TRANSACTION';
@@ -19,6 +20,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
   constructor(
     driver: SqliteDriver,
     private readonly turns: ConnectionTurns,
+    private readonly ownWrites: OwnWrites,
   ) {
     super(driver);
   }
@@ -37,6 +39,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     } catch (error) {
       throw translate(error);
     } finally {
+      if (!sql.startsWith('SELECT')) this.ownWrites.note();
       giveBack?.();
     }
   }

@@ -6,18 +6,26 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import { OwnWrites, type CommittedState } from '../committed-state.js';
 import { ConnectionTurns } from './connection-turns.js';
 import { int64Transformer } from '../int64.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
+import { WalIndexState } from './wal-index-state.js';
 
 /** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
 export class SqliteDataSource extends DataSource {
+  /** Whether anything was committed, by this process or another. */
+  readonly committed: CommittedState;
+
   constructor(options: DataSourceOptions) {
     super(options);
     const driver = this.driver as SqliteDriver;
     const turns = new ConnectionTurns();
-    driver.createQueryRunner = () => new SerialQueryRunner(driver, turns);
+    const file = String(options.database);
+    const ownWrites = new OwnWrites();
+    this.committed = file === ':memory:' ? ownWrites : new WalIndexState(file);
+    driver.createQueryRunner = () => new SerialQueryRunner(driver, turns, ownWrites);
     driver.createGeneratedMap = generatedIds;
   }
 
