@@ -3,6 +3,7 @@ import { Client } from './client.entity.js';
 
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */
 @Entity('api_keys')
+@Index('api_keys_created', ['createdAt', 'id'])
 export class ApiKey {
   /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })
@@ -36,4 +37,20 @@ export class ApiKey {
 
   @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
   revokedAt!: string | null;
+
+  /** When it was to end as it was issued, whatever has been brought forward since. */
+  @Column('varchar', { name: 'issued_until', length: 24, nullable: true })
+  issuedUntil!: string | null;
+
+  /** What people call it. */
+  @Column('varchar', { length: 255, nullable: true })
+  label!: string | null;
+
+  /** When it was last used, to the minute; null when it never was. */
+  @Column('varchar', { name: 'last_used_at', length: 24, nullable: true })
+  lastUsedAt!: string | null;
+
+  /** Id of the key that it was rotated to. */
+  @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
+  replacedBy!: string | null;
 }

@@ -1,10 +1,14 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = /^pst_(?:live|test)_[0-9A-Za-z]{36}$/;
+const LENGTH = 'pst_live_'.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+
+/** By this secret scanners find keys in any text, as a regular expression without flags. */
+export const API_KEY_PATTERN = String.raw`\bpst_(live|test)_[0-9A-Za-z]{36}\b`;
 
 /** Which environment a key was made for. */
 export type KeyEnvironment = 'live' | 'test';
@@ -23,14 +27,40 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(rest);
 }
 
+/** Whether a string is well-formed, and why not. */
+export type FormVerdict =
+  | { readonly wellFormed: true; readonly environment: KeyEnvironment; readonly prefix: string }
+  | { readonly wellFormed: false; readonly reason: string };
+
+/** Tells whether a string has the shape and checksum of a key, and if not, what is wrong. Needs no database. */
+export function verifyApiKey(text: string): FormVerdict {
+  if (isWellFormedApiKey(text)) {
+    const environment = text.startsWith('pst_live_') ? 'live' : 'test';
+    return { wellFormed: true, environment, prefix: displayablePrefixOf(text) };
+  }
+  return { wellFormed: false, reason: faultOf(text) };
+}
+
+/** Whether text holds a key anywhere, to keep keys out of what is stored or logged. */
+export function holdsApiKey(text: string): boolean {
+  return [...text.matchAll(/pst_(?:live|test)_[0-9A-Za-z]{36}/g)].some(([key]) => isWellFormedApiKey(key));
+}
+
 /** What is stored of a key: its SHA-256 in hexadecimal. */
 export function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** The beginning of a key that may be shown: `pst_live_` and four more characters. */
 export function displayablePrefixOf(key: string): string {
   return key.slice(0, 'pst_live_'.length + 4);
+}
+
+function faultOf(text: string): string {
+  if (!/^pst_(?:live|test)_/.test(text)) return 'It does not begin with pst_live_ or pst_test_.';
+  if (text.length !== LENGTH) return `It has ${text.length} characters; a key has ${LENGTH}.`;
+  if (!SHAPE.test(text)) return 'It holds a character that is neither an ASCII letter nor a digit.';
+  return 'Its checksum is wrong: it was mistyped, or no service ever made it.';
 }
 
 function checksumOf(rest: string): string {

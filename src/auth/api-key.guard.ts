@@ -1,22 +1,27 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { clientSubjectId, setQuotaSubject } from '../throttling/quota-subject.js';
+import { ApiError } from '../errors/api-error.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { ApiKey } from './api-key.entity.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
-import { setCaller } from './caller.js';
+import { AUTH_ERRORS } from './auth.errors.js';
+import { CHALLENGE } from './challenge.js';
+import { identify } from './identify.js';
+import { KeyUseService } from './key-use.service.js';
 
 /**
  * Lets only requests with a valid API key pass, unless the route is `@Public()`. A refused request counts
- * for its address; once the address has used its minute, it gets 429 instead of 401.
+ * for its address; once the address has used its minute, it gets 429 instead of 401. A suspended client is
+ * refused without counting anything.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly verifier: ApiKeyVerifier,
     private readonly quota: QuotaService,
+    private readonly use: KeyUseService,
     private readonly reflector: Reflector,
   ) {}
 
@@ -26,21 +31,20 @@ export class ApiKeyGuard implements CanActivate {
     }
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
     let key: ApiKey;
     try {
       key = await this.verifier.verify(request.headers.authorization);
     } catch (refusal) {
-      await this.quota.take(request, http.getResponse<Response>());
+      await this.quota.take(request, response);
       throw refusal;
     }
-    const { client } = key;
-    setCaller(request, { clientId: client.id, keyId: key.id, scopes: key.scopes });
-    setQuotaSubject(request, {
-      id: clientSubjectId(client.id),
-      plan: client.plan,
-      keyId: key.id,
-      ...client.limits,
-    });
+    identify(request, key);
+    if (key.client.suspendedAt !== null) {
+      await this.quota.show(request, response);
+      throw new ApiError(AUTH_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });
+    }
+    this.use.note(key.id);
     return true;
   }
 }

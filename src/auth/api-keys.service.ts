@@ -1,101 +1,199 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { differences } from '../audit/differences.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
+import { pageByCreation, type Page, type PageRequest } from '../database/page.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { clientSubjectId } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
+import { ADMINISTRATION_ERRORS } from './administration.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
+import { digestOf } from './api-key.format.js';
+import { AuditedChanges, type AuditedChange } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
-import { RefusedCommand } from './refused-command.js';
-import { declaredScopes } from './scopes.js';
+import { refuseEnded, refuseRevoked, refuseRotated } from './ended-keys.js';
+import { grantableScopes, refuseScopesNotHeld } from './grantable-scopes.js';
+import { makeKey, type IssuedKey } from './issued-key.js';
+import type { Forcible, KeyChanges, NewKey, Rotation } from './key-orders.js';
+import { refuseEndOfLastKey, SOON_MS } from './last-key.js';
+import { refuseNoChange } from './no-change.js';
+import type { Operator } from './operator.js';
 
-/** A key just made, with the secret that is never shown again. */
-export interface IssuedKey {
-  readonly apiKey: ApiKey;
-  readonly secret: string;
-}
-
-/** Issues and revokes API keys. */
+/** Issues, shows, changes and ends API keys. Every change is one transaction with its line of the audit trail. */
 @Injectable()
 export class ApiKeysService {
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly clients: ClientsService,
     private readonly quota: QuotaService,
+    private readonly changes: AuditedChanges,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 
+  /** Makes a key for a client. Throws client_not_found, scope_not_held, or validation_failed for an unknown scope. */
+  async issue({ clientId, scopes: wanted, label = null, expires }: NewKey, by: Operator): Promise<IssuedKey> {
+    const scopes = grantableScopes(wanted, by);
+    const issued = this.make({ clientId, scopes, label }, expires);
+    const { expiresAt } = issued.apiKey;
+    await this.changes.run(by, async (manager, record) => {
+      await this.clients.get(clientId, manager);
+      await manager.insert(ApiKey, issued.apiKey);
+      const { id: keyId, prefix } = issued.apiKey;
+      const details = { prefix, scopes, label, expiresAt };
+      await record({ action: 'api_key.issued', clientId, keyId, details });
+    });
+    return issued;
+  }
+
+  /** A page of the keys of one client, or of all, oldest first. Throws client_not_found. */
+  async list(page: PageRequest, { clientId }: { readonly clientId?: string } = {}): Promise<Page<ApiKey>> {
+    const query = this.keys.createQueryBuilder('key');
+    if (clientId !== undefined) {
+      await this.clients.get(clientId);
+      query.where('key.clientId = :clientId', { clientId });
+    }
+    return pageByCreation(query, page);
+  }
+
+  /** The key with this id; throws key_not_found when there is none. */
+  get(id: string): Promise<ApiKey> {
+    return find(this.keys.manager, id);
+  }
+
+  /** The key whose secret this is; throws key_not_found, which does not repeat it. */
+  async identify(secret: string): Promise<ApiKey> {
+    const key = await this.keys.findOneBy({ digest: digestOf(secret) });
+    if (!key) throw new ApiError(ADMINISTRATION_ERRORS.key_not_found, { params: { id: 'with this secret' } });
+    return key;
+  }
+
   /**
-   * Makes a key for a client. Without scopes it gets those granted by default; `lifetimeMs` counts from now.
-   * Throws RefusedCommand for an unknown client or scope.
+   * Labels a key, or brings its end forward. Throws key_not_found, key_already_revoked, key_already_expired,
+   * validation_failed for a later end, and last_key_with_scope unless forced.
    */
-  async issue(
-    clientId: string,
-    options: { scopes?: string[]; lifetimeMs?: number } = {},
+  async update(id: string, changes: KeyChanges, { force }: Forcible, by: Operator): Promise<ApiKey> {
+    refuseNoChange(changes, ['label', 'expires']);
+    const { label, expires } = changes;
+    return this.change(id, by, 'api_key.updated', async (key, manager) => {
+      const before = { label: key.label, expiresAt: key.expiresAt };
+      if (label !== undefined) key.label = label;
+      if (expires !== undefined) {
+        refuseEnded(key, this.instant());
+        key.expiresAt = earlier(this.instant(expires), key.expiresAt);
+        if (!force && expires < SOON_MS) await this.keepLastKey(manager, id);
+      }
+      return differences(before, { label: key.label, expiresAt: key.expiresAt });
+    });
+  }
+
+  /**
+   * Makes a key that follows another: a new secret with the same client, scopes and label. The old one ends after the
+   * grace. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
+   * scope_not_held, and last_key_with_scope for a last key that would live less than a day, unless forced.
+   */
+  rotate(
+    id: string,
+    { grace, expires }: Rotation,
+    by: Operator,
+    { force }: Forcible = {},
   ): Promise<IssuedKey> {
-    const client = await this.clients.get(clientId);
-    const scopes = scopesToGrant(options.scopes);
+    return this.changes.run(by, async (manager, record) => {
+      const key = await find(manager, id);
+      refuseEnded(key, this.instant());
+      refuseRotated(key);
+      refuseScopesNotHeld(key.scopes, by);
+      if (!force && (expires ?? SOON_MS) < SOON_MS) await this.keepLastKey(manager, id);
+      const { clientId, scopes, label } = key;
+      const issued = this.make({ clientId, scopes, label }, expires ?? lifetimeOf(key));
+      const { id: successor, prefix, expiresAt } = issued.apiKey;
+      await manager.insert(ApiKey, issued.apiKey);
+      const end = this.instant(grace);
+      key.expiresAt = key.expiresAt !== null && key.expiresAt < end ? key.expiresAt : end;
+      key.replacedBy = successor;
+      const details = { replacedBy: successor, prefix, expiresAt, oldExpiresAt: key.expiresAt };
+      await this.save(manager, key);
+      await record({ action: 'api_key.rotated', clientId, keyId: id, details });
+      return issued;
+    });
+  }
+
+  /** Ends a key at once. Throws key_not_found or key_already_revoked, and last_key_with_scope unless forced. */
+  revoke(id: string, { force }: Forcible, by: Operator): Promise<ApiKey> {
+    return this.change(id, by, 'api_key.revoked', async (key, manager) => {
+      refuseRevoked(key);
+      if (!force) await this.keepLastKey(manager, id);
+      key.revokedAt = this.instant();
+      return { prefix: key.prefix };
+    });
+  }
+
+  /** Lifts the ban of a key and forgets its strikes; throws key_not_found. */
+  async unban(id: string, by: Operator): Promise<ApiKey> {
+    const key = await this.get(id);
+    const { clientId } = key;
+    // Bans are the quota store's, in Redis or with a transaction of its own.
+    await this.quota.unban(id, clientSubjectId(clientId));
+    await this.changes.run(by, (_, record) => record({ action: 'api_key.unbanned', clientId, keyId: id }));
+    return key;
+  }
+
+  /** Both instants come from one look at the clock, so that a key lives as long as was asked for to the millisecond. */
+  private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetimeMs: number | undefined): IssuedKey {
+    const environment = this.settings.nodeEnv === 'production' ? 'live' : 'test';
     const now = this.clock.now();
-    const secret = generateApiKey(this.settings.nodeEnv === 'production' ? 'live' : 'test');
-    const apiKey = this.keys.create({
-      id: randomUUID(),
-      clientId: client.id,
-      digest: digestOf(secret),
-      prefix: displayablePrefixOf(secret),
-      scopes,
-      createdAt: new Date(now).toISOString(),
-      expiresAt: options.lifetimeMs === undefined ? null : new Date(now + options.lifetimeMs).toISOString(),
-      revokedAt: null,
-    });
-    await this.keys.insert(apiKey);
-    return { apiKey, secret };
+    const expiresAt = lifetimeMs === undefined ? null : new Date(now + lifetimeMs).toISOString();
+    return makeKey(environment, { ...of, createdAt: new Date(now).toISOString(), expiresAt });
   }
 
-  /** Keys of one client, or of all, oldest first. Throws RefusedCommand for an unknown client. */
-  async list(clientId?: string): Promise<ApiKey[]> {
-    if (clientId !== undefined) await this.clients.get(clientId);
-    return this.keys.find({
-      where: clientId === undefined ? {} : { clientId },
-      order: { createdAt: 'ASC', id: 'ASC' },
+  private change(
+    id: string,
+    by: Operator,
+    action: AuditedChange['action'],
+    apply: (key: ApiKey, manager: EntityManager) => Promise<object>,
+  ): Promise<ApiKey> {
+    return this.changes.run(by, async (manager, record) => {
+      const key = await find(manager, id);
+      const details = { ...(await apply(key, manager)) };
+      await this.save(manager, key);
+      await record({ action, clientId: key.clientId, keyId: id, details });
+      return key;
     });
   }
 
-  /** Lifts the ban of a key and forgets its strikes; throws RefusedCommand when there is no such key. */
-  async unban(id: string): Promise<ApiKey> {
-    const key = await this.get(id);
-    await this.quota.unban(id, clientSubjectId(key.clientId));
-    return key;
+  private async save(manager: EntityManager, key: ApiKey): Promise<void> {
+    const { id, label, expiresAt, revokedAt, replacedBy } = key;
+    await manager.update(ApiKey, { id }, { label, expiresAt, revokedAt, replacedBy });
   }
 
-  /** Ends a key at once; throws RefusedCommand when there is none or it is revoked already. */
-  async revoke(id: string): Promise<ApiKey> {
-    const key = await this.get(id);
-    if (key.revokedAt !== null) throw new RefusedCommand(`The key ${id} was revoked at ${key.revokedAt}.`);
-    key.revokedAt = new Date(this.clock.now()).toISOString();
-    await this.keys.update({ id }, { revokedAt: key.revokedAt });
-    return key;
+  private keepLastKey(manager: EntityManager, id: string): Promise<void> {
+    return refuseEndOfLastKey(manager, this.clock.now(), (key) => key.id === id);
   }
 
-  private async get(id: string): Promise<ApiKey> {
-    const key = await this.keys.findOneBy({ id });
-    if (!key) throw new RefusedCommand(`There is no key ${id}; \`petstore key list\` shows them.`);
-    return key;
+  private instant(fromNowMs = 0): string {
+    return new Date(this.clock.now() + fromNowMs).toISOString();
   }
 }
 
-function scopesToGrant(wanted: string[] | undefined): string[] {
-  const declared = declaredScopes();
-  if (wanted === undefined) return declared.filter((scope) => scope.grantedByDefault).map(({ name }) => name);
-  const known = declared.map(({ name }) => name);
-  for (const scope of wanted) {
-    if (!known.includes(scope)) {
-      throw new RefusedCommand(`There is no scope "${scope}"; there are ${known.join(', ')}.`);
-    }
-  }
-  if (wanted.length === 0) throw new RefusedCommand('A key needs at least one scope.');
-  return [...new Set(wanted)].toSorted();
+async function find(manager: EntityManager, id: string): Promise<ApiKey> {
+  const key = await manager.findOneBy(ApiKey, { id });
+  if (!key) throw new ApiError(ADMINISTRATION_ERRORS.key_not_found, { params: { id } });
+  return key;
+}
+
+/** How long a key was made to live, in milliseconds; undefined without an end. */
+function lifetimeOf({ createdAt, issuedUntil }: ApiKey): number | undefined {
+  return issuedUntil === null ? undefined : Date.parse(issuedUntil) - Date.parse(createdAt);
+}
+
+/** The new end of a key; throws validation_failed when it is later than the old one: longer lives only a new key. */
+function earlier(end: string, oldEnd: string | null): string {
+  if (oldEnd === null || end <= oldEnd) return end;
+  const message = `The key ends at ${oldEnd}, and its end can only be brought forward; rotate it to go on.`;
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'expires', code: 'later_than_before', message }],
+  });
 }

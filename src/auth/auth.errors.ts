@@ -26,6 +26,12 @@ export const AUTH_ERRORS = defineErrors({
     cause: 'The key is genuine, but it was revoked.',
     remedy: 'Have a new key issued.',
   },
+  client_suspended: {
+    status: 403,
+    message: 'The client of this API key is suspended.',
+    cause: 'The key is valid, but an operator has suspended the client that it belongs to.',
+    remedy: 'Ask the operator of the service to resume the client.',
+  },
   insufficient_scope: {
     status: 403,
     message: 'This operation needs a key with the scope {scope}.',

@@ -1,9 +1,10 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { PLAN_LIMITS } from '../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
+@Index('clients_created', ['createdAt', 'id'])
 @Check(
   'clients_enterprise_limits',
   `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`,
@@ -29,6 +30,10 @@ export class Client {
 
   @Column('varchar', { name: 'created_at', length: 24 })
   createdAt!: string;
+
+  /** Since when its keys are refused; null while they are not. */
+  @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
+  suspendedAt!: string | null;
 
   /** What the plan allows this client. */
   get limits(): PlanLimits {

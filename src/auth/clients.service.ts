@@ -1,39 +1,59 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { differences } from '../audit/differences.js';
 import { Clock } from '../clock.js';
-import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../throttling/plans.js';
+import { pageByCreation, type Page, type PageRequest } from '../database/page.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Plan, PlanLimits } from '../throttling/plans.js';
+import { ADMINISTRATION_ERRORS } from './administration.errors.js';
+import type { AdministrationEventName } from './auth.events.js';
+import { AuditedChanges } from './audited-changes.js';
 import { Client } from './client.entity.js';
-import { RefusedCommand } from './refused-command.js';
+import type { Forcible } from './key-orders.js';
+import { refuseEndOfLastKey } from './last-key.js';
+import { refuseNoChange } from './no-change.js';
+import type { Operator } from './operator.js';
+import { planColumns } from './plan-columns.js';
 
-/** Makes and changes clients. */
+/** What a client is made of; the limits are an enterprise client's own. */
+export interface NewClient extends Partial<PlanLimits> {
+  readonly name: string;
+  readonly plan: Plan;
+}
+
+/** Makes and changes clients. Every change is one transaction with its line of the audit trail. */
 @Injectable()
 export class ClientsService {
   constructor(
     @InjectRepository(Client) private readonly clients: Repository<Client>,
+    private readonly changes: AuditedChanges,
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a client. An enterprise client needs its own limits; throws RefusedCommand without them. */
-  async create(name: string, plan: Plan, limits: Partial<PlanLimits> = {}): Promise<Client> {
-    if (name.trim() === '' || Array.from(name).length > 255) {
-      throw new RefusedCommand('A client needs a name of 1 to 255 characters.');
-    }
+  /** Makes a client. Throws validation_failed when the limits do not go with the plan. */
+  async create(input: NewClient, by: Operator): Promise<Client> {
+    const { name, plan } = input;
     const client = this.clients.create({
       id: randomUUID(),
       name,
       plan,
-      ...columnsOf(plan, limits),
-      createdAt: new Date(this.clock.now()).toISOString(),
+      ...planColumns(plan, input),
+      createdAt: this.now(),
+      suspendedAt: null,
     });
-    await this.clients.insert(client);
+    await this.changes.run(by, async (manager, record) => {
+      await manager.insert(Client, client);
+      const details = { name, plan, ...client.limits };
+      await record({ action: 'client.created', clientId: client.id, details });
+    });
     return client;
   }
 
-  /** All clients, oldest first. */
-  list(): Promise<Client[]> {
-    return this.clients.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  /** A page of the clients, oldest first. */
+  list(page: PageRequest): Promise<Page<Client>> {
+    return pageByCreation(this.clients.createQueryBuilder('client'), page);
   }
 
   /** How many clients there are. */
@@ -41,42 +61,100 @@ export class ClientsService {
     return this.clients.count();
   }
 
-  /** The client with this id; throws RefusedCommand when there is none. */
-  async get(id: string): Promise<Client> {
-    const client = await this.clients.findOneBy({ id });
-    if (!client) throw new RefusedCommand(`There is no client ${id}; \`petstore client list\` shows them.`);
+  /** The client with this id, seen by the manager of a transaction if there is one; throws client_not_found. */
+  async get(id: string, manager = this.clients.manager): Promise<Client> {
+    const client = await manager.findOneBy(Client, { id });
+    if (!client) throw new ApiError(ADMINISTRATION_ERRORS.client_not_found, { params: { id } });
     return client;
   }
 
-  /** Moves a client to another plan; what it has used of its windows stays used. */
-  async setPlan(id: string, plan: Plan, limits: Partial<PlanLimits> = {}): Promise<Client> {
-    const client = await this.get(id);
-    const columns = { plan, ...columnsOf(plan, limits) };
-    await this.clients.update({ id }, columns);
-    return Object.assign(client, columns);
+  /**
+   * Renames a client or moves it to another plan; what it has used of its windows stays used, and what is not named
+   * stays as it is. Throws client_not_found, or validation_failed when the limits do not go with the plan.
+   */
+  async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
+    refuseNoChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
+    return this.change(id, by, 'client.updated', (client) => {
+      const plan = changes.plan ?? client.plan;
+      const before = { name: client.name, plan: client.plan, ...client.limits };
+      const limits = plan === client.plan ? keeping(client, changes) : changes;
+      Object.assign(client, { name: changes.name ?? client.name, plan, ...planColumns(plan, limits) });
+      return differences(before, { name: client.name, plan, ...client.limits });
+    });
+  }
+
+  /**
+   * Refuses all keys of a client until it is resumed. Throws client_not_found or client_already_suspended, and
+   * last_key_with_scope unless forced.
+   */
+  async suspend(id: string, options: Forcible, by: Operator): Promise<Client> {
+    return this.change(id, by, 'client.suspended', async (client, manager) => {
+      if (client.suspendedAt !== null) {
+        const params = { id, instant: client.suspendedAt };
+        throw new ApiError(ADMINISTRATION_ERRORS.client_already_suspended, { params });
+      }
+      if (!options.force) await this.keepLastKey(manager, id);
+      client.suspendedAt = this.now();
+      return {};
+    });
+  }
+
+  /** Takes the keys of a client again. Throws client_not_found or client_not_suspended. */
+  async resume(id: string, by: Operator): Promise<Client> {
+    return this.change(id, by, 'client.resumed', (client) => {
+      if (client.suspendedAt === null)
+        throw new ApiError(ADMINISTRATION_ERRORS.client_not_suspended, { params: { id } });
+      const since = client.suspendedAt;
+      client.suspendedAt = null;
+      return { suspendedAt: since };
+    });
+  }
+
+  /**
+   * Deletes a client with all its keys; the audit trail and the counts of past days stay. Answers what it was.
+   * Throws client_not_found, and last_key_with_scope unless forced.
+   */
+  async delete(id: string, options: Forcible, by: Operator): Promise<Client> {
+    return this.changes.run(by, async (manager, record) => {
+      const client = await this.get(id, manager);
+      if (!options.force) await this.keepLastKey(manager, id);
+      await manager.delete(Client, { id });
+      const details = { name: client.name, plan: client.plan };
+      await record({ action: 'client.deleted', clientId: id, details });
+      return client;
+    });
+  }
+
+  private change(
+    id: string,
+    by: Operator,
+    action: AdministrationEventName,
+    apply: (client: Client, manager: EntityManager) => object | Promise<object>,
+  ): Promise<Client> {
+    return this.changes.run(by, async (manager, record) => {
+      const client = await this.get(id, manager);
+      const details = { ...(await apply(client, manager)) };
+      const { name, plan, perMinute, perDay, suspendedAt } = client;
+      await manager.update(Client, { id }, { name, plan, perMinute, perDay, suspendedAt });
+      await record({ action, clientId: id, details });
+      return client;
+    });
+  }
+
+  private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
+    return refuseEndOfLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
+  }
+
+  private now(): string {
+    return new Date(this.clock.now()).toISOString();
   }
 }
 
-function columnsOf(
-  plan: Plan,
-  limits: Partial<PlanLimits>,
-): { perMinute: number | null; perDay: number | null } {
-  const { perMinute, perDay } = limits;
-  if (plan !== 'enterprise') {
-    if (perMinute !== undefined || perDay !== undefined) {
-      throw new RefusedCommand(`The plan ${plan} has fixed limits; only enterprise takes its own.`);
-    }
-    return { perMinute: null, perDay: null };
-  }
-  if (perMinute === undefined || perDay === undefined) {
-    throw new RefusedCommand(
-      'The plan enterprise needs its own limits: requests per minute and requests per day.',
-    );
-  }
-  for (const limit of [perMinute, perDay]) {
-    if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
-      throw new RefusedCommand(`A limit is a whole number from 1 to ${LARGEST_LIMIT}.`);
-    }
-  }
-  return { perMinute, perDay };
+function keeping(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
+  const kept = client.plan === 'enterprise' ? client.limits : {};
+  return {
+    ...kept,
+    ...(perMinute === undefined ? {} : { perMinute }),
+    ...(perDay === undefined ? {} : { perDay }),
+  };
 }

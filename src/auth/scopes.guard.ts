@@ -6,6 +6,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';
+import { scopeChallenge } from './challenge.js';
 
 /** Lets only keys pass that hold the scopes of `@RequireScopes()`; a refusal counts nothing (RFC 6750 section 3.1). */
 @Injectable()
@@ -27,9 +28,7 @@ export class ScopesGuard implements CanActivate {
     await this.quota.show(request, http.getResponse<Response>());
     throw new ApiError(AUTH_ERRORS.insufficient_scope, {
       params: { scope: required.join(' ') },
-      headers: {
-        'WWW-Authenticate': `Bearer realm="petstore", error="insufficient_scope", scope="${required.join(' ')}"`,
-      },
+      headers: { 'WWW-Authenticate': scopeChallenge(required) },
     });
   }
 }

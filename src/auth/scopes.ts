@@ -6,6 +6,8 @@ export interface Scope {
   readonly description: string;
   /** Whether a key gets it when none are named at issue. */
   readonly grantedByDefault: boolean;
+  /** Whether the last working key that holds it can be ended only with force. */
+  readonly lastKeyProtected: boolean;
 }
 
 const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
@@ -17,12 +19,13 @@ const declared = new Map<string, Scope>();
  */
 export function defineScopes<Name extends string>(
   descriptions: Record<Name, string>,
-  options: { grantedByDefault?: boolean } = {},
+  options: { grantedByDefault?: boolean; lastKeyProtected?: boolean } = {},
 ): void {
   for (const [name, description] of Object.entries<string>(descriptions)) {
     if (!NAME.test(name)) throw new Error(`Scope "${name}" is not of the form feature:right.`);
     if (declared.has(name)) throw new Error(`Scope "${name}" is declared twice.`);
-    declared.set(name, { name, description, grantedByDefault: options.grantedByDefault ?? true });
+    const { grantedByDefault = true, lastKeyProtected = false } = options;
+    declared.set(name, { name, description, grantedByDefault, lastKeyProtected });
   }
 }
 
