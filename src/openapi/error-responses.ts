@@ -4,6 +4,7 @@ import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errorCatalogue, type ErrorRow } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
 import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-types.js';
 
@@ -33,12 +34,14 @@ function errorsOf(operation: ExtendedOperation): ErrorRow[] {
     rows.push(HTTP_ERRORS.malformed_json, HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
   }
   if (operation[PUBLIC_EXTENSION] === undefined) {
-    const { missing_api_key, invalid_api_key, expired_api_key, revoked_api_key } = AUTH_ERRORS;
-    rows.push(missing_api_key, invalid_api_key, expired_api_key, revoked_api_key);
+    const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
+    rows.push(...Object.values(ofKey));
   }
   if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
   if (operation[SUNSET_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
-  rows.push(...Object.values(THROTTLING_ERRORS));
+  if (operation[IDEMPOTENT_EXTENSION] !== undefined)
+    rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
+  rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));
   return rows;
 }
 

@@ -10,7 +10,12 @@ export type Answer = {
   readonly description: string;
   /** Response headers of this operation, name to meaning; those of every response are added by themselves. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Those that only some of these responses carry. */
+  readonly optionalHeaders?: Readonly<Record<string, string>>;
 } & ({ readonly type: Type } | { readonly arrayOf: Type; readonly schemaName: string });
+
+/** The header of a page that another follows. */
+export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
 /**
  * States an operation once: its name in the OpenAPI document, its texts and its success. Everything that the
@@ -23,12 +28,10 @@ export function Operation(operation: {
   readonly answers: Answer;
 }): MethodDecorator {
   const { id, summary, description, answers } = operation;
-  const headers = Object.fromEntries(
-    Object.entries(answers.headers ?? {}).map(([name, meaning]) => [
-      name,
-      { description: meaning, schema: { type: 'string' as const } },
-    ]),
-  );
+  const headers = {
+    ...documentedHeaders(answers.headers, true),
+    ...documentedHeaders(answers.optionalHeaders, false),
+  };
   const success = { status: answers.status, description: answers.description, headers };
   const documented = [ApiOperation({ operationId: id, summary, description }), HttpCode(answers.status)];
   if ('type' in answers) {
@@ -39,5 +42,12 @@ export function Operation(operation: {
     ...documented,
     ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
     ApiResponse({ ...success, type: [arrayOf] }),
+  );
+}
+
+function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, required: boolean) {
+  const schema = { type: 'string' as const };
+  return Object.fromEntries(
+    Object.entries(meanings).map(([name, description]) => [name, { description, required, schema }]),
   );
 }

@@ -19,6 +19,14 @@ export const DOCUMENTED_HEADERS = {
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
+  // A handler that sets Cache-Control itself has its own, and neither of the others.
+  ETag: optional(
+    text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
+  ),
+  'Cache-Control': optional(
+    text('Who may store the response, and that it must be revalidated (RFC 9111)', 'private, no-cache'),
+  ),
+  Vary: optional(text('Request headers that the response depends on', 'Authorization')),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text('Related addresses (RFC 8288)', '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"'),
@@ -37,18 +45,23 @@ const ON_EVERY_RESPONSE: DocumentedHeader[] = [
 ];
 
 /** The headers that a response with this status carries. */
-export function headersOf(status: string, deprecated: boolean): DocumentedHeader[] {
+export function headersOf(status: string, method: string, deprecated: boolean): DocumentedHeader[] {
   const names = [...ON_EVERY_RESPONSE];
   if (status === '401' || status === '403') names.push('WWW-Authenticate');
+  if (method === 'get' && (status === '200' || status === '304')) names.push('ETag', 'Cache-Control', 'Vary');
   if (status === '429') names.push('Retry-After');
   if (deprecated) names.push('Deprecation', 'Sunset', 'Link');
   return names;
 }
 
 function integer(description: string, example: number) {
-  return { description, schema: { type: 'integer' as const, format: 'int64' }, example };
+  return { description, required: true, schema: { type: 'integer' as const, format: 'int64' }, example };
 }
 
 function text(description: string, example: string) {
-  return { description, schema: { type: 'string' as const }, example };
+  return { description, required: true, schema: { type: 'string' as const }, example };
+}
+
+function optional<T extends { required: boolean }>(header: T): T {
+  return { ...header, required: false };
 }

@@ -5,9 +5,12 @@ import { Settings } from '../config/settings.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { ErrorSchema } from '../errors/error.schema.js';
 import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
+import type { DocumentOutline } from './document-outlines.js';
 import type { OperationObject, PathItem, ResponseObject } from './document-types.js';
 import { errorResponsesOf, type ExtendedOperation } from './error-responses.js';
 import { ARRAY_SCHEMA_EXTENSION } from './operation.decorator.js';
+import { describeIdempotency, describeRevalidation } from './request-headers.js';
 import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
 import { TAG_EXTENSION } from './tag.decorator.js';
 
@@ -15,39 +18,41 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 /** What the decorators leave for this file alone. */
-const INTERNAL_EXTENSIONS = [ERRORS_EXTENSION, ARRAY_SCHEMA_EXTENSION, PUBLIC_EXTENSION];
+const INTERNAL_EXTENSIONS = [
+  ERRORS_EXTENSION,
+  ARRAY_SCHEMA_EXTENSION,
+  PUBLIC_EXTENSION,
+  IDEMPOTENT_EXTENSION,
+];
 
-/** The OpenAPI document of the API under /v1, from the decorators of its controllers. */
-export function buildApiDocument(app: INestApplication): OpenAPIObject {
-  const settings = app.get(Settings);
-  const outline = new DocumentBuilder()
-    .setTitle('Pet Store Service')
-    .setDescription(
-      'Keeps a catalogue of animals offered in a store. Every call carries an API key as a bearer token; ' +
-        'every plan has a limit of requests per minute and per day; every refusal has the Error body.',
-    )
+/** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
+export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
+  const { publicBaseUrl, stagingBaseUrl } = app.get(Settings);
+  const builder = new DocumentBuilder()
+    .setTitle(outline.title)
+    .setDescription(outline.description)
     .setVersion('1.0.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer(settings.publicBaseUrl, 'Production')
-    .addServer(settings.stagingBaseUrl, 'Staging')
+    .addServer(outline.serverOf(publicBaseUrl), 'Production')
+    .addServer(outline.serverOf(stagingBaseUrl), 'Staging')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
     .addSecurityRequirements('bearer')
     .build();
-  const document = SwaggerModule.createDocument(app, outline, { extraModels: [ErrorSchema] });
-  return complete(document);
+  const document = SwaggerModule.createDocument(app, builder, { extraModels: [ErrorSchema] });
+  return complete(document, outline.prefix);
 }
 
-/** Adds to every operation what the chain does to it, and makes paths relative to the server, which ends in /v1. */
-function complete(document: OpenAPIObject): OpenAPIObject {
+/** Adds to every operation what the chain does to it, and makes paths relative to the server, which ends in the prefix. */
+function complete(document: OpenAPIObject, prefix: string): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
   for (const [path, item] of Object.entries(document.paths)) {
-    if (!path.startsWith('/v1/')) continue;
+    if (!path.startsWith(`${prefix}/`)) continue;
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation) Object.assign(schemas, completeOperation(operation as ExtendedOperation));
+      if (operation) Object.assign(schemas, completeOperation(operation as ExtendedOperation, method));
     }
-    paths[path.slice('/v1'.length)] = item;
+    paths[path.slice(prefix.length)] = item;
   }
   closeBodySchemas(paths, schemas);
   return {
@@ -57,8 +62,26 @@ function complete(document: OpenAPIObject): OpenAPIObject {
     security: document.security ?? [],
     tags: takeTags(paths),
     paths,
-    components: { ...document.components, schemas: sortedByName(schemas), headers: DOCUMENTED_HEADERS },
+    components: {
+      ...document.components,
+      schemas: sortedByName(referenced(paths, schemas)),
+      headers: referenced(paths, DOCUMENTED_HEADERS),
+    },
   };
+}
+
+/** The components that the paths refer to, directly or through others; those of the other document are left out. */
+function referenced<T>(paths: object, components: Record<string, T>): Record<string, T> {
+  const names = new Set<string>();
+  const collect = (value: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/\w+\/([^"]+)"/g)) {
+      if (!(name in components) || names.has(name)) continue;
+      names.add(name);
+      collect(components[name]);
+    }
+  };
+  collect(paths);
+  return Object.fromEntries(Object.entries(components).filter(([name]) => names.has(name)));
 }
 
 /** The validation pipe refuses unknown fields in every body, so every body's schema says so. */
@@ -97,7 +120,7 @@ function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): 
 }
 
 /** Completes one operation in place and answers the named array schema that it brings, if any. */
-function completeOperation(operation: ExtendedOperation): Schemas {
+function completeOperation(operation: ExtendedOperation, method: string): Schemas {
   const deprecated = operation[SUNSET_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
   const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
@@ -106,9 +129,11 @@ function completeOperation(operation: ExtendedOperation): Schemas {
   if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
   if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation) };
+  if (method === 'get') describeRevalidation(operation);
+  if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
-    const references = headersOf(status, deprecated).map(
+    const references = headersOf(status, method, deprecated).map(
       (name) => [name, { $ref: `#/components/headers/${name}` }] as const,
     );
     documented.headers = { ...documented.headers, ...Object.fromEntries(references) };

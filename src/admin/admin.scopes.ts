@@ -1,0 +1,6 @@
+import { defineScopes } from '../auth/scopes.js';
+
+defineScopes(
+  { admin: 'Administer clients and keys, and read the audit trail, over HTTP.' },
+  { grantedByDefault: false, lastKeyProtected: true },
+);

@@ -1,0 +1,39 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
+import { RequireScopes } from '../auth/auth.decorators.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
+import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import './admin.scopes.js';
+import { AuditQuery } from './dto/admin.queries.js';
+import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
+
+/** The audit trail, over HTTP. */
+@Tag('Audit', 'Who changed what, when, and from where.')
+@RequireScopes('admin')
+@Controller('admin/audit')
+export class AuditController {
+  constructor(private readonly audit: AuditService) {}
+
+  @Get()
+  @Operation({
+    id: 'listAudit',
+    summary: 'List the audit trail',
+    description: 'Lists what was changed of clients and keys, latest first.',
+    answers: {
+      status: 200,
+      description: 'A page of changes',
+      arrayOf: AuditEntryDto,
+      schemaName: 'AuditEntries',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  async list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
+    const { client, key } = query;
+    const filter = {
+      ...(client === undefined ? {} : { clientId: client }),
+      ...(key === undefined ? {} : { keyId: key }),
+    };
+    return (await pager.answer(query, (page) => this.audit.list(page, filter))).map(toAuditEntryDto);
+  }
+}

@@ -1,0 +1,144 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { ADMINISTRATION_ERRORS } from '../auth/administration.errors.js';
+import { RequireScopes } from '../auth/auth.decorators.js';
+import { ClientsService } from '../auth/clients.service.js';
+import type { Operator } from '../auth/operator.js';
+import { UsageService } from '../auth/usage.service.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { PageQuery } from '../http/paging/page.query.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
+import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import './admin.scopes.js';
+import { CurrentOperator } from './current-operator.js';
+import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.queries.js';
+import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+import { ClientDto, toClientDto } from './dto/client.dto.js';
+import { ClientChangesDto, NewClientDto } from './dto/client.input.js';
+
+const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
+  ADMINISTRATION_ERRORS;
+
+/** The clients, over HTTP. */
+@Tag('Clients', 'The accounts that hold a plan and own keys.')
+@RequireScopes('admin')
+@Controller('admin/clients')
+export class ClientsController {
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly usage: UsageService,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'listClients',
+    summary: 'List clients',
+    description: 'Lists the clients, oldest first.',
+    answers: {
+      status: 200,
+      description: 'A page of clients',
+      arrayOf: ClientDto,
+      schemaName: 'Clients',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  async list(@Query() query: PageQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
+    return (await pager.answer(query, (page) => this.clients.list(page))).map(toClientDto);
+  }
+
+  @Post()
+  @Operation({
+    id: 'createClient',
+    summary: 'Make a client',
+    description: 'Makes a client with a plan. An enterprise client needs its own limits.',
+    answers: {
+      status: 201,
+      description: 'The client',
+      type: ClientDto,
+      headers: { Location: 'Address of the client' },
+    },
+  })
+  async create(
+    @Body() input: NewClientDto,
+    @CurrentOperator() by: Operator,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ClientDto> {
+    const client = await this.clients.create(input, by);
+    response.setHeader('Location', `/admin/clients/${client.id}`);
+    return toClientDto(client);
+  }
+
+  @Get(':clientId')
+  @Operation({
+    id: 'getClient',
+    summary: 'Show a client',
+    description: 'Shows a client with what it has used: both windows now, bans, last use, and its last days.',
+    answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
+  })
+  @ApiErrors(client_not_found)
+  async get(@Param() { clientId }: ClientParams, @Query() { days }: DaysQuery): Promise<ClientUsageDto> {
+    const client = await this.clients.get(clientId);
+    return toClientUsageDto(client, await this.usage.of(client, days));
+  }
+
+  @Patch(':clientId')
+  @Operation({
+    id: 'updateClient',
+    summary: 'Rename a client or change its plan',
+    description: 'Changes what is named; what the client has used of its windows stays used.',
+    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+  })
+  @ApiErrors(client_not_found)
+  async update(
+    @Param() { clientId }: ClientParams,
+    @Body() changes: ClientChangesDto,
+    @CurrentOperator() by: Operator,
+  ): Promise<ClientDto> {
+    return toClientDto(await this.clients.update(clientId, changes, by));
+  }
+
+  @Post(':clientId/suspend')
+  @Operation({
+    id: 'suspendClient',
+    summary: 'Suspend a client',
+    description: 'Refuses all keys of the client with 403 `client_suspended` until it is resumed.',
+    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+  })
+  @ApiErrors(client_not_found, client_already_suspended, last_key_with_scope)
+  async suspend(
+    @Param() { clientId }: ClientParams,
+    @Query() query: ForceQuery,
+    @CurrentOperator() by: Operator,
+  ): Promise<ClientDto> {
+    return toClientDto(await this.clients.suspend(clientId, query, by));
+  }
+
+  @Post(':clientId/resume')
+  @Operation({
+    id: 'resumeClient',
+    summary: 'Resume a client',
+    description: 'Takes the keys of a suspended client again.',
+    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+  })
+  @ApiErrors(client_not_found, client_not_suspended)
+  async resume(@Param() { clientId }: ClientParams, @CurrentOperator() by: Operator): Promise<ClientDto> {
+    return toClientDto(await this.clients.resume(clientId, by));
+  }
+
+  @Delete(':clientId')
+  @Operation({
+    id: 'deleteClient',
+    summary: 'Delete a client',
+    description: 'Deletes a client with all its keys. The audit trail stays.',
+    answers: { status: 200, description: 'The client as it was', type: ClientDto },
+  })
+  @ApiErrors(client_not_found, last_key_with_scope)
+  async delete(
+    @Param() { clientId }: ClientParams,
+    @Query() query: ForceQuery,
+    @CurrentOperator() by: Operator,
+  ): Promise<ClientDto> {
+    return toClientDto(await this.clients.delete(clientId, query, by));
+  }
+}

@@ -1,0 +1,70 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ACTOR_KINDS, type Actor } from '../../audit/actor.js';
+import type { AuditEntry } from '../../audit/audit-entry.entity.js';
+import { InstantField } from '../../http/properties/instant.field.js';
+
+/** One change that was made, on the command line and over HTTP. */
+@ApiSchema({
+  name: 'AuditEntry',
+  description: 'One change of a client or a key: who, what, when, from where.',
+})
+export class AuditEntryDto {
+  @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
+  id!: bigint;
+
+  @InstantField({ description: 'When' })
+  at!: string;
+
+  @ApiProperty({ type: 'string', description: 'What was done', example: 'api_key.revoked' })
+  action!: string;
+
+  @ApiProperty({ enum: ACTOR_KINDS, enumName: 'ActorKind', description: 'Who did it' })
+  actor!: Actor['kind'];
+
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'The key that was sent, if one was',
+  })
+  actorKeyId!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Address of the caller, or user@host of the command line',
+    example: '203.0.113.7',
+  })
+  from!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: '`X-Request-Id` of the request, if there was one',
+  })
+  requestId!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'The client, or the client of the key',
+  })
+  clientId!: string | null;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'The key, if it was one' })
+  keyId!: string | null;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'What is worth knowing of the change',
+  })
+  details!: object;
+}
+
+/** What is shown of a change. */
+export function toAuditEntryDto(entry: AuditEntry): AuditEntryDto {
+  const { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details } = entry;
+  return { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details };
+}

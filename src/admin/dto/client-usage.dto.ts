@@ -1,0 +1,71 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { Client } from '../../auth/client.entity.js';
+import type { Usage } from '../../auth/usage.service.js';
+import { InstantField } from '../../http/properties/instant.field.js';
+import { ClientDto, toClientDto } from './client.dto.js';
+
+/** One window of a client as it stands. */
+@ApiSchema({ name: 'WindowUse', description: 'One window of a client’s quota as it stands.' })
+class WindowUseDto {
+  @ApiProperty({ type: 'string', example: 'minute' })
+  name!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Requests allowed in it', example: 300 })
+  limit!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Requests admitted in it', example: 12 })
+  used!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Requests left in it', example: 288 })
+  remaining!: number;
+
+  @InstantField({ description: 'When it is full again' })
+  resetsAt!: string;
+}
+
+/** A ban that runs. */
+@ApiSchema({
+  name: 'Ban',
+  description: 'A key that is banned for a while because it kept sending after 429.',
+})
+class BanDto {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  keyId!: string;
+
+  @InstantField({ description: 'When the ban ends' })
+  bannedUntil!: string;
+}
+
+/** The requests of one day. */
+@ApiSchema({ name: 'DayUse', description: 'Requests admitted in one UTC day.' })
+class DayUseDto {
+  @ApiProperty({ type: 'string', format: 'date', example: '2026-11-20' })
+  date!: string;
+
+  @ApiProperty({ type: 'integer', example: 640 })
+  requests!: number;
+}
+
+/** A client with what it has used, on the command line and over HTTP. */
+@ApiSchema({ name: 'ClientUsage', description: 'A client with what it has used.' })
+export class ClientUsageDto extends ClientDto {
+  @ApiProperty({ type: [WindowUseDto], description: 'The minute and the day as they stand' })
+  windows!: WindowUseDto[];
+
+  @ApiProperty({ type: [BanDto], description: 'Its keys that are banned' })
+  bans!: readonly BanDto[];
+
+  @InstantField({ description: 'When any of its keys was last used, to the minute', nullable: true })
+  lastUsedAt!: string | null;
+
+  @ApiProperty({ type: [DayUseDto], description: 'Requests admitted in each UTC day, today first' })
+  days!: readonly DayUseDto[];
+}
+
+/** What is shown of a client and its usage. */
+export function toClientUsageDto(client: Client, { windows, ...usage }: Usage): ClientUsageDto {
+  const shown = windows.map(({ name, limit, used, remaining, resetsAt }) => {
+    return { name, limit, used, remaining, resetsAt: new Date(resetsAt).toISOString() };
+  });
+  return Object.assign(toClientDto(client), { windows: shown, ...usage });
+}

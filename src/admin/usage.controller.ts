@@ -1,0 +1,36 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { RequireScopes } from '../auth/auth.decorators.js';
+import { UsageService } from '../auth/usage.service.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
+import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
+import { Tag } from '../openapi/tag.decorator.js';
+import './admin.scopes.js';
+import { UsageQuery } from './dto/admin.queries.js';
+import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+
+/** What clients have used, over HTTP. */
+@Tag('Usage', 'What clients have used of their plans.')
+@RequireScopes('admin')
+@Controller('admin/usage')
+export class UsageController {
+  constructor(private readonly usage: UsageService) {}
+
+  @Get()
+  @Operation({
+    id: 'listUsage',
+    summary: 'List the usage of all clients',
+    description:
+      'Lists every client, oldest first, with both windows now, bans, last use, and its last days.',
+    answers: {
+      status: 200,
+      description: 'A page of clients and their usage',
+      arrayOf: ClientUsageDto,
+      schemaName: 'ClientUsages',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
+    const found = await pager.answer(query, (page) => this.usage.list(page, query.days));
+    return found.map(({ client, usage }) => toClientUsageDto(client, usage));
+  }
+}

@@ -1,0 +1,33 @@
+/** What one of the service's OpenAPI documents is about. */
+export interface DocumentOutline {
+  /** Path that its operations are below. */
+  readonly prefix: string;
+  /** Path of its page; the document itself is at `openapi.json` and `openapi.yaml` below it. */
+  readonly docsPath: string;
+  readonly title: string;
+  readonly description: string;
+  /** The address of its operations, from a base address that ends in /v1. */
+  readonly serverOf: (baseUrl: string) => string;
+}
+
+/** The specification's operations, and those of added modules. */
+export const API_DOCUMENT: DocumentOutline = {
+  prefix: '/v1',
+  docsPath: '/docs',
+  title: 'Pet Store Service',
+  description:
+    'Keeps a catalogue of animals offered in a store. Every call carries an API key as a bearer token; ' +
+    'every plan has a limit of requests per minute and per day; every refusal has the Error body.',
+  serverOf: (baseUrl) => baseUrl,
+};
+
+/** Administration. */
+export const ADMIN_DOCUMENT: DocumentOutline = {
+  prefix: '/admin',
+  docsPath: '/docs/admin',
+  title: 'Pet Store Service administration',
+  description:
+    'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, ' +
+    'counts for the client of that key, and has the same headers and the same Error body as the API.',
+  serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '/admin'),
+};
