@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { ApiKeysService } from './auth/api-keys.service.js';
 import { ClientsService } from './auth/clients.service.js';
+import { SERVICE_ITSELF } from './auth/operator.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 
@@ -15,8 +16,8 @@ export async function prepareFirstStart(app: INestApplication): Promise<string |
   const isEmpty = (await clients.count()) === 0 && (await demoData.isAbsent());
   if (!isEmpty) return undefined;
   await demoData.add();
-  const client = await clients.create('Demo', 'free');
-  const { secret } = await app.get(ApiKeysService).issue(client.id);
+  const client = await clients.create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
+  const { secret } = await app.get(ApiKeysService).issue({ clientId: client.id }, SERVICE_ITSELF);
   return secret;
 }
 

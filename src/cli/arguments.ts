@@ -1,22 +1,30 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { DURATION_FORM, parseDuration } from '../duration.js';
 import { PLANS } from '../throttling/plans.js';
 
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const LONGEST_MS = 3_650 * UNITS.d;
+/** Takes a duration such as `90d`, `12h`, `30m` or `45s`; answers it as written. */
+export function duration(text: string): string {
+  if ((parseDuration(text) ?? 0) > 0) return text;
+  throw new InvalidArgumentError(`Give ${DURATION_FORM}.`);
+}
 
-/** Reads a duration such as `90d`, `12h`, `30m` or `45s` into milliseconds. */
-export function duration(text: string): number {
-  const [, amount, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
-  const milliseconds = Number(amount) * UNITS[(unit ?? 's') as keyof typeof UNITS];
-  if (!(milliseconds <= LONGEST_MS))
-    throw new InvalidArgumentError('Give a duration such as 90d, 12h or 30m, at most 3650d.');
-  return milliseconds;
+/** Takes a duration, or `0`; answers it as written. */
+export function durationOrZero(text: string): string {
+  if (parseDuration(text) !== undefined) return text;
+  throw new InvalidArgumentError(`Give ${DURATION_FORM}, or 0.`);
 }
 
 /** Reads a whole number of at least 1. */
 export function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number of at least 1.');
   return Number(text);
+}
+
+/** Reads a number of days that are kept. */
+export function days(text: string): number {
+  const value = positiveInteger(text);
+  if (value > 90) throw new InvalidArgumentError('Give 1 to 90; that many days are kept.');
+  return value;
 }
 
 /** Reads names separated by commas. */
@@ -30,4 +38,22 @@ export function names(text: string): string[] {
 /** `--plan`, one of the plans of the specification. */
 export function planOption(): Option {
   return new Option('--plan <plan>', 'plan that sets the limits').choices(PLANS).makeOptionMandatory();
+}
+
+/** `--json`, which every command takes. */
+export function jsonOption(): Option {
+  return new Option('--json', 'print one JSON document on standard output and nothing else').default(false);
+}
+
+/** `--force`, of commands that may end the last key with the scope admin. */
+export function forceOption(): Option {
+  return new Option(
+    '--force',
+    'do it even if nothing is left that works with the scope admin over HTTP',
+  ).default(false);
+}
+
+/** Shows how the command is called, below its help. */
+export function examples(...calls: string[]): string {
+  return `\nExamples:\n${calls.map((call) => `  petstore ${call}`).join('\n')}`;
 }

@@ -1,75 +1,140 @@
 import type { Command } from 'commander';
-import type { Client } from '../auth/client.entity.js';
-import { ClientQuotaService, type ClientQuota } from '../auth/client-quota.service.js';
+import { ClientDto, toClientDto } from '../admin/dto/client.dto.js';
+import { ClientChangesDto, NewClientDto } from '../admin/dto/client.input.js';
+import { toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { ClientsService } from '../auth/clients.service.js';
-import type { Plan } from '../throttling/plans.js';
-import { planOption, positiveInteger } from './arguments.js';
-import { outputOf, tableOf } from './output.js';
-import { withApp } from './with-app.js';
+import { UsageService } from '../auth/usage.service.js';
+import { days, examples, forceOption, jsonOption, planOption, positiveInteger } from './arguments.js';
+import { clientText, clientUsageText } from './client.text.js';
+import { everyPage } from './every-page.js';
+import { inputOf } from './input.js';
+import { commandLineOperator } from './operator.js';
+import { print, type Shell } from './shell.js';
+import { tableOf } from './table.js';
 
-interface PlanOptions {
-  readonly plan: Plan;
+interface Json {
+  readonly json: boolean;
+}
+interface Plan {
+  readonly plan: string;
   readonly perMinute?: number;
   readonly perDay?: number;
-  readonly json?: boolean;
 }
 
 /** `petstore client …`: the accounts that hold a plan. */
-export function addClientCommands(program: Command): void {
+export function addClientCommands(program: Command, shell: Shell): void {
   const client = program.command('client').description('accounts that hold a plan and own keys');
 
   withPlan(client.command('create').description('make a client'))
     .requiredOption('--name <name>', 'name of the client, 1 to 255 characters')
-    .action(async (options: PlanOptions & { name: string }) => {
-      const made = await withApp((app) =>
-        app.get(ClientsService).create(options.name, options.plan, options),
-      );
-      outputOf(options.json ?? false).print(documentOf(made), `Made the client ${made.id}.\n${textOf(made)}`);
+    .addHelpText(
+      'after',
+      examples(
+        `client create --name 'My shop' --plan pro`,
+        `client create --name 'Big shop' --plan enterprise --per-minute 5000 --per-day 500000`,
+      ),
+    )
+    .action(async ({ json, ...options }: Json & Plan) => {
+      const input = await inputOf(NewClientDto, options);
+      const made = await shell.withApp((app) => app.get(ClientsService).create(input, commandLineOperator()));
+      show(shell, json, toClientDto(made), `Made the client ${made.id}.`);
     });
 
   client
     .command('list')
-    .description('show all clients')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { json?: boolean }) => {
-      const clients = await withApp((app) => app.get(ClientsService).list());
-      const rows = clients.map(({ id, name, plan, limits, createdAt }) => [
-        id,
-        name,
-        plan,
-        String(limits.perMinute),
-        String(limits.perDay),
-        createdAt,
-      ]);
-      outputOf(options.json ?? false).print(
-        clients.map(documentOf),
-        rows.length === 0
-          ? 'There are no clients yet; make one with `petstore client create`.'
-          : tableOf([['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED'], ...rows]),
-      );
+    .description('show all clients, oldest first')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('client list', 'client list --json'))
+    .action(async ({ json }: Json) => {
+      const clients = await shell.withApp((app) => everyPage((page) => app.get(ClientsService).list(page)));
+      print(shell, json, clients.map(toClientDto), listText(clients.map(toClientDto)));
     });
 
   client
     .command('show <id>')
-    .description('show one client: its plan, what it has used today, and its banned keys')
-    .option('--json', 'print one JSON document')
-    .action(async (id: string, options: { json?: boolean }) => {
-      const { found, quota } = await withApp(async (app) => {
-        const one = await app.get(ClientsService).get(id);
-        return { found: one, quota: await app.get(ClientQuotaService).of(one) };
+    .description('show a client and what it has used: both windows now, bans, last use, and its last days')
+    .option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7)
+    .addOption(jsonOption())
+    .addHelpText('after', examples('client show <id>', 'client show <id> --days 30 --json'))
+    .action(async (id: string, options: Json & { days: number }) => {
+      const shown = await shell.withApp(async (app) => {
+        const found = await app.get(ClientsService).get(id);
+        return toClientUsageDto(found, await app.get(UsageService).of(found, options.days));
       });
-      outputOf(options.json ?? false).print(
-        { ...documentOf(found), usedToday: usedToday(quota), bans: quota.bans },
-        `${textOf(found)}\n${quotaTextOf(quota)}`,
-      );
+      print(shell, options.json, shown, clientUsageText(shown));
     });
 
   withPlan(
     client.command('set-plan <id>').description('move a client to another plan; what it has used stays used'),
-  ).action(async (id: string, options: PlanOptions) => {
-    const moved = await withApp((app) => app.get(ClientsService).setPlan(id, options.plan, options));
-    outputOf(options.json ?? false).print(documentOf(moved), `Changed the plan.\n${textOf(moved)}`);
-  });
+  )
+    .addHelpText('after', examples('client set-plan <id> --plan business'))
+    .action(async (id: string, { json, ...options }: Json & Plan) => {
+      const changes = await inputOf(ClientChangesDto, options);
+      const moved = await shell.withApp((app) =>
+        app.get(ClientsService).update(id, changes, commandLineOperator()),
+      );
+      show(shell, json, toClientDto(moved), 'Changed the plan.');
+    });
+
+  client
+    .command('rename <id>')
+    .description('give a client another name')
+    .requiredOption('--name <name>', 'name of the client, 1 to 255 characters')
+    .addOption(jsonOption())
+    .addHelpText('after', examples(`client rename <id> --name 'My other shop'`))
+    .action(async (id: string, { json, name }: Json & { name: string }) => {
+      const changes = await inputOf(ClientChangesDto, { name });
+      const renamed = await shell.withApp((app) =>
+        app.get(ClientsService).update(id, changes, commandLineOperator()),
+      );
+      show(shell, json, toClientDto(renamed), 'Renamed the client.');
+    });
+
+  client
+    .command('suspend <id>')
+    .description('refuse all keys of a client with 403 client_suspended until it is resumed')
+    .addOption(forceOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('client suspend <id>'))
+    .action(async (id: string, options: Json & { force: boolean }) => {
+      const suspended = await shell.withApp((app) =>
+        app.get(ClientsService).suspend(id, options, commandLineOperator()),
+      );
+      show(
+        shell,
+        options.json,
+        toClientDto(suspended),
+        'Suspended the client; servers that run know within 5 s.',
+      );
+    });
+
+  client
+    .command('resume <id>')
+    .description('take the keys of a suspended client again')
+    .addOption(jsonOption())
+    .addHelpText('after', examples('client resume <id>'))
+    .action(async (id: string, { json }: Json) => {
+      const resumed = await shell.withApp((app) => app.get(ClientsService).resume(id, commandLineOperator()));
+      show(shell, json, toClientDto(resumed), 'Resumed the client.');
+    });
+
+  client
+    .command('delete <id>')
+    .description('delete a client with all its keys, for good; the audit trail stays')
+    .addOption(forceOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('client delete <id>'))
+    .action(async (id: string, options: Json & { force: boolean }) => {
+      const deleted = await shell.withApp((app) =>
+        app.get(ClientsService).delete(id, options, commandLineOperator()),
+      );
+      print(
+        shell,
+        options.json,
+        toClientDto(deleted),
+        `Deleted the client ${id} (${deleted.name}) and its keys.`,
+      );
+    });
 }
 
 function withPlan(command: Command): Command {
@@ -85,31 +150,25 @@ function withPlan(command: Command): Command {
       'requests per UTC day; enterprise only, and required there',
       positiveInteger,
     )
-    .option('--json', 'print one JSON document');
+    .addOption(jsonOption());
 }
 
-/** The minute is left out: without Redis it is known to the serving process alone. */
-function usedToday({ windows }: ClientQuota): number {
-  const day = windows.find(({ name }) => name === 'day');
-  return day ? day.limit - day.remaining : 0;
+function show(shell: Shell, json: boolean, client: ClientDto, done: string): void {
+  print(shell, json, client, `${done}\n${clientText(client)}`);
 }
 
-function quotaTextOf(quota: ClientQuota): string {
-  const bans = quota.bans.map(({ keyId, bannedUntil }) => [`banned`, `key ${keyId} until ${bannedUntil}`]);
-  return tableOf([['used today', String(usedToday(quota))], ...bans]);
-}
-
-function documentOf({ id, name, plan, limits, createdAt }: Client): object {
-  return { id, name, plan, ...limits, createdAt };
-}
-
-function textOf({ id, name, plan, limits, createdAt }: Client): string {
+function listText(clients: readonly ClientDto[]): string {
+  if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
   return tableOf([
-    ['id', id],
-    ['name', name],
-    ['plan', plan],
-    ['per minute', String(limits.perMinute)],
-    ['per day', String(limits.perDay)],
-    ['created', createdAt],
+    ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'],
+    ...clients.map(({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }) => [
+      id,
+      name,
+      plan,
+      String(perMinute),
+      String(perDay),
+      createdAt,
+      suspendedAt ?? '-',
+    ]),
   ]);
 }

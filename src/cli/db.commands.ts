@@ -4,20 +4,23 @@ import { loadSettings } from '../config/load-settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { positiveInteger } from './arguments.js';
-import { outputOf, tableOf } from './output.js';
-import { withApp } from './with-app.js';
+import { examples, jsonOption, positiveInteger } from './arguments.js';
+import { print, type Shell } from './shell.js';
+import { tableOf } from './table.js';
 
 /** `petstore db …`: the database. */
-export function addDbCommands(program: Command): void {
+export function addDbCommands(program: Command, shell: Shell): void {
   const db = program.command('db').description('the database');
 
   db.command('migrate')
     .description('bring the schema up to date; nothing happens when it is')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { json?: boolean }) => {
+    .addOption(jsonOption())
+    .addHelpText('after', examples('db migrate'))
+    .action(async (options: { json: boolean }) => {
       const applied = await withDatabase(migrate);
-      outputOf(options.json ?? false).print(
+      print(
+        shell,
+        options.json,
         { applied },
         applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
       );
@@ -25,22 +28,24 @@ export function addDbCommands(program: Command): void {
 
   db.command('status')
     .description('show which migrations ran and which are pending; changes nothing')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { json?: boolean }) => {
+    .addOption(jsonOption())
+    .addHelpText('after', examples('db status --json'))
+    .action(async (options: { json: boolean }) => {
       const status = await withDatabase(schemaStatus);
       const rows = (['applied', 'pending', 'unknown'] as const).flatMap((state) =>
         status[state].map((name) => [name, state]),
       );
-      outputOf(options.json ?? false).print(status, tableOf([['MIGRATION', 'STATE'], ...rows]));
+      print(shell, options.json, status, tableOf([['MIGRATION', 'STATE'], ...rows]));
     });
 
   db.command('seed')
     .description('add demo data')
     .option('--count <animals>', 'how many animals; default: the demo catalogue once', positiveInteger)
-    .option('--json', 'print one JSON document')
-    .action(async (options: { count?: number; json?: boolean }) => {
-      const added = await withApp((app) => app.get(DemoData).add(options.count));
-      outputOf(options.json ?? false).print({ added }, `Added ${added} animals.`);
+    .addOption(jsonOption())
+    .addHelpText('after', examples('db seed', 'db seed --count 10000'))
+    .action(async (options: { count?: number; json: boolean }) => {
+      const added = await shell.withApp((app) => app.get(DemoData).add(options.count));
+      print(shell, options.json, { added }, `Added ${added} animals.`);
     });
 }
 
