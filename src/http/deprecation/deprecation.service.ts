@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { callerOf } from '../../auth/caller.js';
+import { Clock } from '../../clock.js';
+import { Settings } from '../../config/settings.js';
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { routeTemplateOf } from '../../metrics/route-template.js';
+import type { Deprecation } from './deprecated.decorator.js';
+import { effectiveSunset } from './effective-sunset.js';
+
+/** Announces deprecated operations, counts who still calls them, and refuses them from their sunset on. */
+@Injectable()
+export class DeprecationService {
+  private readonly calls;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    metrics: Metrics,
+  ) {
+    this.calls = metrics.counter(
+      'petstore_deprecated_requests_total',
+      'Calls of deprecated operations, by client.',
+      ['method', 'route', 'client'],
+    );
+  }
+
+  /** Sets `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the replacement. */
+  announce(deprecation: Deprecation, response: Response): void {
+    response.setHeader('Deprecation', `@${Math.floor(deprecation.since / 1000)}`);
+    response.setHeader('Sunset', new Date(effectiveSunset(deprecation, this.settings)).toUTCString());
+    // Nobody has set a Link before: announcing is the first thing that is done.
+    response.setHeader('Link', `<${deprecation.link}>; rel="deprecation"; type="text/html"`);
+  }
+
+  /** Counts the call; throws operation_removed from the sunset on. */
+  admit(deprecation: Deprecation, request: Request): void {
+    const client = callerOf(request)?.clientId ?? 'anonymous';
+    this.calls.inc({ method: request.method, route: routeTemplateOf(request), client });
+    const sunset = effectiveSunset(deprecation, this.settings);
+    if (this.clock.now() < sunset) return;
+    throw new ApiError(HTTP_ERRORS.operation_removed, {
+      params: { date: new Date(sunset).toISOString().slice(0, 10) },
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** The answer to a request that carried an `Idempotency-Key`; it commits with what the request did. */
+@Entity('idempotency_entries')
+@Index('idempotency_entries_created', ['createdAt'])
+export class IdempotencyEntry {
+  @PrimaryColumn('varchar', { name: 'client_id', length: 36 })
+  clientId!: string;
+
+  /** The `Idempotency-Key` as sent. */
+  @PrimaryColumn('varchar', { length: 255 })
+  key!: string;
+
+  /** SHA-256 of method, target and body, in hexadecimal. */
+  @Column('varchar', { length: 64 })
+  digest!: string;
+
+  @Column('integer')
+  status!: number;
+
+  /** The headers that the handler set. */
+  @Column('simple-json')
+  headers!: Record<string, string>;
+
+  @Column('text')
+  body!: string;
+
+  @Column('varchar', { name: 'created_at', length: 24 })
+  createdAt!: string;
+}
