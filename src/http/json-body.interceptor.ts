@@ -6,6 +6,15 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { parseExactJson } from './exact-json.js';
 
+const BODY_BYTES = Symbol('body bytes');
+
+type RequestWithBytes = Request & { [BODY_BYTES]?: Buffer };
+
+/** The body of a request as sent, once it has been read; empty without one. */
+export function bodyBytesOf(request: Request): Buffer {
+  return (request as RequestWithBytes)[BODY_BYTES] ?? Buffer.alloc(0);
+}
+
 /** `application/json`, alone or with a charset parameter of UTF-8 (RFC 8259 section 8.1 knows no other). */
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -35,6 +44,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
     if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
       throw new ApiError(HTTP_ERRORS.unsupported_media_type);
     const bytes = await this.bytesOf(request, response);
+    (request as RequestWithBytes)[BODY_BYTES] = bytes;
     try {
       return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     } catch (error) {

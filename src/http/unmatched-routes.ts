@@ -4,6 +4,9 @@ import type { Application, NextFunction, Request, Response } from 'express';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 
+/** Below these nothing is told to a caller without a key. */
+const GUARDED_PATHS = ['/v1', '/admin'];
+
 /** What Express keeps of one route. */
 interface RouteLayer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
@@ -11,7 +14,7 @@ interface RouteLayer {
 }
 
 /**
- * Answers what no route matches under /v1 (404, 405, a broken percent-encoding) and sends it through the same
+ * Answers what no route matches under /v1 and /admin (404, 405, a broken percent-encoding) and sends it through the same
  * guards as a route: it needs a key, counts, and carries the headers. Nest alone never runs guards for it.
  */
 @Injectable()
@@ -37,8 +40,8 @@ export class UnmatchedRoutes implements OnModuleInit {
       void throughChain(request, response, next).then((body: unknown) => response.end(body), next);
     };
     const express = this.adapterHost.httpAdapter.getInstance<Application>();
-    express.use('/v1', answer);
-    express.use('/v1', (error: unknown, request: Request, response: Response, next: NextFunction) => {
+    express.use(GUARDED_PATHS, answer);
+    express.use(GUARDED_PATHS, (error: unknown, request: Request, response: Response, next: NextFunction) => {
       if (error instanceof URIError) answer(request, response, next);
       else next(error);
     });

@@ -34,9 +34,8 @@ export class ValidationPipe implements PipeTransform {
     if (metadata.type !== 'body') return (await this.parameters.transform(value, metadata)) as unknown;
     const { metatype } = metadata;
     if (!metatype || !isDto(metatype)) return (await this.body.transform(value, metadata)) as unknown;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw refusal([{ field: '', code: 'not_an_object', message: 'The body must be a JSON object.' }]);
-    }
+    if (value === undefined) return this.withoutBody(metadata);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
     const unknown = takeUnknownFields(value, metatype);
     try {
       const valid = (await this.body.transform(value, metadata)) as unknown;
@@ -47,6 +46,19 @@ export class ValidationPipe implements PipeTransform {
     }
     throw refusal(unknown);
   }
+
+  /** A body all of whose fields may be absent may be absent itself. */
+  private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
+    try {
+      return (await this.body.transform({}, metadata)) as unknown;
+    } catch {
+      throw notAnObject();
+    }
+  }
+}
+
+function notAnObject(): ApiError {
+  return refusal([{ field: '', code: 'not_an_object', message: 'The body must be a JSON object.' }]);
 }
 
 function refusal(details: readonly FaultDetail[]): ApiError {

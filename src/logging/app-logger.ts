@@ -1,5 +1,5 @@
 import { Injectable, type LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { destination, pino, type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { Settings } from '../config/settings.js';
 
@@ -22,7 +22,8 @@ export class AppLogger implements LoggerService {
     const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
     this.pino = process.stdout.isTTY
       ? pino(options, pretty({ ignore: 'context', sync: true }))
-      : pino(options);
+      : // Asynchronously: a pipe whose reader is slow would hold every request up. The rest is written at exit.
+        pino(options, destination({ dest: 1, sync: false }));
   }
 
   log = (message: unknown, ...rest: unknown[]): void =>

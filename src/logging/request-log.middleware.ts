@@ -1,7 +1,7 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
-import { requestIdOf } from '../http/request-id.middleware.js';
+import { requestIdOf } from './request-id.middleware.js';
 import { routeTemplateOf } from '../metrics/route-template.js';
 import { AppLogger } from './app-logger.js';
 

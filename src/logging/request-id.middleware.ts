@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
+import { holdsApiKey } from '../auth/api-key.format.js';
 
 /** What is accepted as a request id; anything else could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
@@ -7,10 +8,15 @@ const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 /** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const offered = request.headers['x-request-id'];
-  const id = typeof offered === 'string' && WELL_FORMED.test(offered) ? offered : randomUUID();
+  const id = typeof offered === 'string' && isAcceptable(offered) ? offered : randomUUID();
   response.setHeader('X-Request-Id', id);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   next();
+}
+
+/** A key sent in the wrong header must not get into logs and the audit trail. */
+function isAcceptable(id: string): boolean {
+  return WELL_FORMED.test(id) && !(id.includes('pst_') && holdsApiKey(id));
 }
 
 /** The id that the response carries. */
