@@ -2,12 +2,14 @@ import { parse as parseQuery } from 'node:querystring';
 import { VersioningType, type INestApplication, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import compression from 'compression';
 import type { Application } from 'express';
 import { AppModule } from './app.module.js';
 import { Settings } from './config/settings.js';
+import { RememberedAnswers } from './http/answers/remembered-answers.js';
 import { refuseMissingHost } from './http/missing-host.middleware.js';
 import { answerParserRefusals } from './http/parser-refusals.js';
-import { assignRequestId } from './http/request-id.middleware.js';
+import { assignRequestId } from './logging/request-id.middleware.js';
 import { AppLogger } from './logging/app-logger.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -26,6 +28,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
   'Deprecation',
   'Sunset',
+  'Idempotent-Replayed',
 ];
 
 /** Longest that headers, and a whole request, may take to arrive, in milliseconds. */
@@ -65,9 +68,12 @@ export function setupApp(application: INestApplication): INestApplication {
       maxAge: 600,
     });
   }
+  // Only the docs: docs/decisions/0009 measures why answers of the API are not compressed.
+  app.use('/docs', compression());
   serveDocs(app);
   const server = app.getHttpServer();
   answerParserRefusals(server, settings.bodyLimitBytes);
+  app.get(RememberedAnswers).standInFrontOf(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   return app;

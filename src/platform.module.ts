@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
@@ -7,9 +8,17 @@ import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { ErrorFilter } from './errors/error.filter.js';
+import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
+import { AcceptableGuard } from './http/acceptable.guard.js';
+import { AnswerMemory } from './http/answers/answer-memory.js';
+import { RememberedAnswers } from './http/answers/remembered-answers.js';
+import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
+import { DeprecationService } from './http/deprecation/deprecation.service.js';
 import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
+import { IdempotencyInterceptor } from './http/idempotency/idempotency.interceptor.js';
+import { IdempotencyStore } from './http/idempotency/idempotency.store.js';
 import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/json-response.interceptor.js';
 import { UnmatchedRoutes } from './http/unmatched-routes.js';
@@ -38,9 +47,11 @@ class ClockModule {}
     ClockModule,
     LoggingModule,
     MetricsModule,
+    EventsModule,
     DatabaseModule,
     ThrottlingModule,
     AuthModule,
+    AdminModule,
     HealthModule,
   ],
   providers: [
@@ -49,12 +60,19 @@ class ClockModule {}
     { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: QuotaGuard },
     { provide: APP_GUARD, useClass: UriLengthGuard },
+    { provide: APP_GUARD, useClass: AcceptableGuard },
     { provide: APP_INTERCEPTOR, useClass: SunsetInterceptor },
     { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: ConditionalGetInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: JsonResponseInterceptor },
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
+    AnswerMemory,
+    DeprecationService,
+    IdempotencyStore,
+    RememberedAnswers,
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],

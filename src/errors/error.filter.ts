@@ -10,20 +10,25 @@ import { HTTP_ERRORS } from './http.errors.js';
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  private readonly logger = new Logger('Errors');
-
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<Response>();
-    const { body, headers } = toRefusal(thrown, host.switchToHttp().getRequest<Request>());
-    if (body.status >= 500) this.logger.error(reasonOf(thrown), stackOf(thrown));
-    if (response.headersSent) {
-      // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
-      response.destroy();
-      return;
-    }
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    writeErrorBody(response, body);
+    const http = host.switchToHttp();
+    writeRefusal(thrown, http.getRequest<Request>(), http.getResponse<Response>());
   }
+}
+
+const logger = new Logger('Errors');
+
+/** Answers a request with the Error body of whatever was thrown, and logs what is a fault of ours. */
+export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
+  const { body, headers } = toRefusal(thrown, request);
+  if (body.status >= 500) logger.error(reasonOf(thrown), stackOf(thrown));
+  if (response.headersSent) {
+    // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
+    response.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  writeErrorBody(response, body);
 }
 
 /** Ends a response with an Error body. */
@@ -54,7 +59,7 @@ function toRefusal(thrown: unknown, request: Request): Refusal {
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
   if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
-    // Nest's own words where no route matches, outside /v1.
+    // Nest's own words where no route matches, outside /v1 and /admin.
     return new ApiError(HTTP_ERRORS.route_not_found);
   }
   // An added module may throw Nest's own exceptions: their message is public, their code is the status' name.

@@ -35,11 +35,24 @@ export const HTTP_ERRORS = defineErrors({
     cause: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
+  not_acceptable: {
+    status: 406,
+    message: 'This operation answers {type}, which the Accept header excludes.',
+    cause: 'The `Accept` header allows none of the types that the operation can answer.',
+    remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
+  },
   request_timeout: {
     status: 408,
     message: 'The request did not arrive in time.',
     cause: 'Headers or body were not complete within the time limit.',
     remedy: 'Send the whole request without pausing.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still being carried out; retry in a second.',
+    cause:
+      'A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet.',
+    remedy: 'Retry after the seconds in `Retry-After`, with the same key and body.',
   },
   operation_removed: {
     status: 410,
@@ -64,6 +77,13 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request body must be application/json in UTF-8.',
     cause: 'Content-Type is absent or names another type or charset, or Content-Encoding is not supported.',
     remedy: 'Send `Content-Type: application/json`.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    message: 'This Idempotency-Key was used for another request; take a new one.',
+    cause:
+      'In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body.',
+    remedy: 'Make a new key for every new request; send an old one only to repeat its request to the byte.',
   },
   headers_too_large: {
     status: 431,

@@ -1,4 +1,4 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { HealthCheckService, TypeOrmHealthIndicator, type HealthCheckResult } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
@@ -24,12 +24,14 @@ export class HealthController {
 
   /** 200 as long as the process answers. */
   @Get('live')
+  @Header('Cache-Control', 'no-store')
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
   }
 
   /** 200 when the database answers and the service is not stopping; else 503. */
   @Get('ready')
+  @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
     if (this.readiness.isStopping) throw unavailable('it is stopping');
     try {

@@ -2,8 +2,13 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
+import type { UnitOfWork } from '../database/unit-of-work.js';
+import { Remembered } from '../http/answers/remembered.decorator.js';
 import { Deprecated } from '../http/deprecation/deprecated.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { CurrentUnit } from '../http/idempotency/current-unit.js';
+import { Idempotent } from '../http/idempotency/idempotent.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
+import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
 import { Tag } from '../openapi/tag.decorator.js';
 import { GetPetParams } from './dto/get-pet.params.js';
 import { ListPetsQuery } from './dto/list-pets.query.js';
@@ -21,18 +26,26 @@ export class PetsController {
 
   @Get()
   @RequireScopes('pets:read')
+  @Remembered()
   @Operation({
     id: 'listPets',
     summary: 'List animals',
     description: 'Lists animals in the order of their ids, at most `limit` of them, of one status or of all.',
-    answers: { status: 200, description: 'A paginated list of animals', arrayOf: PetDto, schemaName: 'Pets' },
+    answers: {
+      status: 200,
+      description: 'A paginated list of animals',
+      arrayOf: PetDto,
+      schemaName: 'Pets',
+      optionalHeaders: NEXT_PAGE,
+    },
   })
-  listPets(@Query() query: ListPetsQuery): Promise<PetDto[]> {
-    return this.pets.list(query);
+  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<PetDto[]> {
+    return pager.answer(query, (page) => this.pets.list(page, query.status));
   }
 
   @Post()
   @RequireScopes('pets:write')
+  @Idempotent()
   @Operation({
     id: 'createPet',
     summary: 'Add an animal',
@@ -44,14 +57,19 @@ export class PetsController {
       headers: { Location: 'Address of the animal' },
     },
   })
-  async createPet(@Body() newPet: NewPet, @Res({ passthrough: true }) response: Response): Promise<PetDto> {
-    const pet = await this.pets.create(newPet);
+  async createPet(
+    @Body() newPet: NewPet,
+    @CurrentUnit() unit: UnitOfWork,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PetDto> {
+    const pet = await this.pets.create(newPet, unit);
     response.setHeader('Location', `/v1/pets/${pet.id}`);
     return pet;
   }
 
   @Get(':petId')
   @RequireScopes('pets:read')
+  @Remembered()
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),

@@ -1,9 +1,10 @@
+import { CursorParameter, type PageQuery } from '../../http/paging/page.query.js';
 import { EnumProperty } from '../../http/properties/enum.property.js';
 import { IntegerParameter } from '../../http/properties/integer.parameter.js';
 import { PET_STATUSES, type PetStatus } from '../pet-status.js';
 
 /** Query of listPets (specification, headings "List animals" and "Page size"). */
-export class ListPetsQuery {
+export class ListPetsQuery implements PageQuery {
   @IntegerParameter({
     description: 'Maximum number of animals returned',
     minimum: 1,
@@ -18,4 +19,7 @@ export class ListPetsQuery {
     description: 'Restrict the result to animals of this status',
   })
   status?: PetStatus;
+
+  @CursorParameter()
+  cursor?: string;
 }
