@@ -219,12 +219,21 @@ describe('a module added to the service', () => {
 
   it('stands in the document with everything that the chain does', () => {
     const toys = store.document.paths['/toys'];
-    expect(Object.keys(toys?.get?.responses ?? {})).toEqual(['200', '401', '429', 'default']);
+    expect(Object.keys(toys?.get?.responses ?? {})).toEqual([
+      '200',
+      '304',
+      '401',
+      '403',
+      '406',
+      '429',
+      'default',
+    ]);
     expect(Object.keys(toys?.post?.responses ?? {})).toEqual([
       '201',
       '400',
       '401',
       '403',
+      '406',
       '409',
       '413',
       '415',

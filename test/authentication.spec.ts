@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { generateApiKey } from '../src/auth/api-key.format.js';
 import { Store } from './support/store.js';
 
@@ -60,14 +61,14 @@ describe('the API key', () => {
   it('is refused once revoked, and says so', async () => {
     const { id, key } = await store.issueKey();
     expect((await send(`Bearer ${key}`)).status).toBe(200);
-    await store.app.get(ApiKeysService).revoke(id);
+    await store.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
     const { status, body, headers } = await send(`Bearer ${key}`);
     expect([status, body.code]).toEqual([401, 'revoked_api_key']);
     expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
   });
 
   it('is refused from its expiry on, and says so', async () => {
-    const { key } = await store.issueKey({ lifetimeMs: 120_000 });
+    const { key } = await store.issueKey({ expires: 120_000 });
     expect((await send(`Bearer ${key}`)).status).toBe(200);
     const { status, body } = await send(`Bearer ${key}`);
     expect([status, body.code]).toEqual([401, 'expired_api_key']);
@@ -87,7 +88,7 @@ describe('the API key', () => {
   });
 
   it('appears nowhere in the database', async () => {
-    const rows = JSON.stringify(await store.app.get(ApiKeysService).list());
+    const rows = JSON.stringify(await store.app.get(ApiKeysService).list({ limit: 100 }));
     expect(rows).not.toContain(store.key);
     expect(rows).not.toContain(store.key.slice(14));
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientQuotaService } from '../src/auth/client-quota.service.js';
 import { ClientsService } from '../src/auth/clients.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { UsageService } from '../src/auth/usage.service.js';
 import { Store, type Answer } from './support/store.js';
 
 const MINUTE = 60_000;
@@ -92,15 +93,16 @@ describe('a key that goes on after 429', () => {
 
   it('is shown to the operator, and let off by unban', async () => {
     const store = await open();
-    const [apiKey] = await store.app.get(ApiKeysService).list(store.clientId);
+    const { items } = await store.app.get(ApiKeysService).list({ limit: 1 });
+    const [apiKey] = items;
     const client = await store.app.get(ClientsService).get(store.clientId);
     await earnBan(store);
-    const { bans } = await store.app.get(ClientQuotaService).of(client);
+    const { bans } = await store.app.get(UsageService).of(client);
     expect(bans).toEqual([{ keyId: apiKey?.id, bannedUntil: '2026-11-20T12:05:02.000Z' }]);
-    await store.app.get(ApiKeysService).unban(apiKey?.id ?? '');
+    await store.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
     store.clock.advance(MINUTE);
     expect((await list(store)).status).toBe(200);
-    expect((await store.app.get(ClientQuotaService).of(client)).bans).toEqual([]);
+    expect((await store.app.get(UsageService).of(client)).bans).toEqual([]);
   });
 
   it('is never banned for a 403, nor an address for anything', async () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Store, type StoreOptions } from './support/store.js';
 
+const JSON_ACCEPTED = { accept: 'application/json' };
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
 async function refusalOf(
   options: StoreOptions,
-  request: { key?: null; json?: string; type?: string; path?: string },
+  request: { key?: null; json?: string; type?: string; path?: string; accept?: string; once?: string },
 ) {
   const store = await Store.open(options);
   onTestFinished(() => store.close());
@@ -14,9 +15,14 @@ async function refusalOf(
   const { status, body } = await store.request('POST', request.path ?? '/v1/pets', {
     ...(request.key === null ? { key: null } : {}),
     json: request.json ?? '{',
-    headers: { 'content-type': request.type ?? 'text/plain' },
+    headers: {
+      'content-type': request.type ?? 'text/plain',
+      accept: request.accept ?? 'text/html',
+      'idempotency-key': request.once ?? 'white space',
+    },
   });
-  return `${status} ${body.code}`;
+  const [fault] = (body.details ?? []) as { field: string }[];
+  return `${status} ${body.code}${fault ? ` ${fault.field}` : ''}`;
 }
 
 describe('when several refusals apply, the first of these wins', () => {
@@ -30,15 +36,37 @@ describe('when several refusals apply, the first of these wins', () => {
       { path: `/v1/pets?${'x'.repeat(8_200)}` },
       '414 uri_too_long',
     ],
-    ['media type, before size', {}, { json: 'x'.repeat(200_000) }, '415 unsupported_media_type'],
+    ['what is accepted, before the body is read', {}, {}, '406 not_acceptable'],
+    [
+      'media type, before size',
+      {},
+      { ...JSON_ACCEPTED, json: 'x'.repeat(200_000) },
+      '415 unsupported_media_type',
+    ],
     [
       'size, before syntax',
       {},
-      { json: 'x'.repeat(200_000), type: 'application/json' },
+      { ...JSON_ACCEPTED, json: 'x'.repeat(200_000), type: 'application/json' },
       '413 payload_too_large',
     ],
-    ['syntax, before values', {}, { json: '{"name":5', type: 'application/json' }, '400 malformed_json'],
-    ['values', {}, { json: '{"name":5}', type: 'application/json' }, '400 validation_failed'],
+    [
+      'syntax, before values',
+      {},
+      { ...JSON_ACCEPTED, json: '{"name":5', type: 'application/json' },
+      '400 malformed_json',
+    ],
+    [
+      'Idempotency-Key, before values',
+      {},
+      { ...JSON_ACCEPTED, json: '{"name":5}', type: 'application/json' },
+      '400 validation_failed Idempotency-Key',
+    ],
+    [
+      'values',
+      {},
+      { ...JSON_ACCEPTED, json: '{"name":5}', type: 'application/json', once: 'k' },
+      '400 validation_failed name',
+    ],
   ] as const)('%s', async (_, options, request, expected) => {
     expect(await refusalOf(options as StoreOptions, request)).toBe(expected);
   });

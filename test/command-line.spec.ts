@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { petstoreProgram, runPetstore } from '../src/cli/program.js';
+import type { Shell } from '../src/cli/shell.js';
 import { emptyFolder, petstore, ServiceProcess, type Finished } from './support/service-process.js';
 
 let folder: { path: string; remove(): Promise<void> };
@@ -20,6 +23,8 @@ async function json(...args: string[]) {
   return JSON.parse(stdout);
 }
 
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
 describe('petstore client', () => {
   it('create answers the client', async () => {
     expect(await json('client', 'create', '--name', 'Zoo & Söhne', '--plan', 'business')).toEqual({
@@ -29,6 +34,7 @@ describe('petstore client', () => {
       perMinute: 1_000,
       perDay: 100_000,
       createdAt: expect.stringMatching(/Z$/),
+      suspendedAt: null,
     });
   });
 
@@ -86,10 +92,13 @@ describe('petstore key', () => {
       key: expect.stringMatching(/^pst_test_\w{36}$/),
       clientId: client,
       prefix: issued.key.slice(0, 13),
+      label: null,
       scopes: ['pets:read', 'pets:write'],
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
       revokedAt: null,
+      lastUsedAt: null,
+      replacedBy: null,
     });
     expect(Date.parse(issued.expiresAt) - Date.parse(issued.createdAt)).toBe(90 * 86_400_000);
     expect((await command('key', 'list')).stdout).not.toContain(issued.key);
@@ -121,10 +130,14 @@ describe('petstore db', () => {
     const run = async (...args: string[]) =>
       JSON.parse((await petstore(fresh.path, [...args, '--json'])).stdout) as unknown;
     const names = [
-      expect.stringMatching(/^ClientsAndKeys\d{13}$/),
-      expect.stringMatching(/^Pets\d{13}$/),
-      expect.stringMatching(/^QuotaJournal\d{13}$/),
-    ];
+      'ClientsAndKeys',
+      'Pets',
+      'QuotaJournal',
+      'QuotaMinutes',
+      'Audit',
+      'KeyLife',
+      'Idempotency',
+    ].map((name) => expect.stringMatching(new RegExp(`^${name}\\d{13}$`)));
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'migrate')).toEqual({ applied: names });
@@ -149,7 +162,6 @@ describe('petstore openapi', () => {
 });
 
 describe('a call that is refused exits 1 and says why on stderr', () => {
-  const nobody = '00000000-0000-0000-0000-000000000000';
   it.each([
     [
       'an enterprise plan without numbers',
@@ -177,12 +189,12 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
       ],
       /from 1 to 1000000000/,
     ],
-    ['a blank name', ['client', 'create', '--name', '  ', '--plan', 'free'], /needs a name/],
-    ['an unknown client', ['client', 'show', nobody], /There is no client 0{8}/],
-    ['an unknown client’s plan', ['client', 'set-plan', nobody, '--plan', 'pro'], /There is no client/],
-    ['a key for nobody', ['key', 'issue', '--client', nobody], /There is no client/],
-    ['the keys of nobody', ['key', 'list', '--client', nobody], /There is no client/],
-    ['an unknown key', ['key', 'revoke', nobody], /There is no key/],
+    ['a blank name', ['client', 'create', '--name', '  ', '--plan', 'free'], /^--name: This must hold/],
+    ['an unknown client', ['client', 'show', NOBODY], /There is no client 0{8}/],
+    ['an unknown client’s plan', ['client', 'set-plan', NOBODY, '--plan', 'pro'], /There is no client/],
+    ['a key for nobody', ['key', 'issue', '--client', NOBODY], /There is no client/],
+    ['the keys of nobody', ['key', 'list', '--client', NOBODY], /There is no client/],
+    ['an unknown key', ['key', 'revoke', NOBODY], /There is no key/],
     ['a file that cannot be written', ['openapi', '--out', '/dev/null/x.json'], /Failed: .*\/dev\/null/],
   ])('%s', async (_, args, reason) => {
     const { code, stdout, stderr } = await command(...args, '--json');
@@ -192,7 +204,7 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
 
   it('an unknown scope, and a key revoked already', async () => {
     expect((await command('key', 'issue', '--client', client, '--scopes', 'pets:fly')).stderr).toMatch(
-      /no scope "pets:fly"; there are pets:read, pets:write/,
+      /^--scopes: There is no scope "pets:fly"; there are admin, pets:read, pets:write\.$/m,
     );
     const { id } = await json('key', 'issue', '--client', client);
     await command('key', 'revoke', id);
@@ -229,19 +241,85 @@ describe('a call that is none exits 2', () => {
   });
 });
 
-it('--help of every command tells how to call it, and exits 0', async () => {
-  for (const args of [
-    [],
-    ['client'],
-    ['client', 'create'],
-    ['key'],
-    ['key', 'issue'],
-    ['db'],
-    ['db', 'seed'],
-    ['openapi'],
-  ]) {
-    const { code, stdout } = await command(...args, '--help');
-    expect(code, args.join(' ')).toBe(0);
-    expect(stdout, args.join(' ')).toMatch(/^Usage: petstore/);
-  }
+describe('--help', () => {
+  const shell: Shell = {
+    withApp: () => Promise.reject(new Error('help needs no application')),
+    write: () => undefined,
+    complain: () => undefined,
+  };
+  const leaves = (program: Command): Command[] =>
+    program.commands.length === 0 ? [program] : program.commands.flatMap(leaves);
+  const pathOf = (one: Command): string => (one.parent ? `${pathOf(one.parent)} ${one.name()}` : one.name());
+  const commands = leaves(petstoreProgram(shell)).map((one) => [pathOf(one), one] as const);
+
+  it('covers every command', () => {
+    expect(commands.length).toBeGreaterThan(20);
+  });
+
+  it.each(commands)(
+    'of %s is enough to use it: what it does, every argument and option, an example',
+    async (path, one) => {
+      let help = '';
+      const args = [...path.split(' ').slice(1), '--help'];
+      expect(await runPetstore(args, { ...shell, write: (text) => (help += text) })).toBe(0);
+      expect(help).toContain(`Usage: ${path}`);
+      expect(one.description()).toMatch(/^\w.{10,}/);
+      for (const { flags, description } of one.options) {
+        expect(help).toContain(flags);
+        expect(description, flags).toMatch(/^\w.{8,}/);
+      }
+      const shown = [...help.matchAll(/^ {2}petstore (.+)$/gm)].map(([, call = '']) => call);
+      expect(shown.length).toBeGreaterThan(0);
+      // Every example parses: what it is refused for is the application that is not there.
+      for (const call of shown) {
+        const words = [...call.replace(/ < .*/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
+          ([, quoted, plain]) => quoted ?? plain ?? '',
+        );
+        let complaint = '';
+        if (words.includes('verify') || words[0] === 'db') continue;
+        const code = await runPetstore(
+          words.map((word) => word.replace(/<id>/, NOBODY)),
+          {
+            ...shell,
+            complain: (text) => (complaint += text),
+          },
+        );
+        expect([code, complaint], call).toEqual([1, 'Failed: help needs no application\n']);
+      }
+    },
+  );
+
+  it('of the command itself exits 0', async () => {
+    const { code, stdout } = await command('--help');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: petstore/)]);
+  });
+});
+
+describe('petstore key verify', () => {
+  it.each([
+    [
+      `pst_test_${'0'.repeat(30)}2Wj70T`,
+      0,
+      /^This has the shape and the checksum of a test key, pst_test_0000…/,
+    ],
+    [`pst_test_${'0'.repeat(30)}2Wj70S`, 1, /checksum is wrong/],
+    [`pst_test_${'0'.repeat(30)}2Wj70`, 1, /It has 44 characters; a key has 45/],
+    [`pst_test_${'0'.repeat(30)}2Wj7-T`, 1, /neither an ASCII letter nor a digit/],
+    ['sk_live_abc', 1, /does not begin with pst_live_ or pst_test_/],
+    ['', 1, /does not begin/],
+  ])('%s exits %i', async (text, code, words) => {
+    const finished = await command('key', 'verify', text);
+    expect(finished.code).toBe(code);
+    expect(code === 0 ? finished.stdout : finished.stderr).toMatch(words);
+    expect(code === 0 ? finished.stderr : finished.stdout).toBe('');
+  });
+
+  it('answers JSON, and needs neither settings nor a database', async () => {
+    const fresh = await emptyFolder();
+    const args = ['key', 'verify', `pst_test_${'0'.repeat(30)}2Wj70T`, '--json'];
+    const { stdout } = await petstore(fresh.path, args, { PORT: 'nonsense' });
+    expect(JSON.parse(stdout)).toEqual({ wellFormed: true, environment: 'test', prefix: 'pst_test_0000' });
+    expect(await readdir(fresh.path)).toEqual([]);
+    await fresh.remove();
+  });
 });

@@ -50,6 +50,7 @@ describe('a browser page of another origin', () => {
         'RateLimit-Policy',
         'Deprecation',
         'Sunset',
+        'Idempotent-Replayed',
       ]);
     }
   });

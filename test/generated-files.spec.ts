@@ -18,6 +18,10 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
     expect(await file('docs/openapi.json')).toBe(`${JSON.stringify(store.document, null, 2)}\n`);
   });
 
+  it('docs/openapi-admin.json', async () => {
+    expect(await file('docs/openapi-admin.json')).toBe(`${JSON.stringify(store.adminDocument, null, 2)}\n`);
+  });
+
   it('docs/errors.md', async () => {
     expect(await file('docs/errors.md')).toBe(errorsMarkdown(errorCatalogue()));
   });
@@ -28,15 +32,15 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
   });
 });
 
-describe('the error catalogue and the OpenAPI document agree', () => {
-  it('every code in the document is in the catalogue, with the same status', () => {
+describe('the error catalogue and the OpenAPI documents agree', () => {
+  it('every code in a document is in the catalogue, with the same status', () => {
     const rows = new Map(errorCatalogue().map(({ code, status }) => [code, status]));
     const documented = documentedErrors();
     expect(documented.length).toBeGreaterThan(20);
     for (const { code, status } of documented) expect(rows.get(code), code).toBe(Number(status));
   });
 
-  it('every code of the catalogue is in the document, except what is no operation’s own', () => {
+  it('every code of the catalogue is in a document, except what is no operation’s own', () => {
     const documented = new Set(documentedErrors().map(({ code }) => code));
     const undocumented = errorCatalogue()
       .map(({ code }) => code)
@@ -54,8 +58,9 @@ describe('the error catalogue and the OpenAPI document agree', () => {
 });
 
 function documentedErrors(): { code: string; status: string }[] {
-  return Object.values(store.document.paths)
-    .flatMap((item) => [item.get, item.post])
+  return [store.document, store.adminDocument]
+    .flatMap(({ paths }) => Object.values(paths))
+    .flatMap((item) => [item.get, item.post, item.patch, item.delete])
     .flatMap((operation) => Object.entries(operation?.responses ?? {}))
     .flatMap(([status, response]) => {
       const content = (response as { content?: Record<string, { examples?: object }> }).content;

@@ -50,8 +50,11 @@ describe('the walls of the house', () => {
       'features-use-the-public-surface',
     ],
     ['errors import another folder', 'src/errors/a', 'src/http/b', 'foundations-stand-alone'],
-    ['throttling imports auth', 'src/throttling/a', 'src/auth/b', 'throttling-knows-no-auth'],
+    ['throttling imports auth', 'src/throttling/a', 'src/auth/b', 'throttling-and-audit-know-no-auth'],
+    ['audit imports auth', 'src/audit/a', 'src/auth/b', 'throttling-and-audit-know-no-auth'],
+    ['http imports admin', 'src/http/a', 'src/admin/b', 'only-faces-know-administration'],
     ['the database imports auth', 'src/database/a', 'src/auth/b', 'lower-platform-knows-no-higher'],
+    ['logging imports http', 'src/logging/a', 'src/http/b', 'logging-knows-no-http'],
     ['auth imports http', 'src/auth/a', 'src/http/b', 'auth-knows-no-http'],
     ['the service imports a test', 'src/http/a', 'test/support/store', 'tests-stay-outside'],
   ])('stop the lint when %s', async (_, from, to, rule) => {

@@ -21,6 +21,7 @@ it('the TypeORM CLI opens the service’s database through ormconfig.ts, and fin
   expect(stdout).toMatch(/\[X\] \d+ ClientsAndKeys/);
   expect(stdout).toMatch(/\[X\] \d+ Pets/);
   expect(stdout).toMatch(/\[X\] \d+ QuotaJournal/);
+  expect(stdout).toMatch(/\[X\] \d+ KeyLife/);
   const drift = await typeorm(folder.path, 'schema:log');
   expect(drift.stdout).toMatch(/up to date/);
   await folder.remove();

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { ClientsService } from '../src/auth/clients.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
 
 async function open(options: StoreOptions = {}): Promise<Store> {
@@ -165,14 +166,14 @@ describe('what counts', () => {
   it('a new plan applies to the next request and keeps what is used', async () => {
     const store = await open({ plan: 'free' });
     await list(store);
-    await store.app.get(ClientsService).setPlan(store.clientId, 'pro');
+    await store.app.get(ClientsService).update(store.clientId, { plan: 'pro' }, SERVICE_ITSELF);
     expect(shown(await list(store)).state).toMatch(/^"minute";r=298;t=\d+, "day";r=9998;/);
   });
 
   it('a smaller plan never shows a negative rest', async () => {
     const store = await open({ plan: 'pro' });
     for (let sent = 0; sent < 65; sent += 1) await list(store);
-    await store.app.get(ClientsService).setPlan(store.clientId, 'free');
+    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
     const refused = await list(store);
     expect([refused.status, shown(refused).remaining]).toEqual([429, '0']);
   });
@@ -203,7 +204,7 @@ describe('callers without a valid key', () => {
   it('a revoked key counts for the address, not for its client', async () => {
     const store = await open({ plan: 'free' });
     const { id, key } = await store.issueKey();
-    await store.app.get(ApiKeysService).revoke(id);
+    await store.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
     await list(store, key);
     expect(shown(await list(store)).remaining).toBe('59');
     expect(shown(await list(store, null)).remaining).toBe('58');

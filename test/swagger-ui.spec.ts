@@ -89,6 +89,30 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
     expect(await response.locator('.response-col_status').innerText()).toContain('200');
   });
 
+  it('shows the administration at /docs/admin, and tries out making a client', async () => {
+    const { key } = await store.issueKey({ scopes: ['admin'] });
+    await page.goto(`${store.url}/docs/admin`);
+    const createClient = page.locator('#operations-Clients-createClient');
+    await createClient.waitFor();
+    expect(await page.title()).toBe('Pet Store Service administration');
+    expect(await page.locator('.opblock').count()).toBe(16);
+    await page.click('.btn.authorize');
+    if (await page.locator('.btn-done').isVisible()) {
+      const logout = page.locator('.auth-btn-wrapper button', { hasText: 'Logout' });
+      if (await logout.isVisible()) await logout.click();
+    }
+    await page.fill('.auth-container input', key);
+    await page.click('.auth-btn-wrapper .authorize');
+    await page.click('.auth-btn-wrapper .btn-done');
+    await createClient.locator('.opblock-summary-control').click();
+    await createClient.locator('.try-out__btn').click();
+    await createClient.locator('textarea').fill('{"name":"From the docs","plan":"pro"}');
+    await createClient.locator('.execute').click();
+    const response = createClient.locator('.live-responses-table .response');
+    await response.waitFor();
+    expect(await response.innerText()).toMatch(/201[^]*From the docs[^]*location: \/admin\/clients\//);
+  });
+
   it('works at /docs/ too', async () => {
     await page.goto(`${store.url}/docs/`);
     await operation('listPets').waitFor();

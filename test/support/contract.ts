@@ -24,61 +24,87 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** Holds answers of the service against its OpenAPI document. */
+/** An OpenAPI document, and the path that its operations are below. */
+export interface DocumentBelow {
+  readonly prefix: string;
+  readonly document: OpenAPIObject;
+}
+
+/** Holds answers of the service against its OpenAPI documents. */
 export class Contract {
   private readonly validators = new Map<OperationObject, ResponseValidator>();
 
-  constructor(private readonly document: OpenAPIObject) {}
+  constructor(private readonly documents: readonly DocumentBelow[]) {}
 
-  /** Fails the test when the answer is not one that the document allows. */
+  /** Fails the test when the answer is not one that the document of its path allows. */
   check(method: string, target: string, answer: Answer): void {
-    const path = target.split('?', 1)[0] ?? '';
+    // As fetch sends it: `/v1/pets/.` goes out as `/v1/pets/`.
+    const path = new URL(target, 'http://service').pathname;
     const where = `${method} ${target} → ${answer.status} ${answer.text}`;
     expect(answer.headers.get('x-request-id'), where).toMatch(/^[\w.-]{1,128}$/);
     if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
-    if (!path.startsWith('/v1/')) return;
+    const below = this.documents.find(({ prefix }) => path.startsWith(`${prefix}/`));
+    if (!below) return;
     if (answer.status !== 204)
       for (const name of RATE_LIMIT_HEADERS) expect(answer.headers.has(name), `${name}: ${where}`).toBe(true);
-    const operation = this.operationOf(method, path.slice('/v1'.length));
-    if (operation) this.checkOperation(operation, method, answer, where);
+    const operation = operationOf(below.document, method, path.slice(below.prefix.length));
+    if (operation) this.checkOperation(operation, below.document, method, answer, where);
   }
 
-  private checkOperation(operation: OperationObject, method: string, answer: Answer, where: string): void {
+  private checkOperation(
+    operation: OperationObject,
+    document: OpenAPIObject,
+    method: string,
+    answer: Answer,
+    where: string,
+  ): void {
     const declared = (operation.responses[String(answer.status) as 'default'] ??
       operation.responses.default) as ResponseObject;
-    for (const name of Object.keys(declared.headers ?? {})) {
-      // Whether a 401 or 403 challenges is told by the status; a 429 in its place does not.
+    for (const name of requiredHeaders(declared, document))
       expect(answer.headers.has(name), `header ${name}: ${where}`).toBe(true);
-    }
     // An operation whose document tells nothing of its body can answer any.
     if (method === 'HEAD' || !declared.content) return;
     expect(answer.headers.get('content-type'), where).toMatch(/^application\/json/);
-    const validator = this.validatorOf(operation);
+    const validator = this.validatorOf(operation, document);
     expect(validator.validateResponse(answer.status, answer.body), where).toBeUndefined();
   }
 
-  private validatorOf(operation: OperationObject): ResponseValidator {
+  private validatorOf(operation: OperationObject, document: OpenAPIObject): ResponseValidator {
     let validator = this.validators.get(operation);
     if (!validator) {
       validator = new OpenAPIResponseValidator({
         responses: operation.responses,
-        components: this.document.components,
-        customFormats: { int64: () => true },
+        components: document.components,
+        customFormats: { int64: () => true, uuid: isUuid },
       });
       this.validators.set(operation, validator);
     }
     return validator;
   }
+}
 
-  private operationOf(method: string, path: string): OperationObject | undefined {
-    // A path that cannot be decoded is nobody's.
-    if (/%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
-    const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get';
-    for (const [template, item] of Object.entries(this.document.paths)) {
-      if (templateToPattern(template).test(path)) return item[verb];
-    }
-    return undefined;
+function operationOf(document: OpenAPIObject, method: string, path: string): OperationObject | undefined {
+  // A path that cannot be decoded is nobody's.
+  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
+  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get';
+  for (const [template, item] of Object.entries(document.paths)) {
+    if (templateToPattern(template).test(path)) return item[verb];
   }
+  return undefined;
+}
+
+/** The headers that a response always carries: those that the document says are required. */
+function requiredHeaders({ headers = {} }: ResponseObject, { components }: OpenAPIObject): string[] {
+  return Object.entries(headers)
+    .filter(([name, header]) => {
+      const described = '$ref' in header ? components?.headers?.[name] : header;
+      return described !== undefined && 'required' in described && described.required === true;
+    })
+    .map(([name]) => name);
+}
+
+function isUuid(text: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
 
 /** The Error body of the specification, and nothing besides `details` on a 400. */

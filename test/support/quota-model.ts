@@ -38,7 +38,11 @@ export class QuotaModel {
         this.admissions.push({ key, lengthMs, start: startOf(now, lengthMs) });
       return {
         ...looked,
-        windows: looked.windows.map((window) => ({ ...window, remaining: window.remaining - 1 })),
+        windows: looked.windows.map((window) => ({
+          ...window,
+          used: window.used + 1,
+          remaining: window.remaining - 1,
+        })),
       };
     }
     if (keyId === undefined) return looked;
@@ -47,7 +51,7 @@ export class QuotaModel {
     );
     this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), { at: now, told }]);
     const bannedUntil = this.bannedUntil(keyId);
-    return bannedUntil > now ? { ...looked, bannedUntil } : looked;
+    return bannedUntil > now ? { ...looked, bannedUntil, banBegins: true } : looked;
   }
 
   peek({ windows, keyId }: QuotaRequest, now: number): QuotaVerdict {
@@ -63,6 +67,7 @@ export class QuotaModel {
         name,
         limit,
         lengthMs,
+        used: used.length,
         remaining: Math.max(0, limit - used.length),
         resetsAt: start + lengthMs,
       };

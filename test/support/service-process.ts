@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const START_LIMIT_MS = 15_000;
+/** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
+const START_LIMIT_MS = 30_000;
 
 /** What a finished command left. */
 export interface Finished {
@@ -57,7 +58,9 @@ export class ServiceProcess {
         if (url !== undefined) resolve(url);
       });
     });
-    const url = await Promise.race([listening, outcome.then(failedToStart), timeLimit(child)]);
+    const limit = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
+    const url = await Promise.race([listening, outcome.then(failedToStart)]);
+    clearTimeout(limit);
     return new ServiceProcess(url, child, outcome, () => output);
   }
 
@@ -103,10 +106,4 @@ async function finished(child: ChildProcess): Promise<Finished> {
 
 function failedToStart({ code, stdout, stderr }: Finished): never {
   throw new Error(`The service ended with ${code}:\n${stdout}\n${stderr}`);
-}
-
-async function timeLimit(child: ChildProcess): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, START_LIMIT_MS).unref());
-  child.kill('SIGKILL');
-  throw new Error(`The service did not listen within ${START_LIMIT_MS} ms.`);
 }

@@ -7,10 +7,12 @@ import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { ApiKeysService } from '../../src/auth/api-keys.service.js';
 import { ClientsService } from '../../src/auth/clients.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/operator.js';
 import { Clock } from '../../src/clock.js';
 import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
-import { buildApiDocument } from '../../src/openapi/api-document.js';
+import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
+import { buildDocument } from '../../src/openapi/document.js';
 import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
 import { Contract } from './contract.js';
 import { TestClock } from './test-clock.js';
@@ -42,8 +44,10 @@ export class Store {
     readonly clientId: string,
     /** The API key that `request()` sends. */
     readonly key: string,
-    /** The OpenAPI document of this service; every answer of `request()` is held against it. */
+    /** The OpenAPI document of this service; every answer of `request()` is held against it, or against the next. */
     readonly document: OpenAPIObject,
+    /** The OpenAPI document of its administration. */
+    readonly adminDocument: OpenAPIObject,
     private readonly contract: Contract,
   ) {}
 
@@ -64,11 +68,13 @@ export class Store {
       .compile();
     const app = setupApp(module.createNestApplication({ logger: false }));
     await app.listen(0, '127.0.0.1');
-    const client = await app.get(ClientsService).create('Test', options.plan ?? 'business', options.limits);
+    const { plan = 'business', limits = {}, scopes } = options;
+    const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
     const { secret } = await app
       .get(ApiKeysService)
-      .issue(client.id, options.scopes ? { scopes: options.scopes } : {});
-    const document = buildApiDocument(app);
+      .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
+    const document = buildDocument(app, API_DOCUMENT);
+    const adminDocument = buildDocument(app, ADMIN_DOCUMENT);
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return new Store(
       app,
@@ -77,7 +83,11 @@ export class Store {
       client.id,
       secret,
       document,
-      new Contract(document),
+      adminDocument,
+      new Contract([
+        { prefix: API_DOCUMENT.prefix, document },
+        { prefix: ADMIN_DOCUMENT.prefix, document: adminDocument },
+      ]),
     );
   }
 
@@ -105,12 +115,16 @@ export class Store {
 
   /** Issues another key for the store's client, or for a new one of another plan. */
   async issueKey(
-    options: { plan?: Plan; scopes?: string[]; lifetimeMs?: number } = {},
+    options: { plan?: Plan; scopes?: string[]; expires?: number } = {},
   ): Promise<{ id: string; key: string }> {
     const { plan, ...ofKey } = options;
-    const owner =
-      plan === undefined ? this.clientId : (await this.app.get(ClientsService).create('Other', plan)).id;
-    const { apiKey, secret } = await this.app.get(ApiKeysService).issue(owner, ofKey);
+    const clientId =
+      plan === undefined
+        ? this.clientId
+        : (await this.app.get(ClientsService).create({ name: 'Other', plan }, SERVICE_ITSELF)).id;
+    const { apiKey, secret } = await this.app
+      .get(ApiKeysService)
+      .issue({ clientId, ...ofKey }, SERVICE_ITSELF);
     return { id: apiKey.id, key: secret };
   }
 

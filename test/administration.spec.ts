@@ -1,0 +1,629 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKeysService } from '../src/auth/api-keys.service.js';
+import { ClientsService } from '../src/auth/clients.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { onCommandLine, overHttp, type Order, type Outcome } from './support/faces.js';
+import { Store } from './support/store.js';
+
+const ALL = ['admin', 'pets:read', 'pets:write'];
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** What the orders of a case are given about: made anew for every face. */
+interface Ids {
+  /** A client on the plan pro, with one key. */
+  readonly client: string;
+  readonly key: string;
+  /** An enterprise client. */
+  readonly big: string;
+}
+
+/** Orders given one after the other; the outcome of the last is what counts. */
+type Case = readonly [name: string, orders: (ids: Ids) => Order[], expected: RegExp | ((ids: Ids) => object)];
+
+const post = (path: string, args: string[], json?: unknown): Order => ({ args, method: 'POST', path, json });
+const patch = (path: string, args: string[], json: unknown): Order => ({ args, method: 'PATCH', path, json });
+const get = (path: string, args: string[]): Order => ({ args, method: 'GET', path });
+
+const suspend = ({ client }: Ids) => post(`/admin/clients/${client}/suspend`, ['client', 'suspend', client]);
+const revoke = ({ key }: Ids) => post(`/admin/keys/${key}/revoke`, ['key', 'revoke', key]);
+const rotate = ({ key }: Ids, grace = '24h') =>
+  post(`/admin/keys/${key}/rotate`, ['key', 'rotate', key, '--grace', grace], { grace });
+const AT = '2026-11-20T12:00:10.250Z';
+
+const CASES: readonly Case[] = [
+  [
+    'make a client',
+    () => [
+      post('/admin/clients', ['client', 'create', '--name', 'Zoo', '--plan', 'pro'], {
+        name: 'Zoo',
+        plan: 'pro',
+      }),
+    ],
+    () => ({ name: 'Zoo', plan: 'pro', perMinute: 300, perDay: 10_000, createdAt: AT, suspendedAt: null }),
+  ],
+  [
+    'make an enterprise client',
+    () => [
+      post(
+        '/admin/clients',
+        ['client', 'create', '--name', 'B', '--plan', 'enterprise', '--per-minute', '5', '--per-day', '6'],
+        { name: 'B', plan: 'enterprise', perMinute: 5, perDay: 6 },
+      ),
+    ],
+    () => ({ plan: 'enterprise', perMinute: 5, perDay: 6 }),
+  ],
+  [
+    'refuse an enterprise client without limits, both of them',
+    () => [
+      post('/admin/clients', ['client', 'create', '--name', 'B', '--plan', 'enterprise'], {
+        name: 'B',
+        plan: 'enterprise',
+      }),
+    ],
+    /^The plan enterprise needs its own limits\.\nThe plan enterprise needs its own limits\.$/,
+  ],
+  [
+    'refuse limits on a fixed plan',
+    () => [
+      post('/admin/clients', ['client', 'create', '--name', 'B', '--plan', 'free', '--per-day', '9'], {
+        name: 'B',
+        plan: 'free',
+        perDay: 9,
+      }),
+    ],
+    /^The plan free has fixed limits/,
+  ],
+  [
+    'refuse a limit too large',
+    ({ big }) => [
+      patch(
+        `/admin/clients/${big}`,
+        ['client', 'set-plan', big, '--plan', 'enterprise', '--per-minute', '1000000001', '--per-day', '5'],
+        { plan: 'enterprise', perMinute: 1_000_000_001, perDay: 5 },
+      ),
+    ],
+    /^This must be from 1 to 1000000000\.$/,
+  ],
+  [
+    'refuse a blank name',
+    () => [
+      post('/admin/clients', ['client', 'create', '--name', ' ', '--plan', 'free'], {
+        name: ' ',
+        plan: 'free',
+      }),
+    ],
+    /^This must hold a visible character\.$/,
+  ],
+  [
+    'refuse a name of 256 characters',
+    ({ client }) => [
+      patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', 'é'.repeat(256)], {
+        name: 'é'.repeat(256),
+      }),
+    ],
+    /^This must have at most 255 characters\.$/,
+  ],
+  [
+    'refuse a name that holds an API key',
+    ({ client }) => {
+      const name = `my pst_test_${'0'.repeat(30)}2Wj70T`;
+      return [patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', name], { name })];
+    },
+    /^This must not hold an API key\.$/,
+  ],
+  [
+    'show a client with its usage',
+    ({ client }) => [get(`/admin/clients/${client}?days=2`, ['client', 'show', client, '--days', '2'])],
+    () => ({
+      name: 'Shop',
+      windows: [
+        { name: 'minute', limit: 300, used: 0, remaining: 300, resetsAt: '2026-11-20T12:01:00.000Z' },
+        { name: 'day', limit: 10_000, used: 0, remaining: 10_000, resetsAt: '2026-11-21T00:00:00.000Z' },
+      ],
+      bans: [],
+      lastUsedAt: null,
+      days: [
+        { date: '2026-11-20', requests: 0 },
+        { date: '2026-11-19', requests: 0 },
+      ],
+    }),
+  ],
+  [
+    'refuse to show nobody',
+    () => [get(`/admin/clients/${NOBODY}`, ['client', 'show', NOBODY])],
+    /^There is no client 0{8}-/,
+  ],
+  [
+    'rename a client',
+    ({ client }) => [
+      patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', 'New'], { name: 'New' }),
+    ],
+    () => ({ name: 'New', plan: 'pro', perMinute: 300 }),
+  ],
+  [
+    'move a client to another plan',
+    ({ client }) => [
+      patch(`/admin/clients/${client}`, ['client', 'set-plan', client, '--plan', 'business'], {
+        plan: 'business',
+      }),
+    ],
+    () => ({ name: 'Shop', plan: 'business', perMinute: 1_000, perDay: 100_000 }),
+  ],
+  [
+    'take the limits away with the plan enterprise',
+    ({ big }) => [
+      patch(`/admin/clients/${big}`, ['client', 'set-plan', big, '--plan', 'free'], { plan: 'free' }),
+    ],
+    () => ({ plan: 'free', perMinute: 60, perDay: 1_000 }),
+  ],
+  [
+    'keep the limit that is not named',
+    ({ big }) => [
+      patch(`/admin/clients/${big}`, ['client', 'set-plan', big, '--plan', 'enterprise', '--per-day', '99'], {
+        plan: 'enterprise',
+        perDay: 99,
+      }),
+    ],
+    () => ({ plan: 'enterprise', perMinute: 10, perDay: 99 }),
+  ],
+  ['suspend a client', (ids) => [suspend(ids)], () => ({ name: 'Shop', suspendedAt: AT })],
+  [
+    'refuse to suspend twice',
+    (ids) => [suspend(ids), suspend(ids)],
+    /was suspended at 2026-11-20T12:00:10\.250Z already\.$/,
+  ],
+  [
+    'resume a client',
+    (ids) => [suspend(ids), post(`/admin/clients/${ids.client}/resume`, ['client', 'resume', ids.client])],
+    () => ({ suspendedAt: null }),
+  ],
+  [
+    'refuse to resume what is not suspended',
+    ({ client }) => [post(`/admin/clients/${client}/resume`, ['client', 'resume', client])],
+    /^The client .+ is not suspended\.$/,
+  ],
+  [
+    'delete a client with its keys',
+    ({ client, key }) => [
+      { args: ['client', 'delete', client], method: 'DELETE', path: `/admin/clients/${client}` },
+      get(`/admin/keys/${key}`, ['key', 'show', key]),
+    ],
+    /^There is no key /,
+  ],
+  [
+    'refuse to delete nobody',
+    () => [{ args: ['client', 'delete', NOBODY], method: 'DELETE', path: `/admin/clients/${NOBODY}` }],
+    /^There is no client /,
+  ],
+  [
+    'issue a key',
+    ({ client }) => [
+      post(
+        '/admin/keys',
+        [
+          'key',
+          'issue',
+          '--client',
+          client,
+          '--scopes',
+          'pets:write,pets:read',
+          '--label',
+          'Till',
+          '--expires',
+          '2h',
+        ],
+        { clientId: client, scopes: ['pets:write', 'pets:read'], label: 'Till', expires: '2h' },
+      ),
+    ],
+    ({ client }) => ({
+      clientId: client,
+      label: 'Till',
+      scopes: ['pets:read', 'pets:write'],
+      createdAt: AT,
+      expiresAt: '2026-11-20T14:00:10.250Z',
+      revokedAt: null,
+      lastUsedAt: null,
+      replacedBy: null,
+    }),
+  ],
+  [
+    'issue a key with what is granted by default',
+    ({ client }) => [post('/admin/keys', ['key', 'issue', '--client', client], { clientId: client })],
+    () => ({ scopes: ['pets:read', 'pets:write'], label: null, expiresAt: null }),
+  ],
+  [
+    'refuse a key for nobody',
+    () => [post('/admin/keys', ['key', 'issue', '--client', NOBODY], { clientId: NOBODY })],
+    /^There is no client /,
+  ],
+  [
+    'refuse a key for what is no id',
+    () => [post('/admin/keys', ['key', 'issue', '--client', 'me'], { clientId: 'me' })],
+    /^This must be a UUID in lower case\.$/,
+  ],
+  [
+    'refuse unknown scopes, every one',
+    ({ client }) => [
+      post('/admin/keys', ['key', 'issue', '--client', client, '--scopes', 'a,pets:read,b'], {
+        clientId: client,
+        scopes: ['a', 'pets:read', 'b'],
+      }),
+    ],
+    /^There is no scope "a"; there are admin, pets:read, pets:write\.\nThere is no scope "b"/,
+  ],
+  [
+    'refuse a label too long',
+    ({ client }) => [
+      post('/admin/keys', ['key', 'issue', '--client', client, '--label', 'x'.repeat(256)], {
+        clientId: client,
+        label: 'x'.repeat(256),
+      }),
+    ],
+    /^This must have at most 255 characters\.$/,
+  ],
+  [
+    'list the keys of a client',
+    ({ client }) => [get(`/admin/keys?client=${client}`, ['key', 'list', '--client', client])],
+    ({ client, key }) => [expect.objectContaining({ id: key, clientId: client, label: 'First' })],
+  ],
+  [
+    'refuse to list the keys of nobody',
+    () => [get(`/admin/keys?client=${NOBODY}`, ['key', 'list', '--client', NOBODY])],
+    /^There is no client /,
+  ],
+  [
+    'show a key',
+    ({ key }) => [get(`/admin/keys/${key}`, ['key', 'show', key])],
+    ({ key }) => ({ id: key, label: 'First', bannedUntil: null, expiresAt: '2026-11-21T12:00:10.250Z' }),
+  ],
+  [
+    'label a key',
+    ({ key }) => [
+      patch(`/admin/keys/${key}`, ['key', 'update', key, '--label', 'Other'], { label: 'Other' }),
+    ],
+    () => ({ label: 'Other', expiresAt: '2026-11-21T12:00:10.250Z' }),
+  ],
+  [
+    'refuse to change nothing of a key',
+    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key], {})],
+    /^Name at least one change: label, expires\.$/,
+  ],
+  [
+    'take a label away',
+    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key, '--no-label'], { label: null })],
+    () => ({ label: null }),
+  ],
+  [
+    'bring the end of a key forward',
+    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key, '--expires', '1h'], { expires: '1h' })],
+    () => ({ label: 'First', expiresAt: '2026-11-20T13:00:10.250Z' }),
+  ],
+  [
+    'refuse to put the end of a key off',
+    ({ key }) => [
+      patch(`/admin/keys/${key}`, ['key', 'update', key, '--expires', '25h'], { expires: '25h' }),
+    ],
+    /^The key ends at 2026-11-21T12:00:10\.250Z, and its end can only be brought forward; rotate it to go on\.$/,
+  ],
+  [
+    'refuse another end of a revoked key',
+    (ids) => [
+      revoke(ids),
+      patch(`/admin/keys/${ids.key}`, ['key', 'update', ids.key, '--expires', '1h'], { expires: '1h' }),
+    ],
+    /was revoked at /,
+  ],
+  [
+    'rotate a key: same client, scopes, label and lifetime',
+    (ids) => [rotate(ids)],
+    ({ client }) => ({
+      clientId: client,
+      label: 'First',
+      scopes: ['pets:read'],
+      createdAt: AT,
+      expiresAt: '2026-11-21T12:00:10.250Z',
+      replacedBy: null,
+    }),
+  ],
+  [
+    'rotate: the old key ends after the grace',
+    (ids) => [rotate(ids, '1h'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    () => ({ expiresAt: '2026-11-20T13:00:10.250Z', replacedBy: expect.any(String) }),
+  ],
+  [
+    'rotate: the old key never outlives its own end',
+    (ids) => [rotate(ids, '30d'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    () => ({ expiresAt: '2026-11-21T12:00:10.250Z' }),
+  ],
+  [
+    'rotate with grace 0: the old key ends at once',
+    (ids) => [rotate(ids, '0'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    () => ({ expiresAt: AT }),
+  ],
+  [
+    'refuse to rotate twice',
+    (ids) => [rotate(ids), rotate(ids)],
+    /was rotated already; the key .+ follows it\.$/,
+  ],
+  [
+    'refuse to rotate a key that has ended',
+    (ids) => [rotate(ids, '0'), rotate(ids)],
+    /^The key .+ expired at 2026-11-20T12:00:10/,
+  ],
+  ['refuse to rotate a revoked key', (ids) => [revoke(ids), rotate(ids)], /^The key .+ was revoked at /],
+  ['revoke a key', (ids) => [revoke(ids)], ({ key }) => ({ id: key, revokedAt: AT })],
+  ['refuse to revoke twice', (ids) => [revoke(ids), revoke(ids)], /^The key .+ was revoked at /],
+  [
+    'refuse to revoke what is not there',
+    () => [post(`/admin/keys/${NOBODY}/revoke`, ['key', 'revoke', NOBODY])],
+    /^There is no key 0{8}-/,
+  ],
+  [
+    'unban a key',
+    ({ key }) => [post(`/admin/keys/${key}/unban`, ['key', 'unban', key])],
+    ({ key }) => ({ id: key }),
+  ],
+  [
+    'list what was changed of a key, latest first',
+    (ids) => [revoke(ids), get(`/admin/audit?key=${ids.key}`, ['audit', 'list', '--key', ids.key])],
+    ({ client, key }) => [
+      expect.objectContaining({ action: 'api_key.revoked', clientId: client, keyId: key, at: AT }),
+      expect.objectContaining({ action: 'api_key.issued', clientId: client, keyId: key, actor: 'service' }),
+    ],
+  ],
+];
+
+async function open(): Promise<{ store: Store; adminKey: string }> {
+  const store = await Store.open();
+  onTestFinished(() => store.close());
+  const { key } = await store.issueKey({ scopes: ALL });
+  return { store, adminKey: key };
+}
+
+async function prepare({ app }: Store): Promise<Ids> {
+  const clients = app.get(ClientsService);
+  const { id: client } = await clients.create({ name: 'Shop', plan: 'pro' }, SERVICE_ITSELF);
+  const { id: big } = await clients.create(
+    { name: 'Big', plan: 'enterprise', perMinute: 10, perDay: 20 },
+    SERVICE_ITSELF,
+  );
+  const { apiKey } = await app
+    .get(ApiKeysService)
+    .issue({ clientId: client, scopes: ['pets:read'], label: 'First', expires: 86_400_000 }, SERVICE_ITSELF);
+  return { client, big, key: apiKey.id };
+}
+
+describe('command line and HTTP do the same', () => {
+  it.each(CASES)('%s', async (_, orders, expected) => {
+    const { store, adminKey } = await open();
+    const faces = {
+      'command line': (order: Order) => onCommandLine(store, order),
+      HTTP: (order: Order) => overHttp(store, adminKey, order),
+    };
+    for (const [face, give] of Object.entries(faces)) {
+      const ids = await prepare(store);
+      let outcome: Outcome | undefined;
+      for (const order of orders(ids)) {
+        expect(outcome?.done ?? true, `${face}: ${outcome?.reasons.join(' ')}`).toBe(true);
+        outcome = await give(order);
+      }
+      if (expected instanceof RegExp) {
+        expect([face, outcome?.done, outcome?.reasons.join('\n')]).toEqual([
+          face,
+          false,
+          expect.stringMatching(expected),
+        ]);
+      } else {
+        expect(outcome?.reasons, face).toEqual([]);
+        const wanted = expected(ids);
+        expect(outcome?.document, face).toEqual(
+          Array.isArray(wanted) ? wanted : expect.objectContaining(wanted),
+        );
+      }
+    }
+  });
+});
+
+describe('the scope admin', () => {
+  it('is needed for every operation, and no key gets it by default', async () => {
+    const { store } = await open();
+    for (const path of ['clients', 'keys', 'usage', 'audit']) {
+      const { status, body } = await store.request('GET', `/admin/${path}`);
+      expect([path, status, body.code]).toEqual([path, 403, 'insufficient_scope']);
+    }
+  });
+
+  it('answers what no operation is to a key alone, and has the headers of every response', async () => {
+    const { store, adminKey } = await open();
+    expect((await store.request('GET', '/admin/nothing', { key: null })).status).toBe(401);
+    const { status, body, headers } = await store.request('GET', '/admin/nothing', { key: adminKey });
+    expect([status, body.code]).toEqual([404, 'route_not_found']);
+    expect(headers.get('ratelimit')).toMatch(/^"minute";r=999;/);
+    const wrong = await store.request('PUT', '/admin/clients', { key: adminKey, json: {} });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
+  });
+
+  it.each([
+    ['issue', (ids: Ids) => post('/admin/keys', [], { clientId: ids.client, scopes: ['pets:write'] })],
+    ['issue by default', (ids: Ids) => post('/admin/keys', [], { clientId: ids.client })],
+    ['rotate', (ids: Ids) => rotate(ids)],
+  ])('cannot hand on what the key does not hold: %s', async (_, orderOf) => {
+    const { store } = await open();
+    const ids = await prepare(store);
+    const { key } = await store.issueKey({ scopes: ['admin'] });
+    const { method, path, json } = orderOf(ids);
+    const { status, body, headers } = await store.request(method, path, { key, json });
+    expect([status, body.code]).toEqual([403, 'scope_not_held']);
+    expect(headers.get('www-authenticate')).toMatch(
+      /^Bearer realm="petstore", error="insufficient_scope", scope="pets:/,
+    );
+    const kept = await store.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
+    expect(kept.items).toHaveLength(1);
+  });
+
+  it('can hand itself on', async () => {
+    const { store, adminKey } = await open();
+    const json = { clientId: store.clientId, scopes: ['admin'] };
+    expect((await store.request('POST', '/admin/keys', { key: adminKey, json })).status).toBe(201);
+  });
+});
+
+describe('the last key with the scope admin', () => {
+  const operations: readonly [string, (id: string, client: string) => Order][] = [
+    ['revoke', (id) => post(`/admin/keys/${id}/revoke`, ['key', 'revoke', id])],
+    [
+      'bring forward',
+      (id) => patch(`/admin/keys/${id}`, ['key', 'update', id, '--expires', '1h'], { expires: '1h' }),
+    ],
+    ['suspend', (_, client) => post(`/admin/clients/${client}/suspend`, ['client', 'suspend', client])],
+    [
+      'delete',
+      (_, client) => ({
+        args: ['client', 'delete', client],
+        method: 'DELETE',
+        path: `/admin/clients/${client}`,
+      }),
+    ],
+  ];
+
+  async function onlyAdmin() {
+    const store = await Store.open();
+    onTestFinished(() => store.close());
+    const { id, key } = await store.issueKey({ scopes: ALL });
+    return { store, id, key };
+  }
+
+  it.each(operations)('does not end by accident: %s', async (_, orderOf) => {
+    const { store, id, key } = await onlyAdmin();
+    const order = orderOf(id, store.clientId);
+    for (const outcome of [await overHttp(store, key, order), await onCommandLine(store, order)]) {
+      expect(outcome.reasons).toEqual(['Nothing would be left that works with the scope admin.']);
+    }
+    expect((await store.request('GET', '/admin/clients', { key })).status).toBe(200);
+  });
+
+  it.each(operations)('ends by force over HTTP: %s', async (_, orderOf) => {
+    const { store, id, key } = await onlyAdmin();
+    const order = orderOf(id, store.clientId);
+    expect((await overHttp(store, key, { ...order, path: `${order.path}?force=true` })).done).toBe(true);
+  });
+
+  it.each(operations)('ends by force on the command line: %s', async (_, orderOf) => {
+    const { store, id } = await onlyAdmin();
+    const order = orderOf(id, store.clientId);
+    expect((await onCommandLine(store, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
+  });
+
+  it.each(['revoked', 'expired', 'rotated', 'suspended'])(
+    'is not kept alive by one that is %s',
+    async (state) => {
+      const { store, id, key } = await onlyAdmin();
+      const keys = store.app.get(ApiKeysService);
+      const clients = store.app.get(ClientsService);
+      const other = await clients.create({ name: 'Other', plan: 'free' }, SERVICE_ITSELF);
+      const { apiKey } = await keys.issue(
+        { clientId: other.id, scopes: ['admin'], expires: 3_600_000 },
+        SERVICE_ITSELF,
+      );
+      if (state === 'revoked') await keys.revoke(apiKey.id, {}, SERVICE_ITSELF);
+      if (state === 'expired') store.clock.advance(3_600_000);
+      if (state === 'suspended') await clients.suspend(other.id, {}, SERVICE_ITSELF);
+      if (state === 'rotated') {
+        const { apiKey: successor } = await keys.rotate(apiKey.id, { grace: 60_000 }, SERVICE_ITSELF);
+        await keys.revoke(successor.id, {}, SERVICE_ITSELF);
+      }
+      const { body } = await store.request('POST', `/admin/keys/${id}/revoke`, { key });
+      expect(body.code).toBe('last_key_with_scope');
+    },
+  );
+
+  it('is not kept by one that ends within a day, nor may it become one by rotation', async () => {
+    const { store, id, key } = await onlyAdmin();
+    const soon = { clientId: store.clientId, scopes: ['admin'], expires: '23h' };
+    expect((await store.request('POST', '/admin/keys', { key, json: soon })).status).toBe(201);
+    expect((await store.request('POST', `/admin/keys/${id}/revoke`, { key })).body.code).toBe(
+      'last_key_with_scope',
+    );
+    const json = { grace: '0', expires: '1s' };
+    const rotated = await store.request('POST', `/admin/keys/${id}/rotate`, { key, json });
+    expect(rotated.body.code).toBe('last_key_with_scope');
+    expect((await store.request('POST', `/admin/keys/${id}/rotate?force=true`, { key, json })).status).toBe(
+      201,
+    );
+  });
+
+  it('is left when two are revoked at the same instant', async () => {
+    const { store, id, key } = await onlyAdmin();
+    const other = await store.issueKey({ scopes: ALL });
+    const answers = await Promise.all([
+      store.request('POST', `/admin/keys/${id}/revoke`, { key }),
+      store.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
+    ]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  });
+});
+
+describe('bodies and parameters are validated like any other', () => {
+  it.each([
+    ['POST', '/admin/clients', { name: 'A', plan: 'pro', limit: 5 }, ['limit unknown_field']],
+    ['POST', '/admin/clients', {}, ['name required', 'plan required']],
+    ['POST', '/admin/clients', { name: 5, plan: 'gold' }, ['name not_a_string', 'plan not_allowed_value']],
+    [
+      'POST',
+      '/admin/clients',
+      '{"name":"A","plan":"enterprise","perMinute":1.0,"perDay":1e3}',
+      ['perMinute not_an_integer', 'perDay not_an_integer'],
+    ],
+    [
+      'POST',
+      '/admin/clients',
+      { name: 'A', plan: 'enterprise', perMinute: 0, perDay: 9e18 },
+      ['perMinute out_of_range', 'perDay out_of_range'],
+    ],
+    ['POST', '/admin/clients', undefined, [' not_an_object']],
+    ['POST', '/admin/keys', { clientId: NOBODY, scopes: [] }, ['scopes not_a_list_of_names']],
+    ['POST', '/admin/keys', { clientId: NOBODY, scopes: 'admin' }, ['scopes not_a_list_of_names']],
+    ['POST', '/admin/keys', { clientId: NOBODY, expires: '0' }, ['expires not_a_duration']],
+    ['POST', '/admin/keys', { clientId: NOBODY, expires: 90 }, ['expires not_a_duration']],
+    ['POST', '/admin/keys', { clientId: NOBODY, label: null }, ['label not_a_string']],
+    ['POST', `/admin/keys/${NOBODY}/rotate`, { grace: '-1h' }, ['grace not_a_duration']],
+    ['POST', `/admin/keys/${NOBODY}/revoke?force=yes`, undefined, ['force not_a_flag']],
+    ['POST', `/admin/keys/abc/revoke`, undefined, ['keyId not_a_uuid']],
+    ['GET', '/admin/clients?limit=101', undefined, ['limit out_of_range']],
+    ['GET', '/admin/clients?cursor=', undefined, ['cursor broken_cursor']],
+    ['GET', '/admin/clients?cursor=abc', undefined, ['cursor broken_cursor']],
+    ['GET', '/admin/usage?days=91', undefined, ['days out_of_range']],
+    ['GET', '/admin/audit?client=1&key=2', undefined, ['client not_a_uuid', 'key not_a_uuid']],
+  ] as const)('%s %s %j', async (method, path, json, expected) => {
+    const { store, adminKey } = await open();
+    const { status, body } = await store.request(method, path, { key: adminKey, json });
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+    expect(
+      body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+    ).toEqual(expected);
+  });
+
+  it('a rotation needs no body', async () => {
+    const { store, adminKey } = await open();
+    const { key } = await prepare(store);
+    expect((await store.request('POST', `/admin/keys/${key}/rotate`, { key: adminKey })).status).toBe(201);
+  });
+});
+
+it('what is made has an address', async () => {
+  const { store, adminKey } = await open();
+  const made = await store.request('POST', '/admin/clients', {
+    key: adminKey,
+    json: { name: 'A', plan: 'free' },
+  });
+  const location = made.headers.get('location') ?? '';
+  expect((await store.request('GET', location, { key: adminKey })).body).toMatchObject(made.body);
+  const issued = await store.request('POST', '/admin/keys', {
+    key: adminKey,
+    json: { clientId: made.body.id },
+  });
+  const { key: _secret, ...shown } = issued.body;
+  expect(
+    (await store.request('GET', issued.headers.get('location') ?? '', { key: adminKey })).body,
+  ).toMatchObject(shown);
+});

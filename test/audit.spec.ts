@@ -1,0 +1,181 @@
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AuditService } from '../src/audit/audit.service.js';
+import { ClientsService } from '../src/auth/clients.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { onCommandLine, overHttp } from './support/faces.js';
+import { Store } from './support/store.js';
+
+const ALL = ['admin', 'pets:read', 'pets:write'];
+
+async function open() {
+  const store = await Store.open();
+  onTestFinished(() => store.close());
+  const { id: adminId, key: adminKey } = await store.issueKey({ scopes: ALL });
+  const trail = async (query = '') =>
+    (await store.request('GET', `/admin/audit${query}`, { key: adminKey })).body as Record<string, unknown>[];
+  return { store, adminId, adminKey, trail };
+}
+
+describe('the audit trail', () => {
+  it('tells who did what on which client or key, when, and from where: a key over HTTP', async () => {
+    const { store, adminId, adminKey, trail } = await open();
+    await store.request('PATCH', `/admin/clients/${store.clientId}`, {
+      key: adminKey,
+      json: { plan: 'pro' },
+      headers: { 'x-request-id': 'my-request' },
+    });
+    expect((await trail())[0]).toEqual({
+      id: expect.any(Number),
+      at: '2026-11-20T12:00:10.250Z',
+      action: 'client.updated',
+      actor: 'key',
+      actorKeyId: adminId,
+      from: '127.0.0.1',
+      requestId: 'my-request',
+      clientId: store.clientId,
+      keyId: null,
+      details: {
+        plan: { from: 'business', to: 'pro' },
+        perMinute: { from: 1_000, to: 300 },
+        perDay: { from: 100_000, to: 10_000 },
+      },
+    });
+  });
+
+  it('and an operator on the command line', async () => {
+    const { store, trail } = await open();
+    await onCommandLine(store, {
+      args: ['client', 'suspend', store.clientId, '--force'],
+      method: '',
+      path: '',
+    });
+    const onLine = await onCommandLine(store, {
+      args: ['audit', 'list', '--limit', '1'],
+      method: '',
+      path: '',
+    });
+    expect(onLine.document).toEqual([
+      expect.objectContaining({
+        action: 'client.suspended',
+        actor: 'command_line',
+        actorKeyId: null,
+        from: expect.stringMatching(/^.+@.+$/),
+        requestId: null,
+        clientId: store.clientId,
+      }),
+    ]);
+    await onCommandLine(store, { args: ['client', 'resume', store.clientId], method: '', path: '' });
+    expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual([
+      'client.resumed',
+      'client.suspended',
+    ]);
+  });
+
+  it('has every change, and outlives what it tells of', async () => {
+    const { store, adminKey, trail } = await open();
+    const send = async (method: string, path: string, json?: unknown) =>
+      (await overHttp(store, adminKey, { args: [], method, path, json })).document as { id: string };
+    const { id: client } = await send('POST', '/admin/clients', { name: 'A', plan: 'free' });
+    const { id: first } = await send('POST', '/admin/keys', { clientId: client, label: 'L', expires: '1d' });
+    await send('PATCH', `/admin/keys/${first}`, { label: 'M' });
+    const { id: second } = await send('POST', `/admin/keys/${first}/rotate`, { grace: '1h' });
+    await send('POST', `/admin/keys/${second}/unban`);
+    await send('POST', `/admin/keys/${second}/revoke`);
+    await send('POST', `/admin/clients/${client}/suspend`);
+    await send('POST', `/admin/clients/${client}/resume`);
+    await send('DELETE', `/admin/clients/${client}`);
+    const entries = await trail(`?client=${client}`);
+    expect(entries.map(({ action, keyId }) => [action, keyId])).toEqual([
+      ['client.deleted', null],
+      ['client.resumed', null],
+      ['client.suspended', null],
+      ['api_key.revoked', second],
+      ['api_key.unbanned', second],
+      ['api_key.rotated', first],
+      ['api_key.updated', first],
+      ['api_key.issued', first],
+      ['client.created', null],
+    ]);
+    expect(entries[5]?.details).toEqual({
+      replacedBy: second,
+      prefix: expect.stringMatching(/^pst_test_\w{4}$/),
+      expiresAt: '2026-11-21T12:00:10.250Z',
+      oldExpiresAt: '2026-11-20T13:00:10.250Z',
+    });
+  });
+
+  it('does not have what was refused, and nothing happens that it does not have', async () => {
+    const { store, adminKey, trail } = await open();
+    const before = await trail();
+    await store.request('POST', `/admin/clients/${store.clientId}/resume`, { key: adminKey });
+    expect(await trail()).toEqual(before);
+    await store.app.get(DataSource).query('ALTER TABLE audit_entries RENAME TO away');
+    const rename = store.app.get(ClientsService).update(store.clientId, { name: 'X' }, SERVICE_ITSELF);
+    await expect(rename).rejects.toThrow(/audit_entries/);
+    expect((await store.app.get(ClientsService).get(store.clientId)).name).toBe('Test');
+  });
+});
+
+describe('a paged list', () => {
+  it('of the audit trail is walked by rel next without missing or repeating, while changes go on', async () => {
+    const { store, adminKey } = await open();
+    const audit = store.app.get(AuditService);
+    const { manager } = store.app.get(DataSource);
+    for (let made = 0; made < 95; made += 1)
+      await audit.record(manager, SERVICE_ITSELF, { action: `test.${made}`, clientId: store.clientId });
+    const seen: string[] = [];
+    let next: string | undefined = `/admin/audit?limit=10&client=${store.clientId}`;
+    while (next !== undefined) {
+      const { body, headers } = await store.request('GET', next, { key: adminKey });
+      for (const { action } of body as { action: string }[]) seen.push(action);
+      expect(headers.get('link') ?? 'rel="first"').toContain('rel="first"');
+      next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      await audit.record(manager, SERVICE_ITSELF, { action: 'test.late', clientId: store.clientId });
+    }
+    // Before them stand the client and two keys that the kit made.
+    expect(seen).toHaveLength(95 + 3);
+    expect(seen.slice(0, 95)).toEqual(Array.from({ length: 95 }, (_, index) => `test.${94 - index}`));
+  });
+
+  it.each(['clients', 'usage', 'keys'])('of %s too', async (path) => {
+    const { store, adminKey } = await open();
+    for (let made = 0; made < 23; made += 1) {
+      const { key: _key } = await store.issueKey({ plan: 'free' });
+      if (made % 3 === 0) store.clock.advance(1);
+    }
+    const seen: string[] = [];
+    let next: string | undefined = `/admin/${path}?limit=5`;
+    while (next !== undefined) {
+      const { body, headers } = await store.request('GET', next, { key: adminKey });
+      for (const { id } of body as { id: string }[]) seen.push(id);
+      next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toHaveLength(path === 'keys' ? 25 : 24);
+  });
+
+  it('refuses the cursor of another list, of another filter, and one that was made up', async () => {
+    const { store, adminKey } = await open();
+    for (let made = 0; made < 3; made += 1) await store.issueKey({ plan: 'free' });
+    const { headers } = await store.request('GET', '/admin/clients?limit=1', { key: adminKey });
+    const cursor = /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    expect(
+      (await store.request('GET', `/admin/clients?limit=2&cursor=${cursor}`, { key: adminKey })).status,
+    ).toBe(200);
+    for (const path of [
+      `/admin/keys?cursor=${cursor}`,
+      `/admin/audit?cursor=${cursor}`,
+      `/admin/usage?days=2&cursor=${cursor}`,
+      `/admin/clients?cursor=${cursor}x`,
+      `/admin/clients?cursor=${cursor}&cursor=${cursor}`,
+    ]) {
+      const { status, body } = await store.request('GET', path, { key: adminKey });
+      expect([path, status, body.details?.[0]]).toEqual([
+        path,
+        400,
+        { field: 'cursor', code: 'broken_cursor', message: expect.any(String) },
+      ]);
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDataSource } from '../src/database/data-source.js';
+import { QuietWrites } from '../src/database/quiet-writes.js';
+import { migrate } from '../src/database/schema.js';
+import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
+import { WalIndexState } from '../src/database/sqlite/wal-index-state.js';
+import { emptyFolder } from './support/service-process.js';
+
+const insert = (name: string) => `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`;
+
+/** What can happen to a file that two connections have open, and whether it is a change for the first. */
+const STEPS = {
+  'we write': true,
+  'they write': true,
+  'we write in a transaction': true,
+  'we write quietly': false,
+  'we write quietly, and fail': false,
+  'we write nothing quietly': false,
+  'we roll back': false,
+  'we read': false,
+  'they write quietly': true,
+  'the log is checkpointed': false,
+} as const;
+type Step = keyof typeof STEPS;
+
+async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<void> {
+  const quietly = (dataSource: DataSource) =>
+    new QuietWrites(dataSource, (dataSource as SqliteDataSource).committed);
+  const failing = (source: DataSource) =>
+    source.transaction(async (manager) => {
+      await manager.query(insert('gone'));
+      throw new Error('rolled back');
+    });
+  if (step === 'we write') await ours.query(insert('a'));
+  if (step === 'they write') await theirs.query(insert('b'));
+  if (step === 'we write in a transaction') await ours.transaction((manager) => manager.query(insert('c')));
+  if (step === 'we write quietly') await quietly(ours).run((manager) => manager.query(insert('d')));
+  if (step === 'we write nothing quietly')
+    await quietly(ours).run((manager) => manager.query(`UPDATE pets SET name = 'g' WHERE id < 0`));
+  if (step === 'they write quietly') await quietly(theirs).run((manager) => manager.query(insert('e')));
+  if (step === 'we roll back') await failing(ours).catch(() => undefined);
+  if (step === 'we read') await ours.query('SELECT COUNT(*) FROM pets');
+  if (step === 'the log is checkpointed') await theirs.query('PRAGMA wal_checkpoint(PASSIVE)');
+  if (step === 'we write quietly, and fail') {
+    await quietly(ours)
+      .run(async (manager) => {
+        await manager.query(insert('f'));
+        throw new Error('rolled back');
+      })
+      .catch(() => undefined);
+  }
+}
+
+describe('the state of an SQLite file', () => {
+  it('changes with every commit of anybody, and with nothing else that is ours', async () => {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const databaseUrl = `sqlite:${join(path, 'a.sqlite')}`;
+    const [ours, theirs] = [await openDataSource({ databaseUrl }), await openDataSource({ databaseUrl })];
+    await migrate(ours);
+    const { committed } = ours as SqliteDataSource;
+    let last = committed.current();
+    const walks = fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...(Object.keys(STEPS) as Step[])), { maxLength: 30 }),
+        async (steps) => {
+          for (const step of steps) {
+            await take(step, ours, theirs);
+            const now = committed.current();
+            // To take nothing for a change is to be fast; to take a change for nothing would be to be wrong.
+            if (step !== 'the log is checkpointed') expect([step, now !== last]).toEqual([step, STEPS[step]]);
+            last = now;
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+    await expect(walks).resolves.toBeUndefined();
+    await ours.destroy();
+    await theirs.destroy();
+  }, 60_000);
+
+  it('cannot be told without a write-ahead log', async () => {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const state = new WalIndexState(join(path, 'none.sqlite'));
+    expect([state.current(), state.current()]).toEqual([undefined, undefined]);
+    state.expectQuietCommit();
+    state.withdraw();
+    expect(state.current()).toBeUndefined();
+  });
+});

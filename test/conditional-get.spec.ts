@@ -1,0 +1,156 @@
+import { Controller, Get, Header, Module } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Store } from './support/store.js';
+
+@Controller({ path: 'reports', version: '1' })
+class ReportsController {
+  @Get('csv')
+  @Header('Content-Type', 'text/csv')
+  csv(): string {
+    return 'a,b\n';
+  }
+
+  @Get('fresh')
+  @Header('Cache-Control', 'no-store')
+  fresh(): object {
+    return { at: 1 };
+  }
+}
+@Module({ controllers: [ReportsController] })
+class ReportsModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [ReportsModule], scopes: ['pets:read', 'pets:write', 'admin'] });
+  for (const name of ['Rex', 'Max', 'Sam'])
+    await store.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
+});
+afterAll(() => store.close());
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  store.request(method, path, { headers });
+
+describe.each(['/v1/pets', '/v1/pets?limit=2', '/v1/pets/1', '/admin/audit', '/v1/reports/csv'])(
+  '%s',
+  (path) => {
+    it('has a strong ETag, may be stored by the client alone, and depends on the key', async () => {
+      const { status, headers } = await get(path);
+      expect(status).toBe(200);
+      expect(headers.get('etag')).toMatch(/^"[\w-]{22}"$/);
+      expect(headers.get('cache-control')).toBe('private, no-cache');
+      expect(headers.get('vary')).toBe('Authorization');
+      expect((await get(path)).headers.get('etag')).toBe(headers.get('etag'));
+    });
+
+    it('is a 304 without a body to who has it, and counts', async () => {
+      const { headers } = await get(path);
+      const tag = headers.get('etag') ?? '';
+      const again = await get(path, { 'if-none-match': `"other", W/${tag}` });
+      expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', tag]);
+      for (const name of ['cache-control', 'vary', 'link', 'deprecation', 'sunset'])
+        expect(again.headers.get(name), name).toBe(headers.get(name));
+      expect([again.headers.get('content-type'), again.headers.get('content-length')]).toEqual([null, null]);
+      expect(Number(again.headers.get('x-ratelimit-remaining'))).toBeLessThan(
+        Number(headers.get('x-ratelimit-remaining')),
+      );
+      expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+    });
+
+    it('has the same ETag with HEAD, which is revalidated too', async () => {
+      const { headers } = await get(path);
+      const head = await get(path, {}, 'HEAD');
+      expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', headers.get('etag')]);
+      expect((await get(path, { 'if-none-match': headers.get('etag') ?? '' }, 'HEAD')).status).toBe(304);
+    });
+  },
+);
+
+describe('an ETag', () => {
+  it('changes with the body, and with the link to a next page', async () => {
+    const tagOf = async (path: string) => (await get(path)).headers.get('etag');
+    const before = { three: await tagOf('/v1/pets?limit=3'), all: await tagOf('/v1/pets') };
+    await store.request('POST', '/v1/pets', { json: { name: 'New', categoryId: 1 } });
+    const { headers } = await get('/v1/pets?limit=3', { 'if-none-match': before.three ?? '' });
+    // The same three animals, but now a page follows.
+    expect(headers.get('link')).toContain('rel="next"');
+    expect(headers.get('etag')).not.toBe(before.three);
+    expect(await tagOf('/v1/pets')).not.toBe(before.all);
+  });
+
+  it.each([
+    ['a refusal', 'GET', '/v1/pets/99', 404],
+    ['a 400', 'GET', '/v1/pets?limit=0', 400],
+    ['a creation', 'POST', '/v1/pets', 201],
+    ['what is healthy', 'GET', '/health/live', 200],
+    ['what says otherwise', 'GET', '/v1/reports/fresh', 200],
+  ])('is not on %s', async (_, method, path, expected) => {
+    const json = method === 'POST' ? { name: 'a', categoryId: 1 } : undefined;
+    const { status, headers } = await store.request(method, path, {
+      json,
+      headers: { 'if-none-match': '*' },
+    });
+    expect([status, headers.get('etag')]).toEqual([expected, null]);
+    if (status >= 400) expect(headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+it('a secret is not to be stored by anybody', async () => {
+  const json = { clientId: store.clientId, scopes: ['pets:read'] };
+  const issued = await store.request('POST', '/admin/keys', { json });
+  const rotated = await store.request('POST', `/admin/keys/${issued.body.id}/rotate`);
+  expect([issued.headers.get('cache-control'), rotated.headers.get('cache-control')]).toEqual([
+    'no-store',
+    'no-store',
+  ]);
+});
+
+describe('Accept', () => {
+  it.each([
+    ['application/json', 200],
+    ['*/*', 200],
+    ['application/*;q=0.1', 200],
+    ['text/html, application/json;q=0.5', 200],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200],
+    ['', 200],
+    ['text/html', 406],
+    ['application/json;q=0', 406],
+    ['application/json;q=0, */*', 406],
+    ['image/png', 406],
+  ])('%j is answered with %i', async (accept, expected) => {
+    const { status, body, headers } = await get('/v1/pets', { accept });
+    expect(status).toBe(expected);
+    if (expected === 406) {
+      expect(body.code).toBe('not_acceptable');
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    }
+  });
+
+  it('is refused before anything is done', async () => {
+    const before = (await get('/v1/pets')).text;
+    const json = { name: 'a', categoryId: 1 };
+    expect((await store.request('POST', '/v1/pets', { json, headers: { accept: 'text/html' } })).status).toBe(
+      406,
+    );
+    expect((await get('/v1/pets')).text).toBe(before);
+  });
+
+  it('is held against the type that a handler names', async () => {
+    expect((await get('/v1/reports/csv', { accept: 'text/csv' })).text).toBe('a,b\n');
+    expect((await get('/v1/reports/csv', { accept: 'application/json' })).status).toBe(406);
+  });
+
+  it('does not turn a missing route into another refusal', async () => {
+    expect((await get('/v1/nothing', { accept: 'text/html' })).status).toBe(404);
+  });
+});
+
+describe('compression', () => {
+  it.each(['br', 'gzip'])('with %s is for the docs, which are large', async (coding) => {
+    for (const path of ['/docs/openapi.json', '/docs/swagger-ui-bundle.js']) {
+      const { headers } = await get(path, { 'accept-encoding': coding });
+      expect([path, headers.get('content-encoding')]).toEqual([path, coding]);
+      expect(headers.get('vary')).toContain('Accept-Encoding');
+    }
+    expect((await get('/v1/pets', { 'accept-encoding': coding })).headers.get('content-encoding')).toBeNull();
+  });
+});

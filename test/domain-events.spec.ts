@@ -1,0 +1,125 @@
+import { Injectable, Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ClientsService } from '../src/auth/clients.service.js';
+import { ApiKeysService } from '../src/auth/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { OnDomainEvent, type DomainEventMap } from '../src/events/domain-events.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { Store, type StoreOptions } from './support/store.js';
+
+const heard: [string, object][] = [];
+const throwing = { now: false };
+
+/** A listener as a team adds it: it greets new animals and warns of bans. */
+@Injectable()
+class Greeter {
+  constructor(private readonly dataSource: DataSource) {}
+
+  @OnDomainEvent('pet.created')
+  async greet(event: DomainEventMap['pet.created']): Promise<void> {
+    if (throwing.now) throw new Error('no voice');
+    const committed = await this.dataSource.manager.existsBy(Pet, { id: event.id });
+    heard.push(['pet.created', { ...event, committed }]);
+  }
+
+  @OnDomainEvent('api_key.banned')
+  warn(event: DomainEventMap['api_key.banned']): void {
+    heard.push(['api_key.banned', event]);
+  }
+
+  @OnDomainEvent('client.suspended')
+  @OnDomainEvent('api_key.rotated')
+  note(event: DomainEventMap['client.suspended']): void {
+    heard.push(['changed', event]);
+  }
+}
+@Module({ providers: [Greeter] })
+class GreeterModule {}
+
+beforeEach(() => {
+  heard.length = 0;
+  throwing.now = false;
+});
+
+async function open(options: StoreOptions = {}) {
+  const store = await Store.open({ ...options, modules: [GreeterModule] });
+  onTestFinished(() => store.close());
+  const create = (json: unknown, headers = {}) => store.request('POST', '/v1/pets', { json, headers });
+  return { store, create };
+}
+
+const told = (count: number) => vi.waitFor(() => expect(heard).toHaveLength(count));
+
+describe('pet.created', () => {
+  it('reaches an added module once the animal is committed', async () => {
+    const { create } = await open();
+    await create({ name: 'Rex', categoryId: 1 });
+    await create('{"name":"Max","categoryId":9007199254740993,"status":"sold"}');
+    await told(2);
+    expect(heard[1]).toEqual([
+      'pet.created',
+      { id: 2n, name: 'Max', categoryId: 9_007_199_254_740_993n, status: 'sold', committed: true },
+    ]);
+  });
+
+  it('is told once for a request that is repeated with its Idempotency-Key', async () => {
+    const { create } = await open();
+    for (let sent = 0; sent < 3; sent += 1)
+      await create({ name: 'Rex', categoryId: 1 }, { 'idempotency-key': 'k' });
+    await create({ name: 'Last', categoryId: 1 });
+    await told(2);
+    expect(heard.map(([, event]) => (event as { name: string }).name)).toEqual(['Rex', 'Last']);
+  });
+
+  it('is not told of what was refused or rolled back', async () => {
+    const { store, create } = await open();
+    await create({ name: '', categoryId: 1 });
+    await store.app.get(DataSource).query('ALTER TABLE idempotency_entries RENAME COLUMN body TO gone');
+    expect((await create({ name: 'Rolled back', categoryId: 1 }, { 'idempotency-key': 'k' })).status).toBe(
+      500,
+    );
+    await create({ name: 'Last', categoryId: 1 });
+    await told(1);
+    expect(heard[0]?.[1]).toMatchObject({ name: 'Last' });
+  });
+
+  it('does not fail or lose the request when a listener throws', async () => {
+    const { create } = await open();
+    throwing.now = true;
+    expect((await create({ name: 'Rex', categoryId: 1 })).status).toBe(201);
+    throwing.now = false;
+    expect((await create({ name: 'Max', categoryId: 1 })).status).toBe(201);
+    await told(1);
+  });
+});
+
+it('api_key.banned is told once, when the ban begins', async () => {
+  const { store } = await open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
+  const ask = async (times: number) => {
+    for (let sent = 0; sent < times; sent += 1) await store.request('GET', '/v1/pets?limit=1');
+  };
+  await ask(61);
+  store.clock.advance(2_000);
+  await ask(40);
+  await told(1);
+  expect(heard[0]).toEqual([
+    'api_key.banned',
+    { clientId: store.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:02.000Z' },
+  ]);
+});
+
+it('changes of clients and keys are told by the names of the audit trail', async () => {
+  const { store } = await open();
+  const { id } = await store.issueKey();
+  await store.app.get(ApiKeysService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
+  await store.app.get(ClientsService).suspend(store.clientId, {}, SERVICE_ITSELF);
+  await expect(store.app.get(ClientsService).suspend(store.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
+    /already/,
+  );
+  await told(2);
+  expect(heard.map(([, event]) => event)).toEqual([
+    { clientId: store.clientId, keyId: id },
+    { clientId: store.clientId },
+  ]);
+});

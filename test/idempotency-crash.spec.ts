@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDataSource } from '../src/database/data-source.js';
+import { IdempotencyEntry } from '../src/http/idempotency/idempotency-entry.entity.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+
+const REQUESTS = 60;
+
+it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const json = async (...args: string[]) =>
+    JSON.parse((await petstore(path, [...args, '--json'])).stdout) as { id: string; key: string };
+  const { id } = await json('client', 'create', '--name', 'A', '--plan', 'business');
+  const { key } = await json('key', 'issue', '--client', id);
+  const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
+  onTestFinished(() => dataSource.destroy());
+  const kept = () => dataSource.manager.count(IdempotencyEntry);
+  const names = Array.from({ length: REQUESTS }, () => randomUUID());
+
+  const post = async (url: string, name: string) => {
+    const response = await fetch(`${url}/v1/pets`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': name,
+      },
+      body: JSON.stringify({ name, categoryId: 1 }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+
+  const answered = new Map<string, string>();
+  let unanswered = 0;
+  for (const killAfter of [1, 20]) {
+    const service = await ServiceProcess.start(path);
+    const before = await kept();
+    const sent = names
+      .filter((name) => !answered.has(name))
+      .map((name) =>
+        post(service.url, name).then(
+          ({ status, text }) => void (status === 201 && answered.set(name, text)),
+          () => (unanswered += 1),
+        ),
+      );
+    // As soon as something is committed, with the rest under way.
+    while ((await kept()) < before + killAfter);
+    service.signal('SIGKILL');
+    await Promise.all(sent);
+  }
+  // The kills came between writes and answers, or this would prove nothing.
+  expect(unanswered).toBeGreaterThan(0);
+  expect(answered.size).toBeLessThan(REQUESTS);
+
+  const service = await ServiceProcess.start(path);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  for (const name of names) {
+    const { status, text } = await post(service.url, name);
+    expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ name })]);
+    expect(text).toBe(answered.get(name) ?? text);
+  }
+  const pets = await dataSource.manager.find(Pet);
+  expect(pets.map((pet) => pet.name).toSorted()).toEqual(names.toSorted());
+  expect(await kept()).toBe(REQUESTS);
+}, 120_000);

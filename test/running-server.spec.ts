@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+
+/** The promise: what the command line changes reaches a server that runs within this time, in milliseconds. */
+const WITHIN_MS = 5_000;
+
+let folder: { path: string; remove: () => Promise<void> };
+let service: ServiceProcess;
+beforeAll(async () => {
+  folder = await emptyFolder();
+  service = await ServiceProcess.start(folder.path, { NODE_ENV: 'production' });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await folder.remove();
+});
+
+async function json(...args: string[]) {
+  const { stdout, stderr } = await petstore(folder.path, [...args, '--json'], { NODE_ENV: 'production' });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as { id: string; key: string };
+}
+
+async function clientWithKey(plan = 'pro') {
+  const { id: client } = await json('client', 'create', '--name', 'A', '--plan', plan);
+  const { id, key } = await json('key', 'issue', '--client', client);
+  const ask = async () => {
+    const response = await fetch(`${service.url}/v1/pets?limit=1`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const body = (await response.json()) as { code?: string };
+    return { code: body.code ?? 200, policy: response.headers.get('ratelimit-policy') };
+  };
+  // The server has seen the key, so that whatever it remembers is there to be wrong.
+  expect((await ask()).code).toBe(200);
+  return { client, id, ask };
+}
+
+/**
+ * Gives the order, and asks until the answer is the one expected or the time is over; answers the last. The order counts
+ * as given when its process has ended.
+ */
+async function shown<T>(order: string[], ask: () => Promise<T>, expected: T): Promise<T> {
+  await json(...order);
+  const deadline = performance.now() + WITHIN_MS;
+  let answer = await ask();
+  while (answer !== expected && performance.now() < deadline) answer = await ask();
+  return answer;
+}
+
+describe('a server that runs beside the command line on one SQLite file learns within 5 s', () => {
+  it('that a key was revoked', async () => {
+    const { id, ask } = await clientWithKey();
+    expect(await shown(['key', 'revoke', id], async () => (await ask()).code, 'revoked_api_key')).toEqual(
+      'revoked_api_key',
+    );
+  }, 60_000);
+
+  it('that a key was rotated without grace', async () => {
+    const { id, ask } = await clientWithKey();
+    expect(
+      await shown(['key', 'rotate', id, '--grace', '0'], async () => (await ask()).code, 'expired_api_key'),
+    ).toEqual('expired_api_key');
+  }, 60_000);
+
+  it('that a client was suspended, resumed and deleted', async () => {
+    const { client, ask } = await clientWithKey();
+    const code = async () => (await ask()).code;
+    expect(await shown(['client', 'suspend', client], code, 'client_suspended')).toEqual('client_suspended');
+    expect(await shown(['client', 'resume', client], code, 200)).toEqual(200);
+    expect(await shown(['client', 'delete', client], code, 'invalid_api_key')).toEqual('invalid_api_key');
+  }, 60_000);
+
+  it('that a plan was changed', async () => {
+    const { client, ask } = await clientWithKey();
+    const policy = async () => (await ask()).policy;
+    const wanted = '"minute";q=1000;w=60, "day";q=100000;w=86400';
+    expect(await shown(['client', 'set-plan', client, '--plan', 'business'], policy, wanted)).toBe(wanted);
+  }, 60_000);
+});
+
+it('the command line sees what the server counts: both windows, the last use, the day', async () => {
+  const { client, ask } = await clientWithKey();
+  const show = async () => {
+    const seen = (await json('client', 'show', client)) as unknown as {
+      windows: { used: number }[];
+      lastUsedAt: string | null;
+      days: { requests: number }[];
+    };
+    return [
+      seen.windows.map(({ used }) => used),
+      seen.lastUsedAt === null ? null : 'used',
+      seen.days[0]?.requests,
+    ];
+  };
+  // A minute that turns in between would begin anew: as often as not enough, then.
+  await expect
+    .poll(
+      async () => {
+        await ask();
+        const before = await show();
+        return [before[0], before[1]];
+      },
+      { timeout: 50_000, interval: 2_000 },
+    )
+    .toEqual([[expect.any(Number), expect.any(Number)], 'used']);
+  const [[minute, day], , today] = (await show()) as [[number, number], string, number];
+  expect(day).toBeGreaterThanOrEqual(2);
+  expect(minute).toBeLessThanOrEqual(day);
+  expect(today).toBe(day);
+}, 90_000);

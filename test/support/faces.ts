@@ -1,0 +1,46 @@
+import { runPetstore } from '../../src/cli/program.js';
+import type { Store } from './store.js';
+
+/** How one order ended, whichever way it was given. */
+export interface Outcome {
+  /** Done, or refused with the reasons, one by one. */
+  readonly done: boolean;
+  readonly reasons: readonly string[];
+  /** What was answered when it was done, as parsed JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly document: any;
+}
+
+/** An order to the administration, as the command line and as HTTP have it. */
+export interface Order {
+  readonly args: readonly string[];
+  readonly method: string;
+  readonly path: string;
+  readonly json?: unknown;
+}
+
+/** Gives an order on the command line, in the service's own process: what a process adds is tested elsewhere. */
+export async function onCommandLine(store: Store, { args }: Order): Promise<Outcome> {
+  let [out, complaints] = ['', ''];
+  const code = await runPetstore([...args, '--json'], {
+    withApp: (command) => command(store.app),
+    write: (text) => (out += text),
+    complain: (text) => (complaints += text),
+  });
+  if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
+  if (code !== 1 || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
+  const lines = complaints.trimEnd().split('\n');
+  // Behind the reason stands what to do; a fault of a value has its option in front.
+  const ofValues = lines.every((line) => line.startsWith('--'));
+  const reasons = ofValues ? lines.map((line) => line.replace(/^--[\w-]+: /, '')) : lines.slice(0, 1);
+  return { done: false, reasons, document: undefined };
+}
+
+/** Gives an order over HTTP with an admin key. */
+export async function overHttp(store: Store, key: string, { method, path, json }: Order): Promise<Outcome> {
+  const answer = await store.request(method, path, { key, ...(json === undefined ? {} : { json }) });
+  if (answer.status < 300) return { done: true, reasons: [], document: answer.body };
+  const { message, details } = answer.body as { message: string; details?: { message: string }[] };
+  const reasons = details ? details.map((fault) => fault.message) : [message];
+  return { done: false, reasons, document: undefined };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ClientsService } from '../src/auth/clients.service.js';
+import { KeyUseService } from '../src/auth/key-use.service.js';
+import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
+import { describeWith, REDIS_URL } from './support/requirements.js';
+import { Store, type StoreOptions } from './support/store.js';
+
+const ALL = ['admin', 'pets:read', 'pets:write'];
+
+function describeUsage(environment: StoreOptions['environment'] = {}): void {
+  async function open() {
+    const store = await Store.open({ plan: 'pro', environment, at: '2026-11-20T23:59:10.250Z' });
+    onTestFinished(() => store.close());
+    store.clock.advance(1);
+    const { key: adminKey } = await store.issueKey({ plan: 'business', scopes: ALL });
+    const send = async (times: number) => {
+      for (let sent = 0; sent < times; sent += 1) await store.request('GET', '/v1/pets?limit=1');
+    };
+    const usage = async (days = 3) => {
+      await store.app.get(QuotaWriteBehind).flush();
+      await store.app.get(KeyUseService).flush();
+      const path = `/admin/clients/${store.clientId}?days=${days}`;
+      return (await store.request('GET', path, { key: adminKey })).body;
+    };
+    return { store, adminKey, send, usage };
+  }
+
+  it('shows both windows, last use and days as they stand', async () => {
+    const { store, send, usage } = await open();
+    await send(7);
+    expect(await usage()).toMatchObject({
+      plan: 'pro',
+      windows: [
+        { name: 'minute', limit: 300, used: 7, remaining: 293, resetsAt: '2026-11-21T00:00:00.000Z' },
+        { name: 'day', limit: 10_000, used: 7, remaining: 9_993, resetsAt: '2026-11-21T00:00:00.000Z' },
+      ],
+      bans: [],
+      lastUsedAt: '2026-11-20T23:59:10.251Z',
+      days: [
+        { date: '2026-11-20', requests: 7 },
+        { date: '2026-11-19', requests: 0 },
+        { date: '2026-11-18', requests: 0 },
+      ],
+    });
+    store.clock.set('2026-11-21T00:00:05.000Z');
+    await send(2);
+    expect(await usage()).toMatchObject({
+      windows: [{ used: 2 }, { used: 2, remaining: 9_998 }],
+      days: [
+        { date: '2026-11-21', requests: 2 },
+        { date: '2026-11-20', requests: 7 },
+        { date: '2026-11-19', requests: 0 },
+      ],
+    });
+    store.clock.set('2026-11-22T12:00:00.000Z');
+    expect((await usage(3)).days.map(({ requests }: { requests: number }) => requests)).toEqual([0, 2, 7]);
+  });
+
+  it('tells what was used even where it is more than a smaller plan allows', async () => {
+    const { store, send, usage } = await open();
+    await send(65);
+    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    expect((await usage()).windows[0]).toMatchObject({ limit: 60, used: 65, remaining: 0 });
+  });
+
+  it('counts what was admitted, not what was refused', async () => {
+    const { store, send, usage } = await open();
+    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    await send(70);
+    expect(await usage()).toMatchObject({
+      windows: [{ used: 60 }, { used: 60 }],
+      days: [{ requests: 60 }, {}, {}],
+    });
+  });
+
+  it('is told of all clients, page by page', async () => {
+    const { store, adminKey, send } = await open();
+    await send(3);
+    const { body, headers } = await store.request('GET', '/admin/usage?limit=1&days=1', { key: adminKey });
+    expect(body).toEqual([
+      expect.objectContaining({
+        id: store.clientId,
+        name: 'Test',
+        days: [{ date: '2026-11-20', requests: 3 }],
+      }),
+    ]);
+    const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    const second = await store.request('GET', next, { key: adminKey });
+    expect(second.body.map(({ name }: { name: string }) => name)).toEqual(['Other']);
+    expect(second.headers.has('link')).toBe(false);
+  });
+}
+
+describe('the usage of a client', () => {
+  describeUsage();
+});
+
+describeWith('redis', 'the usage of a client, with quotas in Redis', () => {
+  describeUsage({ REDIS_URL });
+});
