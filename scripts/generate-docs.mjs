@@ -1,5 +1,5 @@
-// Makes the generated files that are kept in the repository: docs/openapi.json, docs/errors.md and the types
-// of the test client. test/generated-files.spec.ts fails when they are stale.
+// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-admin.json,
+// docs/errors.md and the types of the test client. test/generated-files.spec.ts fails when they are stale.
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,14 +15,17 @@ process.chdir(join(root, 'docs'));
 for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL']) delete process.env[name];
 process.env.DATABASE_URL = 'sqlite::memory:';
 const { createApp } = await built('app.setup.js');
-const { buildApiDocument } = await built('openapi/api-document.js');
+const { ADMIN_DOCUMENT, API_DOCUMENT } = await built('openapi/document-outlines.js');
+const { buildDocument } = await built('openapi/document.js');
 const { errorCatalogue } = await built('errors/define-errors.js');
 const { errorsMarkdown } = await built('errors/errors-markdown.js');
 
 const app = await createApp({ logger: false });
 await app.init();
-const document = JSON.parse(JSON.stringify(buildApiDocument(app)));
+const document = JSON.parse(JSON.stringify(buildDocument(app, API_DOCUMENT)));
+const administration = buildDocument(app, ADMIN_DOCUMENT);
 await app.close();
 writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null, 2)}\n`);
+writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
 writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
 writeFileSync(join(root, 'test/support/openapi-types.ts'), astToString(await openapiTS(document)));

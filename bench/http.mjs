@@ -1,0 +1,301 @@
+// The service with everything on beside its peers, over HTTP, in one run: `npm run bench`. Every scenario is measured on
+// every server in turn, in several rounds; quote the ratios, machines are noisy. docs/performance.md explains it.
+import { execFileSync, fork } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { makeStore, median, startService } from './running-service.mjs';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ANIMALS = 100_000;
+const CONNECTIONS = 32;
+const PAGES = 300;
+const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+
+if (!existsSync(join(HERE, 'node_modules/autocannon')))
+  execFileSync('npm', ['ci'], { cwd: HERE, stdio: 'inherit' });
+const { default: autocannon } = await import('autocannon');
+
+const store = await makeStore(ANIMALS);
+const servers = await startServers();
+const pages = await walk(servers.service.url, PAGES);
+const spent = await spentKey();
+const rows = [];
+for (const scenario of scenarios()) {
+  if (options.only !== '' && !scenario.name.includes(options.only)) continue;
+  rows.push(await measure(scenario));
+  console.log(line(rows.at(-1)));
+}
+const starts = [];
+for (let started = 0; started < 5; started += 1) {
+  const { startMs, stop } = await startService(store);
+  starts.push(startMs);
+  await stop();
+}
+for (const { stop } of Object.values(servers)) await stop();
+store.remove();
+const result = {
+  node: process.version,
+  seconds: SECONDS,
+  rounds: ROUNDS,
+  startMs: Math.round(median(starts)),
+  rows,
+};
+if (options.only === '') writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
+console.log(`Start to first answer: ${result.startMs} ms (goal: 700)`);
+
+/** One line for each server and scenario. */
+function line({ name, measured, ratios }) {
+  const shown = Object.entries(measured).map(
+    ([server, { perSecond, p99 }]) => `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms)`,
+  );
+  const told = ratios.map(
+    ({ of, ratio, goal }) => `${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}`,
+  );
+  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join(', ')}`;
+}
+
+async function startServers() {
+  const peer = (file, databaseFile) =>
+    new Promise((resolve, reject) => {
+      const child = fork(file, {
+        env: { ...process.env, NODE_ENV: 'production', DATABASE_FILE: databaseFile },
+      });
+      child.once('message', ({ port }) =>
+        resolve({ url: `http://127.0.0.1:${port}`, stop: () => Promise.resolve(child.kill()) }),
+      );
+      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+    });
+  const copy = (name) => {
+    const file = join(store.folder, `${name}.sqlite`);
+    copyFileSync(store.file, file);
+    return file;
+  };
+  const [forNest, forFastify] = [copy('nest'), copy('fastify')];
+  return {
+    express: await peer(join(HERE, 'peers/express.mjs'), ''),
+    nest: await peer(transpiled('nest-documented'), forNest),
+    fastify: await peer(join(HERE, 'peers/fastify.mjs'), forFastify),
+    service: await startService(store),
+    'service with Redis': await startService(store, { REDIS_URL }),
+  };
+}
+
+/** Node runs no decorators: the peer is compiled as `nest build` would. */
+function transpiled(name) {
+  const script = `
+    const { transpileModule } = require('typescript');
+    const { readFileSync, writeFileSync } = require('node:fs');
+    const compilerOptions = { target: 'ES2022', module: 'ESNext', experimentalDecorators: true,
+      emitDecoratorMetadata: true, useDefineForClassFields: false };
+    writeFileSync(process.argv[2], transpileModule(readFileSync(process.argv[1], 'utf8'), { compilerOptions }).outputText);`;
+  mkdirSync(join(HERE, 'node_modules/.peers'), { recursive: true });
+  const out = join(HERE, `node_modules/.peers/${name}.mjs`);
+  execFileSync(process.execPath, ['-e', script, join(HERE, `peers/${name}.ts`), out], { cwd: HERE });
+  return out;
+}
+
+/** The addresses of so many pages, as a client that follows rel="next" meets them, and the first id of each. */
+async function walk(url, count) {
+  const met = [];
+  let target = '/v1/pets?limit=20';
+  while (met.length < count) {
+    const response = await fetch(url + target, { headers: { authorization: `Bearer ${store.key}` } });
+    met.push({ target, from: (await response.json())[0].id });
+    target = /<([^>]+)>; rel="next"/.exec(response.headers.get('link'))[1];
+  }
+  return met;
+}
+
+/** A key whose day is used up. */
+async function spentKey() {
+  const key = await store.issueKey(1, 1);
+  const headers = { authorization: `Bearer ${key}` };
+  for (const { url } of [servers.service, servers['service with Redis']])
+    await (await fetch(`${url}/v1/pets?limit=20`, { headers })).text();
+  return key;
+}
+
+function scenarios() {
+  const authorization = { authorization: `Bearer ${store.key}` };
+  const get = (targets, headers = authorization) => targets.map((path) => ({ method: 'GET', path, headers }));
+  const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
+  const lists = (limit) => get(statuses.map((status) => `/v1/pets?limit=${limit}${status}`));
+  const cursors = get(pages.map(({ target }) => target));
+  const keyset = get(pages.map(({ from }) => `/v1/pets?limit=20&from=${from}`));
+  const animals = get(Array.from({ length: 1_000 }, (_, index) => `/v1/pets/${index * 97 + 1}`));
+  const length = (count) => (body) => JSON.parse(body).length === count;
+  const named = (body) => typeof JSON.parse(body).name === 'string';
+  const code = (expected) => (body) => JSON.parse(body).code === expected;
+  const post = [
+    {
+      method: 'POST',
+      path: '/v1/pets',
+      headers: { ...authorization, 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    },
+  ];
+  const everywhere = (requests) => ({
+    express: requests,
+    nest: requests,
+    fastify: requests,
+    service: requests,
+  });
+  const constant = (path) => get([path]);
+  return [
+    {
+      name: 'list, status varying',
+      requests: { ...everywhere(lists(20)), 'service with Redis': lists(20) },
+      status: 200,
+      body: length(20),
+      ratios: [
+        { server: 'service', of: 'express', goal: 1 },
+        { server: 'service', of: 'nest', goal: 4 },
+        { server: 'service', of: 'fastify' },
+        { server: 'service with Redis', of: 'express', goal: 0.6 },
+      ],
+    },
+    {
+      name: 'list, cursor varying',
+      requests: { express: constant('/v1/pets?limit=20'), nest: keyset, fastify: keyset, service: cursors },
+      status: 200,
+      body: length(20),
+      ratios: [
+        { server: 'service', of: 'express', goal: 1 },
+        { server: 'service', of: 'nest', goal: 4 },
+      ],
+    },
+    {
+      name: 'list of 100',
+      requests: everywhere(lists(100)),
+      status: 200,
+      body: length(100),
+      ratios: [{ server: 'service', of: 'express' }],
+    },
+    {
+      name: 'one animal',
+      requests: everywhere(animals),
+      status: 200,
+      body: named,
+      ratios: [{ server: 'service', of: 'express', goal: 0.9 }],
+    },
+    {
+      name: '304',
+      requests: {
+        express: constant('/v1/pets?limit=20'),
+        service: [
+          {
+            revalidate: '/v1/pets?limit=20',
+            method: 'GET',
+            path: '/v1/pets?limit=20',
+            headers: authorization,
+          },
+        ],
+      },
+      status: { express: 200, service: 304 },
+      ratios: [{ server: 'service', of: 'express', goal: 1 }],
+    },
+    {
+      name: '401',
+      requests: {
+        express: constant('/v1/pets?limit=20'),
+        service: get(['/v1/pets?limit=20'], { authorization: `Bearer ${store.key}x` }),
+      },
+      status: { express: 200, service: [401, 429] },
+      ratios: [{ server: 'service', of: 'express', goal: 1 }],
+    },
+    {
+      name: '429',
+      requests: {
+        express: constant('/v1/pets?limit=20'),
+        service: get(['/v1/pets?limit=20'], { authorization: `Bearer ${spent}` }),
+      },
+      status: { express: 200, service: 429 },
+      body: { service: (body) => code('daily_quota_exceeded')(body) || code('api_key_banned')(body) },
+      ratios: [{ server: 'service', of: 'express', goal: 1 }],
+    },
+    {
+      name: 'POST, durable',
+      requests: { nest: post, fastify: post, service: post },
+      status: 201,
+      body: named,
+      ratios: [
+        { server: 'service', of: 'nest', goal: 5 },
+        { server: 'service', of: 'fastify' },
+      ],
+    },
+  ];
+}
+
+async function measure({ name, requests, status, body, ratios }) {
+  const runs = {};
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [server, asked] of Object.entries(requests)) {
+      const { url } = servers[server];
+      const checks = {
+        status: status[server] ?? status,
+        body: body?.[server] ?? (typeof body === 'function' ? body : undefined),
+      };
+      const sent = await Promise.all(asked.map((request) => prepared(url, request)));
+      await check(url, sent, checks, server);
+      if (round === 0) await load(url, sent, 1);
+      (runs[server] ??= []).push(await load(url, sent, SECONDS));
+      await check(url, sent, checks, server);
+    }
+  }
+  const measured = Object.fromEntries(
+    Object.entries(runs).map(([server, results]) => [
+      server,
+      { perSecond: median(results.map((one) => one.perSecond)), p99: median(results.map((one) => one.p99)) },
+    ]),
+  );
+  return {
+    name,
+    measured,
+    ratios: ratios.map(({ server, of, goal }) => ({
+      server,
+      of,
+      ...(goal === undefined ? {} : { goal }),
+      ratio: measured[server].perSecond / measured[of].perSecond,
+      p99: measured[server].p99 / measured[of].p99,
+    })),
+  };
+}
+
+/** A request with the ETag that it revalidates, if it does. */
+async function prepared(url, { revalidate, ...request }) {
+  if (revalidate === undefined) return request;
+  const response = await fetch(url + revalidate, { headers: request.headers });
+  await response.text();
+  return { ...request, headers: { ...request.headers, 'if-none-match': response.headers.get('etag') } };
+}
+
+/** Nobody wins with errors: status and body of a sample, before and after. */
+async function check(url, requests, { status, body }, server) {
+  for (let sample = 0; sample < 5; sample += 1) {
+    const { path, ...request } = requests[Math.floor(Math.random() * requests.length)];
+    const response = await fetch(url + path, request);
+    const text = await response.text();
+    const right = [status].flat().includes(response.status) && (body === undefined || body(text));
+    if (!right)
+      throw new Error(
+        `${server} answered ${request.method} ${path} with ${response.status}: ${text.slice(0, 300)}`,
+      );
+  }
+}
+
+async function load(url, requests, seconds) {
+  const run = await autocannon({ url, connections: CONNECTIONS, duration: seconds, requests });
+  if (run.errors > 0 || run.timeouts > 0) throw new Error(`${url}: ${run.errors} errors`);
+  return { perSecond: run.requests.total / run.duration, p99: run.latency.p99 };
+}

@@ -1,0 +1,74 @@
+// A store and a service of their own for a benchmark: built, in a temporary folder, with one client that no quota stops.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildIfStale } from '../scripts/build-if-stale.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const START_LIMIT_MS = 30_000;
+const ENVIRONMENT = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', MANAGEMENT_PORT: '0' };
+
+/** Makes a database with so many animals, and one client with a key. */
+export async function makeStore(animals) {
+  buildIfStale();
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+  const petstore = async (...args) => {
+    const command = [join(ROOT, 'bin/petstore.js'), ...args, '--json'];
+    const { stdout } = await promisify(execFile)(process.execPath, command, {
+      cwd: folder,
+      env: ENVIRONMENT,
+    });
+    return JSON.parse(stdout);
+  };
+  /** A key of a client with these limits. */
+  const issueKey = async (perMinute, perDay) => {
+    const limits = ['--per-minute', String(perMinute), '--per-day', String(perDay)];
+    const { id } = await petstore('client', 'create', '--name', 'Bench', '--plan', 'enterprise', ...limits);
+    return (await petstore('key', 'issue', '--client', id)).key;
+  };
+  await petstore('db', 'seed', '--count', String(animals));
+  const key = await issueKey(1_000_000_000, 1_000_000_000);
+  return {
+    folder,
+    file: join(folder, 'data/petstore.sqlite'),
+    key,
+    issueKey,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Starts the service on a store; answers its address, how long it took to its first answer, and how to stop it. */
+export async function startService({ folder }, environment = {}) {
+  const began = performance.now();
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
+    cwd: folder,
+    env: { ...ENVIRONMENT, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const limit = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
+  const url = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      const [, address] = /Listening on (http:\/\/[\w.:]+)/.exec(chunk.toString()) ?? [];
+      if (address) resolve(address);
+    });
+    child.once('exit', (code) => reject(new Error(`The service ended with ${code} before it listened.`)));
+  });
+  clearTimeout(limit);
+  await (await fetch(`${url}/health/ready`)).text();
+  const startMs = performance.now() - began;
+  const stop = async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+  };
+  return { url, pid: child.pid, startMs, stop };
+}
+
+/** The value in the middle. */
+export function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
