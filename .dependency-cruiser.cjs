@@ -1,16 +1,21 @@
 // The walls of the house: which folder may import which. `npm run lint` checks them; docs/architecture.md tells why.
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
-const PLATFORM = 'auth|cli|config|database|errors|health|http|logging|metrics|openapi|throttling';
+const PLATFORM =
+  'admin|audit|auth|cli|config|database|errors|events|health|http|logging|metrics|openapi|throttling';
 
 /** What a feature may use of the platform: its decorators, base types and tokens. */
 const PUBLIC_SURFACE = [
   'clock',
   'auth/(auth\\.decorators|caller|scopes)',
   'config/settings',
-  'database/(int64|demo-data)',
+  'database/(int64|demo-data|page|unit-of-work)',
   'errors/(api-error|api-errors\\.decorator|define-errors)',
   'http/deprecation/deprecated\\.decorator',
+  'events/domain-events',
+  'http/answers/remembered\\.decorator',
+  'http/idempotency/(current-unit|idempotent\\.decorator)',
+  'http/paging/(pager|page\\.query)',
   'http/properties/[^/]+',
   'metrics/metrics',
   'openapi/(operation|tag)\\.decorator',
@@ -23,8 +28,11 @@ module.exports = {
       name: 'platform-knows-no-feature',
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
-      from: { path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock)`, pathNot: '^src/cli/with-app' },
-      to: { path: '^src/', pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock)` },
+      from: {
+        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration)`,
+        pathNot: '^src/cli/with-app',
+      },
+      to: { path: '^src/', pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration)` },
     },
     {
       name: 'features-use-the-public-surface',
@@ -34,29 +42,42 @@ module.exports = {
     },
     {
       name: 'foundations-stand-alone',
-      comment: 'clock, config and errors are what everything else stands on.',
+      comment: 'clock, duration, config and errors are what everything else stands on.',
       severity: 'error',
-      from: { path: '^src/(clock|config/|errors/)' },
-      to: { path: '^src/', pathNot: '^src/(clock|config/|errors/)' },
+      from: { path: '^src/(clock|duration|config/|errors/)' },
+      to: { path: '^src/', pathNot: '^src/(clock|duration|config/|errors/)' },
     },
     {
       name: 'lower-platform-knows-no-higher',
-      comment: 'metrics < database < throttling < auth < http < openapi',
+      comment: 'metrics, events < database < throttling, audit < auth < logging < http < openapi < admin',
       severity: 'error',
-      from: { path: '^src/(metrics|database)/' },
-      to: { path: '^src/(throttling|auth|http|openapi|health|logging)/' },
+      from: { path: '^src/(metrics|events|database)/' },
+      to: { path: '^src/(throttling|audit|auth|http|openapi|health|logging|admin)/' },
     },
     {
-      name: 'throttling-knows-no-auth',
+      name: 'throttling-and-audit-know-no-auth',
       severity: 'error',
-      from: { path: '^src/throttling/' },
-      to: { path: '^src/(auth|http|openapi|health|logging)/' },
+      from: { path: '^src/(throttling|audit)/' },
+      to: { path: '^src/(auth|http|openapi|health|logging|admin)/' },
     },
     {
       name: 'auth-knows-no-http',
       severity: 'error',
       from: { path: '^src/auth/' },
-      to: { path: '^src/(http|openapi|health|logging)/' },
+      to: { path: '^src/(http|openapi|health|logging|admin)/' },
+    },
+    {
+      name: 'logging-knows-no-http',
+      severity: 'error',
+      from: { path: '^src/logging/' },
+      to: { path: '^src/(http|openapi|health|admin)/' },
+    },
+    {
+      name: 'only-faces-know-administration',
+      comment: 'admin and cli are two faces of the same services; cli shows what admin shows.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(admin/|cli/|platform\\.module)' },
+      to: { path: '^src/(admin|cli)/', pathNot: '^src/cli/main' },
     },
     {
       name: 'tests-stay-outside',
