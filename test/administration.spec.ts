@@ -497,7 +497,9 @@ describe('the last key with the scope admin', () => {
     const { store, id, key } = await onlyAdmin();
     const order = orderOf(id, store.clientId);
     for (const outcome of [await overHttp(store, key, order), await onCommandLine(store, order)]) {
-      expect(outcome.reasons).toEqual(['Nothing would be left that works with the scope admin.']);
+      expect(outcome.reasons).toEqual([
+        'Nothing would be left that works with the scope admin; issue another key with it first, or force this.',
+      ]);
     }
     expect((await store.request('GET', '/admin/clients', { key })).status).toBe(200);
   });

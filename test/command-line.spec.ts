@@ -161,7 +161,7 @@ describe('petstore openapi', () => {
   });
 });
 
-describe('a call that is refused exits 1 and says why on stderr', () => {
+describe('a value that an option does not take exits 2 and says why on stderr', () => {
   it.each([
     [
       'an enterprise plan without numbers',
@@ -190,6 +190,15 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
       /from 1 to 1000000000/,
     ],
     ['a blank name', ['client', 'create', '--name', '  ', '--plan', 'free'], /^--name: This must hold/],
+  ])('%s', async (_, args, reason) => {
+    const { code, stdout, stderr } = await command(...args, '--json');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(reason);
+  });
+});
+
+describe('a call that is refused exits 1 and says why on stderr', () => {
+  it.each([
     ['an unknown client', ['client', 'show', NOBODY], /There is no client 0{8}/],
     ['an unknown client’s plan', ['client', 'set-plan', NOBODY, '--plan', 'pro'], /There is no client/],
     ['a key for nobody', ['key', 'issue', '--client', NOBODY], /There is no client/],
@@ -312,6 +321,15 @@ describe('petstore key verify', () => {
     expect(finished.code).toBe(code);
     expect(code === 0 ? finished.stdout : finished.stderr).toMatch(words);
     expect(code === 0 ? finished.stderr : finished.stdout).toBe('');
+  });
+
+  it('answers JSON to what is no key too', async () => {
+    const { code, stdout } = await command('key', 'verify', 'sk_live_abc', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      wellFormed: false,
+      reason: expect.stringMatching(/does not begin/),
+    });
   });
 
   it('answers JSON, and needs neither settings nor a database', async () => {

@@ -46,7 +46,8 @@ export const ADMINISTRATION_ERRORS = defineErrors({
   },
   last_key_with_scope: {
     status: 409,
-    message: 'Nothing would be left that works with the scope {scope}.',
+    message:
+      'Nothing would be left that works with the scope {scope}; issue another key with it first, or force this.',
     cause: 'The last working key with the scope `admin` would end, and with it administration over HTTP.',
     remedy: 'Issue another key with the scope first, or repeat with `--force` (over HTTP: `?force=true`).',
   },

@@ -18,7 +18,11 @@ export function addKeyVerifyCommand(key: Command, shell: Shell): void {
     .action(async (string: string, { json }: { json: boolean }) => {
       const candidate = string === '-' ? (await text(process.stdin)).trim() : string;
       const verdict = verifyApiKey(candidate);
-      if (!verdict.wellFormed) throw new Refusal(`This is no key. ${verdict.reason}`);
+      if (!verdict.wellFormed) {
+        // A script that asks for JSON gets its answer there too; the exit code is the same.
+        if (json) shell.write(`${JSON.stringify(verdict, undefined, 2)}\n`);
+        throw new Refusal(`This is no key. ${verdict.reason}`);
+      }
       const { environment, prefix } = verdict;
       print(
         shell,

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { addAuditCommands } from './audit.commands.js';
 import { addClientCommands } from './client.commands.js';
 import { addDbCommands } from './db.commands.js';
@@ -8,7 +10,7 @@ import { reasonOf } from './refusal.js';
 import type { Shell } from './shell.js';
 import { addUsageCommands } from './usage.commands.js';
 
-/** Exit codes: done, refused with the reason on standard error, not a call of this command. */
+/** Exit codes: done, refused with the reason on standard error, not a call of this command or not a value it takes. */
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
@@ -36,8 +38,13 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
     shell.complain(`${reasonOf(error)}\n`);
-    return REFUSED;
+    return isOfValue(error) ? USAGE : REFUSED;
   }
+}
+
+/** Whether an option has a value that the command cannot take, however deep that was found. */
+function isOfValue(error: unknown): boolean {
+  return error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code;
 }
 
 /** Commander ends the process itself, and writes where it likes, unless each command is told otherwise. */

@@ -25,9 +25,10 @@ export const HTTP_ERRORS = defineErrors({
   },
   route_not_found: {
     status: 404,
-    message: 'There is no such route; /docs lists the operations.',
+    message: 'There is no such route; /docs and /docs/admin list the operations.',
     cause: 'No operation has this path.',
-    remedy: 'Compare the path with /docs. Paths are case-sensitive and have no trailing slash.',
+    remedy:
+      'Compare the path with /docs, or /docs/admin below /admin. Paths are case-sensitive and have no trailing slash.',
   },
   method_not_allowed: {
     status: 405,

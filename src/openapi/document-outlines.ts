@@ -28,6 +28,7 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   title: 'Pet Store Service administration',
   description:
     'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, ' +
-    'counts for the client of that key, and has the same headers and the same Error body as the API.',
+    'counts for the client of that key, and has the same headers and the same Error body as the API. ' +
+    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key.',
   serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '/admin'),
 };

@@ -28,7 +28,7 @@ export async function onCommandLine(store: Store, { args }: Order): Promise<Outc
     complain: (text) => (complaints += text),
   });
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
-  if (code !== 1 || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
+  if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
   const lines = complaints.trimEnd().split('\n');
   // Behind the reason stands what to do; a fault of a value has its option in front.
   const ofValues = lines.every((line) => line.startsWith('--'));

@@ -49,7 +49,10 @@ class DayUseDto {
 /** A client with what it has used, on the command line and over HTTP. */
 @ApiSchema({ name: 'ClientUsage', description: 'A client with what it has used.' })
 export class ClientUsageDto extends ClientDto {
-  @ApiProperty({ type: [WindowUseDto], description: 'The minute and the day as they stand' })
+  @ApiProperty({
+    type: [WindowUseDto],
+    description: 'The minute and the day as the answering process counts them; with Redis, as all do',
+  })
   windows!: WindowUseDto[];
 
   @ApiProperty({ type: [BanDto], description: 'Its keys that are banned' })
