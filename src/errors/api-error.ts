@@ -46,7 +46,11 @@ export class ApiError extends HttpException {
       status: row.status,
       ...(options.details ? { details: options.details } : {}),
     };
+    // A refusal is an answer: where it was thrown interests nobody, and capturing that costs more than deciding it.
+    const { stackTraceLimit } = Error;
+    if (row.status < 500) Error.stackTraceLimit = 0;
     super(body, row.status, { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.message = message;
     this.code = row.code;
     this.headers = options.headers ?? {};
