@@ -1,3 +1,4 @@
+import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
 import { declaredClasses } from './declared-files.js';
@@ -5,6 +6,9 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
+
+/** TypeORM asks sqlite3 to be verbose: it would then inspect every statement with its values, for a longer stack. */
+const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
@@ -28,6 +32,7 @@ export async function createDataSource(settings: Pick<Settings, 'databaseUrl'>):
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   return new SqliteDataSource({
     type: 'sqlite',
+    driver: QUIET_DRIVER,
     database: settings.databaseUrl.slice('sqlite:'.length),
     enableWAL: true,
     busyTimeout: BUSY_TIMEOUT_MS,
