@@ -35,7 +35,7 @@ export class ApiKeyVerifier {
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     const digest = digestOf(token);
     const state = this.memory.state();
-    const remembered = this.memory.recall(digest, state);
+    const remembered = this.memory.recall(digest);
     if (remembered) return remembered;
     const key = await this.keys.findOne({ where: { digest }, relations: { client: true } });
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
@@ -48,9 +48,9 @@ export class ApiKeyVerifier {
   }
 
   /** The key of the credential if it was verified in the state that the database is in; does not ask the database. */
-  recall(authorization: string | undefined, state: number | undefined): ApiKey | undefined {
+  recall(authorization: string | undefined): ApiKey | undefined {
     const token = BEARER.exec(authorization ?? '')?.[1];
-    return token === undefined ? undefined : this.memory.recall(digestOf(token), state);
+    return token === undefined ? undefined : this.memory.recall(digestOf(token));
   }
 }
 

@@ -29,16 +29,16 @@ export class KeyMemory {
 
   /** The state to remember a key with; ask before the key is read. */
   state(): number | undefined {
-    return this.committed.current();
+    return this.committed.current('keys');
   }
 
   /** The key with this digest, if it is remembered from the state that the database is in now, and has not ended. */
-  recall(digest: string, current: number | undefined): ApiKey | undefined {
+  recall(digest: string): ApiKey | undefined {
     const remembered = this.keys.get(digest);
     if (!remembered) return undefined;
     const now = this.clock.now();
     const { key, state, at } = remembered;
-    const isExact = state === current && now - at < REMEMBERED_MS && now >= at;
+    const isExact = state === this.state() && now - at < REMEMBERED_MS && now >= at;
     if (isExact && (key.expiresAt === null || Date.parse(key.expiresAt) > now)) return key;
     this.keys.delete(digest);
     return undefined;

@@ -1,23 +1,31 @@
+/** What is remembered of the database: the answers of operations, and the keys that requests carry. */
+export type Remembered = 'answers' | 'keys';
+
+/** Everything that is remembered. */
+export const ALL_REMEMBERED: readonly Remembered[] = ['answers', 'keys'];
+
 /**
  * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is remembered
  * of the database is exact as long as this has not changed.
  */
 export abstract class CommittedState {
   /**
-   * A number that is another one after every commit, from the moment at which the commit is acknowledged; undefined where
-   * that cannot be told. Ask before reading what is to be remembered: a commit in between then makes it void.
+   * A number that is another one after every commit that may change what is remembered of this kind, from the moment at
+   * which the commit is acknowledged; undefined where that cannot be told. Ask before reading what is to be remembered: a
+   * commit in between then makes it void.
    */
-  abstract current(): number | undefined;
+  abstract current(remembered: Remembered): number | undefined;
 
   /**
-   * Within a transaction that has the write lock and has written: its commit, which comes next, is not to count, because
-   * it changes nothing that is remembered. Call `withdraw` once it is over.
+   * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
+   * of what is remembered. Call `withdraw` once it is over.
    */
-  expectQuietCommit(): void {
-    // Where it cannot be told apart it counts like any other.
+  expectCommit(changes: readonly Remembered[]): void {
+    // Where it cannot be told apart it counts as a change of everything.
+    void changes;
   }
 
-  /** Takes `expectQuietCommit` back. */
+  /** Takes `expectCommit` back. */
   withdraw(): void {
     // See there.
   }

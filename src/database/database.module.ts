@@ -6,6 +6,7 @@ import { Settings } from '../config/settings.js';
 import { CommittedState, UnknownState } from './committed-state.js';
 import { openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
+import { GroupedInserts } from './grouped-inserts.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
@@ -27,6 +28,7 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
   ],
   providers: [
     DemoData,
+    GroupedInserts,
     QuietWrites,
     {
       provide: CommittedState,
@@ -35,7 +37,7 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
         dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
     },
   ],
-  exports: [CommittedState, DemoData, QuietWrites],
+  exports: [CommittedState, DemoData, GroupedInserts, QuietWrites],
 })
 export class DatabaseModule {}
 

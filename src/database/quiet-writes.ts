@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CommittedState } from './committed-state.js';
+import { commitDeclared } from './declared-commit.js';
 
 /**
  * Writes what is never remembered: counters and last uses, every second. Were they taken for changes, what is remembered
@@ -14,24 +15,15 @@ export class QuietWrites {
   ) {}
 
   /** Runs writes in one transaction that does not count as a change. */
-  async run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
-    try {
-      return await this.dataSource.transaction(async (manager) => {
-        const result = await writes(manager);
-        await this.touch(manager);
-        this.committed.expectQuietCommit();
-        return result;
-      });
-    } finally {
-      this.committed.current();
-      this.committed.withdraw();
-    }
+  run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return commitDeclared(this.dataSource, this.committed, [], async (manager) => {
+      const result = await writes(manager);
+      await this.touch(manager);
+      return result;
+    });
   }
 
-  /**
-   * Makes sure that there is something to commit: SQLite commits nothing when every page is left as it was, and the next
-   * commit, which is waited for, would be somebody else's. Nothing else uses the user version.
-   */
+  /** Makes sure that there is something to commit. Nothing else uses the user version. */
   private async touch(manager: EntityManager): Promise<void> {
     if (this.dataSource.options.type !== 'sqlite') return;
     const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');

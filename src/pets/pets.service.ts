@@ -35,7 +35,7 @@ export class PetsService {
   /** Adds an animal; once the unit is committed it is on disk. */
   async create({ name, categoryId, status }: NewPet, unit: UnitOfWork): Promise<Pet> {
     const row = this.pets.create({ name, categoryId, status });
-    await unit.manager.insert(Pet, row);
+    await unit.insert(Pet, row);
     const pet = { id: row.id, name, categoryId, status };
     unit.afterCommit(() => this.events.publish('pet.created', pet));
     return pet;

@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { CommittedState } from '../committed-state.js';
+import { ALL_REMEMBERED, CommittedState, type Remembered } from '../committed-state.js';
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
@@ -16,45 +16,51 @@ const LITTLE = endianness() === 'LE';
 export class WalIndexState extends CommittedState {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
-  private version = 0;
+  private readonly versions: Record<Remembered, number> = { answers: 0, keys: 0 };
   /** Undefined before it is opened, null where there is no WAL index to open. */
   private descriptor: number | null | undefined;
-  /** What the counter will be after our quiet commit. No other process can commit before it: we have the write lock. */
-  private quiet: number | undefined;
+  /** What the counter will be after our commit, and what that changes. Nobody commits before it: we have the write lock. */
+  private expected: { readonly counter: number; readonly changes: readonly Remembered[] } | undefined;
 
   /** `file` is that of the database, which must be open and in WAL mode when it is first asked. */
   constructor(private readonly file: string) {
     super();
   }
 
-  current(): number | undefined {
-    if (this.descriptor === undefined) this.descriptor = openWalIndex(this.file);
-    if (this.descriptor === null) return undefined;
-    readSync(this.descriptor, this.read, 0, HEADER_BYTES, 0);
-    if (this.read.equals(this.seen)) return this.version;
-    if (!this.isQuietCommit()) this.version += 1;
-    [this.seen, this.read] = [this.read, this.seen];
-    return this.version;
+  current(remembered: Remembered): number | undefined {
+    return this.look() ? this.versions[remembered] : undefined;
   }
 
-  override expectQuietCommit(): void {
-    this.current();
-    this.quiet = counterOf(this.seen) + 1;
+  override expectCommit(changes: readonly Remembered[]): void {
+    if (this.look()) this.expected = { counter: counterOf(this.seen) + 1, changes };
   }
 
   override withdraw(): void {
-    this.quiet = undefined;
+    // Before it is forgotten: somebody else may commit next.
+    this.look();
+    this.expected = undefined;
   }
 
-  /** Both copies tell the same once the header is written; in between it counts as any other change. */
-  private isQuietCommit(): boolean {
+  /** Counts what was committed since the last look; false where there is nothing to look at. */
+  private look(): boolean {
+    if (this.descriptor === undefined) this.descriptor = openWalIndex(this.file);
+    if (this.descriptor === null) return false;
+    readSync(this.descriptor, this.read, 0, HEADER_BYTES, 0);
+    if (this.read.equals(this.seen)) return true;
+    for (const changed of this.changesSeen()) this.versions[changed] += 1;
+    [this.seen, this.read] = [this.read, this.seen];
+    return true;
+  }
+
+  /** Both copies tell the same once the header is written; in between it counts as any other commit. */
+  private changesSeen(): readonly Remembered[] {
     const half = HEADER_BYTES / 2;
-    return (
-      this.quiet !== undefined &&
-      counterOf(this.read) === this.quiet &&
-      counterOf(this.seen) === this.quiet - 1 &&
-      this.read.compare(this.read, half, HEADER_BYTES, 0, half) === 0
-    );
+    const isExpected =
+      this.expected !== undefined &&
+      counterOf(this.read) === this.expected.counter &&
+      counterOf(this.seen) === this.expected.counter - 1 &&
+      this.read.compare(this.read, half, HEADER_BYTES, 0, half) === 0;
+    return this.expected && isExpected ? this.expected.changes : ALL_REMEMBERED;
   }
 }
 

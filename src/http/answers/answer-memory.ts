@@ -34,14 +34,14 @@ export class AnswerMemory {
 
   /** The state to remember an answer with; ask before the database is read. Undefined where nothing can be remembered. */
   state(): number | undefined {
-    return this.committed.current();
+    return this.committed.current('answers');
   }
 
   /** What the target was answered, if that was in the state that the database is in now. */
-  recall(target: string, current: number | undefined): RememberedAnswer | undefined {
+  recall(target: string): RememberedAnswer | undefined {
     const remembered = this.answers.get(target);
     if (!remembered) return undefined;
-    if (remembered.state === current) return remembered.answer;
+    if (remembered.state === this.state()) return remembered.answer;
     this.forget(target);
     return undefined;
   }

@@ -5,7 +5,6 @@ import type { ApiKey } from '../../auth/api-key.entity.js';
 import { ApiKeyVerifier } from '../../auth/api-key.verifier.js';
 import { identify } from '../../auth/identify.js';
 import { KeyUseService } from '../../auth/key-use.service.js';
-import { CommittedState } from '../../database/committed-state.js';
 import { writeRefusal } from '../../errors/error.filter.js';
 import { RequestLogMiddleware } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
@@ -26,7 +25,6 @@ const done = (): void => undefined;
 @Injectable()
 export class RememberedAnswers {
   constructor(
-    private readonly committed: CommittedState,
     private readonly answers: AnswerMemory,
     private readonly verifier: ApiKeyVerifier,
     private readonly keyUse: KeyUseService,
@@ -52,9 +50,8 @@ export class RememberedAnswers {
     // An origin is for CORS, a missing host for a refusal: the chain knows them.
     if (method !== 'GET' || headers.origin !== undefined || headers.host === undefined) return false;
     if (!ACCEPTS_JSON.has(headers.accept)) return false;
-    const state = this.committed.current();
-    const answer = this.answers.recall(url, state);
-    const key = answer && this.verifier.recall(headers.authorization, state);
+    const answer = this.answers.recall(url);
+    const key = answer && this.verifier.recall(headers.authorization);
     if (!answer || !key || !mayHave(key, answer)) return false;
     this.answer(request, response, key, answer).catch((refusal: unknown) =>
       writeRefusal(refusal, request, response),

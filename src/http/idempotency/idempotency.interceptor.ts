@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { callerOf } from '../../auth/caller.js';
+import { GroupedInserts } from '../../database/grouped-inserts.js';
 import { OneTransaction, SingleStatements } from '../../database/unit-of-work.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
@@ -32,6 +33,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     private readonly dataSource: DataSource,
     private readonly store: IdempotencyStore,
     private readonly reflector: Reflector,
+    private readonly inserts: GroupedInserts,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -40,7 +42,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     const key = idempotencyKeyOf(request);
     if (key === undefined) {
-      setUnit(request, new SingleStatements(this.dataSource.manager));
+      setUnit(request, new SingleStatements(this.dataSource.manager, this.inserts));
       return next.handle();
     }
     const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
