@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -12,11 +12,11 @@ import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
 import { AcceptableGuard } from './http/acceptable.guard.js';
 import { AnswerMemory } from './http/answers/answer-memory.js';
-import { RememberedAnswers } from './http/answers/remembered-answers.js';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
 import { DeprecationService } from './http/deprecation/deprecation.service.js';
 import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
+import { DirectRouter } from './http/direct/direct-router.js';
 import { IdempotencyInterceptor } from './http/idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './http/idempotency/idempotency.store.js';
 import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
@@ -43,6 +43,7 @@ class ClockModule {}
  */
 @Module({
   imports: [
+    DiscoveryModule,
     SettingsModule,
     ClockModule,
     LoggingModule,
@@ -71,8 +72,8 @@ class ClockModule {}
     UnmatchedRoutes,
     AnswerMemory,
     DeprecationService,
+    DirectRouter,
     IdempotencyStore,
-    RememberedAnswers,
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],

@@ -144,9 +144,8 @@ describe('the query plan', () => {
       });
       for (const target of [`/v1/pets?limit=20&${filter}`, linksOf(first.headers.get('link')).next ?? '']) {
         asked.length = 0;
-        // A client that is particular is not answered from memory.
-        const headers = { accept: 'application/json, text/*;q=0.1' };
-        expect((await store.request('GET', target, { headers })).status).toBe(200);
+        // Another target, so that it is not answered from memory.
+        expect((await store.request('GET', `${target}&asked=again`)).status).toBe(200);
         const lists = asked.filter(({ sql }) => sql.includes('"pets"'));
         expect(lists).toHaveLength(1);
         const [{ sql, parameters } = { sql: '', parameters: [] }] = lists;

@@ -30,7 +30,7 @@ export class GroupedInserts {
   /** Inserts a row and resolves once it is committed; what the database generates is then set on the row. */
   async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
     // SQLite tells the id of the last row alone; those before are counted back, which a chosen id would belie.
-    if (this.hasChosenId(entity, row)) await this.dataSource.manager.insert(entity, row as never);
+    if (this.hasChosenId(entity, row)) await this.dataSource.manager.insert(entity, row);
     else await this.inNextGroup(entity, row);
   }
 

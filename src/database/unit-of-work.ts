@@ -39,7 +39,7 @@ export class OneTransaction extends UnitOfWork {
   private readonly callbacks: (() => void)[] = [];
 
   async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
-    await this.manager.insert(entity, row as never);
+    await this.manager.insert(entity, row);
   }
 
   afterCommit(callback: () => void): void {

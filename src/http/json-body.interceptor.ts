@@ -1,10 +1,10 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { raw, type Request, type RequestHandler, type Response } from 'express';
-import type { Observable } from 'rxjs';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { parseExactJson } from './exact-json.js';
+import { PromisedInterceptor } from './promised.interceptor.js';
 
 const BODY_BYTES = Symbol('body bytes');
 
@@ -24,20 +24,21 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * a valid key, scope or quota never gets a body parsed.
  */
 @Injectable()
-export class JsonBodyInterceptor implements NestInterceptor {
+export class JsonBodyInterceptor extends PromisedInterceptor {
   private readonly read: RequestHandler;
 
   constructor(private readonly settings: Settings) {
+    super();
     this.read = raw({ type: () => true, limit: settings.bodyLimitBytes });
   }
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (!BODILESS.has(request.method) && hasBody(request)) {
       request.body = await this.parse(request, http.getResponse<Response>());
     }
-    return next.handle();
+    return next();
   }
 
   private async parse(request: Request, response: Response): Promise<unknown> {

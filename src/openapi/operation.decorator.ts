@@ -1,5 +1,6 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata, type Type } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ANSWERS_JSON } from '../http/direct/answers-json.js';
 
 /** OpenAPI extension that carries the name of an answered array to the document's making; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
@@ -33,7 +34,11 @@ export function Operation(operation: {
     ...documentedHeaders(answers.optionalHeaders, false),
   };
   const success = { status: answers.status, description: answers.description, headers };
-  const documented = [ApiOperation({ operationId: id, summary, description }), HttpCode(answers.status)];
+  const documented = [
+    ApiOperation({ operationId: id, summary, description }),
+    HttpCode(answers.status),
+    SetMetadata(ANSWERS_JSON, true),
+  ];
   if ('type' in answers) {
     return applyDecorators(...documented, ApiResponse({ ...success, type: answers.type }));
   }

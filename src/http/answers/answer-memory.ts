@@ -1,24 +1,31 @@
+import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { CommittedState } from '../../database/committed-state.js';
-import type { Deprecation } from '../deprecation/deprecated.decorator.js';
 
-/** Answers that are remembered at most, and bytes of their bodies; then the one that was remembered first goes. */
+/** Answers that are remembered at most, and characters of their bodies; then the one that was remembered first goes. */
 const MOST_ANSWERS = 2_000;
-const MOST_BYTES = 16 * 1_048_576;
+const MOST_CHARACTERS = 16 * 1_048_576;
 /** Longest request target that is remembered, in characters. */
 const LONGEST_TARGET = 512;
 
-/** What a GET operation answered with 200. */
-export interface RememberedAnswer {
-  readonly body: Buffer;
-  readonly tag: string;
-  /** The headers that the operation set, by name. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Scopes that a key must hold for it. */
-  readonly scopes: readonly string[];
-  readonly deprecation: Deprecation | undefined;
-  /** Template of the route, for logs and metrics. */
-  readonly template: string;
+/** What an operation answered. */
+export interface Answer {
+  readonly body: unknown;
+  /** The headers that it set, by name. */
+  readonly headers: readonly (readonly [name: string, value: OutgoingHttpHeader])[];
+  /** The entity tag of a body that is text, answered with 200; only such an answer is remembered. */
+  readonly tag: string | undefined;
+}
+
+interface Kept {
+  readonly state: number;
+  readonly answer: Answer;
+}
+
+interface Sought {
+  readonly state: number;
+  /** Undefined when it came to nothing. */
+  readonly answer: Promise<Answer | undefined>;
 }
 
 /**
@@ -27,39 +34,62 @@ export interface RememberedAnswer {
  */
 @Injectable()
 export class AnswerMemory {
-  private readonly answers = new Map<string, { answer: RememberedAnswer; state: number }>();
-  private bytes = 0;
+  private readonly kept = new Map<string, Kept>();
+  private readonly sought = new Map<string, Sought>();
+  private characters = 0;
 
   constructor(private readonly committed: CommittedState) {}
 
-  /** The state to remember an answer with; ask before the database is read. Undefined where nothing can be remembered. */
-  state(): number | undefined {
-    return this.committed.current('answers');
+  /** What the target is answered now: from memory, together with a request that asks the same, or by the operation. */
+  async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
+    // Before anything is read: what is committed meanwhile makes the answer too old to be remembered.
+    const state = this.committed.current('answers');
+    if (state === undefined || target.length > LONGEST_TARGET) return operation();
+    const kept = this.kept.get(target);
+    if (kept?.state === state) return kept.answer;
+    // It began after the last commit that we must see, so it sees that too.
+    const sought = this.sought.get(target);
+    const shared = sought?.state === state ? await sought.answer : undefined;
+    return shared ?? this.seek(target, state, operation);
   }
 
-  /** What the target was answered, if that was in the state that the database is in now. */
-  recall(target: string): RememberedAnswer | undefined {
-    const remembered = this.answers.get(target);
-    if (!remembered) return undefined;
-    if (remembered.state === this.state()) return remembered.answer;
-    this.forget(target);
-    return undefined;
+  private async seek(target: string, state: number, operation: () => Promise<Answer>): Promise<Answer> {
+    const answering = operation();
+    const sought = { state, answer: answering.then(rememberable, nothing) };
+    this.sought.set(target, sought);
+    try {
+      const answer = await answering;
+      if (rememberable(answer)) this.keep(target, { state, answer });
+      return answer;
+    } finally {
+      if (this.sought.get(target) === sought) this.sought.delete(target);
+    }
   }
 
-  /** Remembers what a target was answered, read after the state was asked. */
-  remember(target: string, answer: RememberedAnswer, state: number | undefined): void {
-    if (state === undefined || target.length > LONGEST_TARGET) return;
+  private keep(target: string, kept: Kept): void {
     this.forget(target);
-    this.answers.set(target, { answer, state });
-    this.bytes += answer.body.length;
-    for (const oldest of this.answers.keys()) {
-      if (this.answers.size <= MOST_ANSWERS && this.bytes <= MOST_BYTES) break;
+    this.kept.set(target, kept);
+    this.characters += sizeOf(kept);
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= MOST_ANSWERS && this.characters <= MOST_CHARACTERS) break;
       this.forget(oldest);
     }
   }
 
   private forget(target: string): void {
-    this.bytes -= this.answers.get(target)?.answer.body.length ?? 0;
-    this.answers.delete(target);
+    const kept = this.kept.get(target);
+    if (!kept) return;
+    this.characters -= sizeOf(kept);
+    this.kept.delete(target);
   }
+}
+
+const nothing = (): undefined => undefined;
+
+function rememberable(answer: Answer): Answer | undefined {
+  return answer.tag === undefined ? undefined : answer;
+}
+
+function sizeOf({ answer: { body } }: Kept): number {
+  return typeof body === 'string' ? body.length : 0;
 }

@@ -1,13 +1,13 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { lastValueFrom, of, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { callerOf } from '../../auth/caller.js';
 import { GroupedInserts } from '../../database/grouped-inserts.js';
 import { OneTransaction, SingleStatements } from '../../database/unit-of-work.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { PromisedInterceptor } from '../promised.interceptor.js';
 import { setUnit } from './current-unit.js';
 import type { IdempotencyEntry } from './idempotency-entry.entity.js';
 import { idempotencyKeyOf, requestDigest } from './idempotency-key.js';
@@ -26,7 +26,7 @@ interface Once {
  * It stands outside of what writes the response, whose text it keeps.
  */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotencyInterceptor extends PromisedInterceptor {
   private readonly inProgress = new Set<string>();
 
   constructor(
@@ -34,27 +34,29 @@ export class IdempotencyInterceptor implements NestInterceptor {
     private readonly store: IdempotencyStore,
     private readonly reflector: Reflector,
     private readonly inserts: GroupedInserts,
-  ) {}
+  ) {
+    super();
+  }
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    if (!this.reflector.get<boolean | undefined>(IDEMPOTENT, context.getHandler())) return next.handle();
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    if (!this.reflector.get<boolean | undefined>(IDEMPOTENT, context.getHandler())) return next();
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const key = idempotencyKeyOf(request);
     if (key === undefined) {
       setUnit(request, new SingleStatements(this.dataSource.manager, this.inserts));
-      return next.handle();
+      return next();
     }
     const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const response = http.getResponse<Response>();
-    return of((await this.replay(once, response)) ?? (await this.carryOut(once, request, response, next)));
+    return (await this.replay(once, response)) ?? (await this.carryOut(once, request, response, next));
   }
 
   private async carryOut(
     once: Once,
     request: Request,
     response: Response,
-    next: CallHandler,
+    next: () => Promise<unknown>,
   ): Promise<string> {
     const name = `${once.clientId} ${once.key}`;
     if (this.inProgress.has(name)) {
@@ -77,7 +79,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     once: Once,
     request: Request,
     response: Response,
-    next: CallHandler,
+    next: () => Promise<unknown>,
   ): Promise<string> {
     let unit: OneTransaction | undefined;
     const body = await this.dataSource.transaction(async (manager) => {
@@ -86,7 +88,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       unit = new OneTransaction(manager);
       setUnit(request, unit);
       const before = new Set(response.getHeaderNames());
-      const text = (await lastValueFrom(next.handle() as Observable<string | undefined>)) ?? '';
+      const text = ((await next()) as string | undefined) ?? '';
       const added = response.getHeaderNames().filter((header) => !before.has(header));
       const headers = Object.fromEntries(added.map((header) => [header, String(response.getHeader(header))]));
       await this.store.keep(manager, { ...once, status: response.statusCode, headers, body: text });

@@ -1,0 +1,28 @@
+import type { CanActivate, PipeTransform } from '@nestjs/common';
+import type { ApplicationConfig } from '@nestjs/core';
+import { ErrorFilter } from '../../errors/error.filter.js';
+import { PromisedInterceptor } from '../promised.interceptor.js';
+
+/** What Nest runs around every operation, in its order. */
+export interface DirectChain {
+  readonly guards: readonly CanActivate[];
+  readonly interceptors: readonly PromisedInterceptor[];
+  readonly pipes: readonly PipeTransform[];
+}
+
+/** The chain of an application; a sentence instead when something is in it that only Nest can run. */
+export function directChainOf(config: ApplicationConfig): DirectChain | string {
+  const interceptors = config.getGlobalInterceptors();
+  const isPromised = (one: object): one is PromisedInterceptor => one instanceof PromisedInterceptor;
+  if (!interceptors.every(isPromised)) return 'a global interceptor is not a PromisedInterceptor';
+  if (!config.getGlobalFilters().every((filter) => filter instanceof ErrorFilter))
+    return 'there is a global exception filter besides ErrorFilter';
+  const ofRequest = [
+    ...config.getGlobalRequestGuards(),
+    ...config.getGlobalRequestInterceptors(),
+    ...config.getGlobalRequestPipes(),
+    ...config.getGlobalRequestFilters(),
+  ];
+  if (ofRequest.length > 0) return 'a global guard, interceptor, pipe or filter is request-scoped';
+  return { guards: config.getGlobalGuards(), interceptors, pipes: config.getGlobalPipes() };
+}
