@@ -9,7 +9,6 @@ import { makeStore, median, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ANIMALS = 100_000;
-const CONNECTIONS = 32;
 const PAGES = 300;
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({
@@ -24,7 +23,7 @@ const ROUNDS = Number(options.rounds);
 
 if (!existsSync(join(HERE, 'node_modules/autocannon')))
   execFileSync('npm', ['ci'], { cwd: HERE, stdio: 'inherit' });
-const { default: autocannon } = await import('autocannon');
+const { load, LOADER } = await import('./load.mjs');
 
 const store = await makeStore(ANIMALS);
 const servers = await startServers();
@@ -46,6 +45,7 @@ for (const { stop } of Object.values(servers)) await stop();
 store.remove();
 const result = {
   node: process.version,
+  loader: LOADER,
   seconds: SECONDS,
   rounds: ROUNDS,
   startMs: Math.round(median(starts)),
@@ -249,7 +249,10 @@ async function measure({ name, requests, status, body, ratios }) {
       const sent = await Promise.all(asked.map((request) => prepared(url, request)));
       await check(url, sent, checks, server);
       if (round === 0) await load(url, sent, 1);
-      (runs[server] ??= []).push(await load(url, sent, SECONDS));
+      const run = await load(url, sent, SECONDS);
+      const mayRefuse = [checks.status].flat().every((code) => code >= 400);
+      if (run.refused > 0 && !mayRefuse) throw new Error(`${server} refused ${run.refused} of ${name}`);
+      (runs[server] ??= []).push(run);
       await check(url, sent, checks, server);
     }
   }
@@ -292,10 +295,4 @@ async function check(url, requests, { status, body }, server) {
         `${server} answered ${request.method} ${path} with ${response.status}: ${text.slice(0, 300)}`,
       );
   }
-}
-
-async function load(url, requests, seconds) {
-  const run = await autocannon({ url, connections: CONNECTIONS, duration: seconds, requests });
-  if (run.errors > 0 || run.timeouts > 0) throw new Error(`${url}: ${run.errors} errors`);
-  return { perSecond: run.requests.total / run.duration, p99: run.latency.p99 };
 }

@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { ApiKey } from './api-key.entity.js';
@@ -18,17 +19,21 @@ import { KeyUseService } from './key-use.service.js';
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
+  private readonly isPublic;
+
   constructor(
     private readonly verifier: ApiKeyVerifier,
     private readonly quota: QuotaService,
     private readonly use: KeyUseService,
-    private readonly reflector: Reflector,
-  ) {}
+    reflector: Reflector,
+  ) {
+    this.isPublic = new HandlerMetadata((targets) =>
+      reflector.getAllAndOverride<boolean>(PUBLIC_ROUTE, targets),
+    );
+  }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.getAllAndOverride<boolean>(PUBLIC_ROUTE, [context.getHandler(), context.getClass()])) {
-      return true;
-    }
+    if (this.isPublic.of(context)) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();

@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
@@ -11,16 +12,19 @@ import { scopeChallenge } from './challenge.js';
 /** Lets only keys pass that hold the scopes of `@RequireScopes()`; a refusal counts nothing (RFC 6750 section 3.1). */
 @Injectable()
 export class ScopesGuard implements CanActivate {
+  private readonly required;
+
   constructor(
     private readonly quota: QuotaService,
-    private readonly reflector: Reflector,
-  ) {}
+    reflector: Reflector,
+  ) {
+    this.required = new HandlerMetadata((targets) =>
+      reflector.getAllAndMerge<string[]>(REQUIRED_SCOPES, targets),
+    );
+  }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const required = this.reflector.getAllAndMerge<string[]>(REQUIRED_SCOPES, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const required = this.required.of(context);
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const held = callerOf(request)?.scopes ?? [];

@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { HEADERS_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UnmatchedRoutes } from './unmatched-routes.js';
@@ -14,22 +15,23 @@ const JSON_TYPE = 'application/json';
  */
 @Injectable()
 export class AcceptableGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  private readonly type;
+
+  constructor(reflector: Reflector) {
+    this.type = new HandlerMetadata(([handler]) => typeOf(reflector, handler));
+  }
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     if (request.headers.accept === undefined || context.getClass() === UnmatchedRoutes) return true;
-    const type = this.typeOf(context);
+    const type = this.type.of(context);
     if (request.accepts(type) !== false) return true;
     throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type } });
   }
+}
 
-  private typeOf(context: ExecutionContext): string {
-    const headers = this.reflector.get<{ name: string; value: string }[] | undefined>(
-      HEADERS_METADATA,
-      context.getHandler(),
-    );
-    const own = headers?.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
-    return own?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
-  }
+function typeOf(reflector: Reflector, handler: Parameters<Reflector['get']>[1]): string {
+  const headers = reflector.get<{ name: string; value: string }[] | undefined>(HEADERS_METADATA, handler);
+  const own = headers?.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
+  return own?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
 }

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { AnswerMemory, type Answer } from './answers/answer-memory.js';
 import { REMEMBERED } from './answers/remembered.decorator.js';
 import { entityTag, writeRevalidated } from './conditional-get.js';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { PromisedInterceptor } from './promised.interceptor.js';
 
 /**
@@ -13,11 +14,16 @@ import { PromisedInterceptor } from './promised.interceptor.js';
  */
 @Injectable()
 export class ConditionalGetInterceptor extends PromisedInterceptor {
+  private readonly isRemembered;
+
   constructor(
     private readonly answers: AnswerMemory,
-    private readonly reflector: Reflector,
+    reflector: Reflector,
   ) {
     super();
+    this.isRemembered = new HandlerMetadata(([handler]) =>
+      reflector.get<boolean | undefined>(REMEMBERED, handler),
+    );
   }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
@@ -40,7 +46,7 @@ export class ConditionalGetInterceptor extends PromisedInterceptor {
     response: Response,
     next: () => Promise<unknown>,
   ): Promise<Answer> {
-    const isRemembered = this.reflector.get<boolean | undefined>(REMEMBERED, context.getHandler()) === true;
+    const isRemembered = this.isRemembered.of(context) === true;
     const read = () => answerBy(response, next);
     return isRemembered && request.method === 'GET' ? this.answers.answer(request.originalUrl, read) : read();
   }

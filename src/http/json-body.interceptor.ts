@@ -17,6 +17,8 @@ export function bodyBytesOf(request: Request): Buffer {
 
 /** `application/json`, alone or with a charset parameter of UTF-8 (RFC 8259 section 8.1 knows no other). */
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
+/** Throws for anything else. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
@@ -47,7 +49,7 @@ export class JsonBodyInterceptor extends PromisedInterceptor {
     const bytes = await this.bytesOf(request, response);
     (request as RequestWithBytes)[BODY_BYTES] = bytes;
     try {
-      return parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+      return parseExactJson(UTF8.decode(bytes));
     } catch (error) {
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: reasonOf(error) }, cause: error });
     }

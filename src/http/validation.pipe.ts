@@ -85,9 +85,17 @@ function isDto(metatype: abstract new (...args: never[]) => unknown): boolean {
   return fieldsOf(metatype).size > 0;
 }
 
-function fieldsOf(metatype: abstract new (...args: never[]) => unknown): Set<string> {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
-  return new Set(rules.map(({ propertyName }) => propertyName));
+/** The fields of each class, which its decorators declared before any body came. */
+const knownFields = new WeakMap<object, ReadonlySet<string>>();
+
+function fieldsOf(metatype: abstract new (...args: never[]) => unknown): ReadonlySet<string> {
+  let fields = knownFields.get(metatype);
+  if (!fields) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
+    fields = new Set(rules.map(({ propertyName }) => propertyName));
+    knownFields.set(metatype, fields);
+  }
+  return fields;
 }
 
 /**

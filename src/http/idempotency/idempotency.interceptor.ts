@@ -7,6 +7,7 @@ import { GroupedInserts } from '../../database/grouped-inserts.js';
 import { OneTransaction, SingleStatements } from '../../database/unit-of-work.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { HandlerMetadata } from '../../handler-metadata.js';
 import { PromisedInterceptor } from '../promised.interceptor.js';
 import { setUnit } from './current-unit.js';
 import type { IdempotencyEntry } from './idempotency-entry.entity.js';
@@ -28,18 +29,22 @@ interface Once {
 @Injectable()
 export class IdempotencyInterceptor extends PromisedInterceptor {
   private readonly inProgress = new Set<string>();
+  private readonly isIdempotent;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly store: IdempotencyStore,
-    private readonly reflector: Reflector,
+    reflector: Reflector,
     private readonly inserts: GroupedInserts,
   ) {
     super();
+    this.isIdempotent = new HandlerMetadata(([handler]) =>
+      reflector.get<boolean | undefined>(IDEMPOTENT, handler),
+    );
   }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
-    if (!this.reflector.get<boolean | undefined>(IDEMPOTENT, context.getHandler())) return next();
+    if (!this.isIdempotent.of(context)) return next();
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const key = idempotencyKeyOf(request);

@@ -1,0 +1,76 @@
+// Loads a server with requests, over and over in their order: by wrk where it is installed, else by autocannon, which costs
+// so much more itself that it holds fast servers back.
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const CONNECTIONS = 32;
+const MS = { us: 0.001, ms: 1, s: 1_000 };
+
+/** The tool that loads: its name and version. */
+export const LOADER = versionOfWrk() ?? 'autocannon';
+
+/** Requests per second, the 99th percentile of latency in ms, and how many were not answered as `succeeds` says. */
+export async function load(url, requests, seconds) {
+  return LOADER === 'autocannon' ? byAutocannon(url, requests, seconds) : byWrk(url, requests, seconds);
+}
+
+function versionOfWrk() {
+  try {
+    return execFileSync('sh', ['-c', 'wrk -v 2>&1 || true'], { encoding: 'utf8' }).match(/wrk \S+/)?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+async function byWrk(url, requests, seconds) {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-load-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    writeFileSync(script, lua(requests));
+    const { stdout } = await promisify(execFile)('wrk', [
+      '--threads=1',
+      `--connections=${CONNECTIONS}`,
+      `--duration=${seconds}s`,
+      '--latency',
+      `--script=${script}`,
+      url,
+    ]);
+    const broken = /Socket errors: (.*)/.exec(stdout)?.[1];
+    if (broken) throw new Error(`${url}: ${broken}`);
+    const [, value, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout);
+    return {
+      perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)[1]),
+      p99: Number(value) * MS[unit],
+      refused: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A script for wrk that makes the requests once and then sends them in turn. */
+function lua(requests) {
+  const text = (value) => (value === undefined ? 'nil' : JSON.stringify(value));
+  const made = requests.map(({ method, path, headers, body }) => {
+    const pairs = Object.entries(headers).map(([name, value]) => `[${text(name)}]=${text(value)}`);
+    return `made[#made + 1] = wrk.format(${text(method)}, ${text(path)}, {${pairs.join(', ')}}, ${text(body)})`;
+  });
+  // Lua takes no function with more than 65,536 constants.
+  const parts = [];
+  for (let at = 0; at < made.length; at += 1_000)
+    parts.push(`(function()\n${made.slice(at, at + 1_000).join('\n')}\nend)()`);
+  return `
+    local made, sent = {}, 0
+    function init() ${parts.join(';')} end
+    function request() sent = sent % #made + 1; return made[sent] end`;
+}
+
+async function byAutocannon(url, requests, seconds) {
+  const { default: autocannon } = await import('autocannon');
+  const run = await autocannon({ url, connections: CONNECTIONS, duration: seconds, requests });
+  if (run.errors > 0 || run.timeouts > 0) throw new Error(`${url}: ${run.errors} errors`);
+  return { perSecond: run.requests.total / run.duration, p99: run.latency.p99, refused: run.non2xx };
+}
