@@ -9,7 +9,7 @@ const PUBLIC_SURFACE = [
   'clock',
   'auth/(auth\\.decorators|caller|scopes)',
   'config/settings',
-  'database/(int64|demo-data|page|unit-of-work)',
+  'database/(int64|demo-data|json-rows|json-text|page|unit-of-work)',
   'errors/(api-error|api-errors\\.decorator|define-errors)',
   'http/deprecation/deprecated\\.decorator',
   'events/domain-events',

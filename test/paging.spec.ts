@@ -146,17 +146,19 @@ describe('the query plan', () => {
         asked.length = 0;
         // Another target, so that it is not answered from memory.
         expect((await store.request('GET', `${target}&asked=again`)).status).toBe(200);
-        const lists = asked.filter(({ sql }) => sql.includes('"pets"'));
+        const lists = asked.filter(({ sql }) => sql.includes('FROM pets'));
         expect(lists).toHaveLength(1);
         const [{ sql, parameters } = { sql: '', parameters: [] }] = lists;
         const plan = (await dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)) as {
           detail: string;
         }[];
-        expect(plan.map(({ detail }) => detail)).toEqual([
+        // What SQLite does with the rows of the page, which are 21 at most, is written of subqueries and json_group_array.
+        const ofTable = plan.filter(({ detail }) => !/subquery|json_group_array/.test(detail));
+        expect(ofTable.map(({ detail }) => detail)).toEqual([
           filter === ''
-            ? expect.stringMatching(/^SEARCH pet USING INTEGER PRIMARY KEY \(rowid>\?\)$/)
+            ? expect.stringMatching(/^SEARCH pets USING INTEGER PRIMARY KEY \(rowid>\?\)$/)
             : expect.stringMatching(
-                /^SEARCH pet USING INDEX pets_status_id \(status=\? AND (id|rowid)>\?\)$/,
+                /^SEARCH pets USING INDEX pets_status_id \(status=\? AND (id|rowid)>\?\)$/,
               ),
         ]);
       }

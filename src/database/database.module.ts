@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
@@ -7,11 +7,14 @@ import { CommittedState, UnknownState } from './committed-state.js';
 import { openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
 import { GroupedInserts } from './grouped-inserts.js';
+import { JsonReader } from './json-reader.js';
+import { JsonRows } from './json-rows.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
-/** Opens the database, brings its schema up to date and provides TypeORM's DataSource. */
+/** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
+@Global()
 @Module({
   imports: [
     DiscoveryModule,
@@ -29,7 +32,13 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
   providers: [
     DemoData,
     GroupedInserts,
+    JsonRows,
     QuietWrites,
+    {
+      provide: JsonReader,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => readerOf(dataSource),
+    },
     {
       provide: CommittedState,
       inject: [DataSource],
@@ -37,9 +46,14 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
         dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
     },
   ],
-  exports: [CommittedState, DemoData, GroupedInserts, QuietWrites],
+  exports: [CommittedState, DemoData, GroupedInserts, JsonRows, QuietWrites],
 })
 export class DatabaseModule {}
+
+function readerOf(dataSource: DataSource): JsonReader {
+  if (dataSource instanceof SqliteDataSource) return dataSource.reader;
+  throw new Error(`Nobody reads JSON from ${dataSource.options.type} yet.`);
+}
 
 async function openDatabase(databaseUrl: string): Promise<DataSource> {
   const dataSource = await openDataSource({ databaseUrl });

@@ -1,5 +1,6 @@
 import { Injectable, StreamableFile, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
+import { JsonText } from '../database/json-text.js';
 import { writeExactJson } from './exact-json.js';
 import { PromisedInterceptor } from './promised.interceptor.js';
 
@@ -12,6 +13,6 @@ export class JsonResponseInterceptor extends PromisedInterceptor {
     if (body === undefined || body instanceof StreamableFile || response.headersSent) return body;
     if (response.hasHeader('Content-Type')) return body;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    return writeExactJson(body);
+    return body instanceof JsonText ? body.text : writeExactJson(body);
   }
 }

@@ -2,6 +2,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
+import type { JsonText } from '../database/json-text.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import { Remembered } from '../http/answers/remembered.decorator.js';
 import { Deprecated } from '../http/deprecation/deprecated.decorator.js';
@@ -39,7 +40,7 @@ export class PetsController {
       optionalHeaders: NEXT_PAGE,
     },
   })
-  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<PetDto[]> {
+  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText> {
     return pager.answer(query, (page) => this.pets.list(page, query.status));
   }
 
@@ -84,7 +85,7 @@ export class PetsController {
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
-  getPet(@Param() { petId }: GetPetParams): Promise<PetDto> {
+  getPet(@Param() { petId }: GetPetParams): Promise<JsonText> {
     return this.pets.get(petId);
   }
 }

@@ -1,14 +1,16 @@
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import { ApiError } from '../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import type { OwnWrites } from '../committed-state.js';
+import { refusalIfBusy } from './busy.js';
 import type { ConnectionTurns } from './connection-turns.js';
 
 const DEFERRED_BEGIN = 'BEGIN TRANSACTION';
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const IMMEDIATE_BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
+
+/** What certainly changes nothing. */
+const READS = /^\s*SELECT\b/;
 
 /**
  * A query runner that holds the connection from the start of a transaction to its end, or for its one query.
@@ -37,9 +39,9 @@ export class SerialQueryRunner extends SqliteQueryRunner {
       );
       return (await this.withExactRowId(result)) as never;
     } catch (error) {
-      throw translate(error);
+      throw refusalIfBusy(error, (error as { driverError?: { code?: string } }).driverError?.code);
     } finally {
-      if (!sql.startsWith('SELECT')) this.ownWrites.note();
+      if (!READS.test(sql)) this.ownWrites.note();
       giveBack?.();
     }
   }
@@ -97,15 +99,4 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     this.giveBack?.();
     this.giveBack = undefined;
   }
-}
-
-/** Another process holding the file locked is a passing state, not a defect. */
-function translate(error: unknown): unknown {
-  const code = (error as { driverError?: { code?: string } }).driverError?.code;
-  if (code !== 'SQLITE_BUSY' && code !== 'SQLITE_LOCKED') return error;
-  return new ApiError(HTTP_ERRORS.service_unavailable, {
-    params: { reason: 'the database is busy' },
-    headers: { 'Retry-After': '1' },
-    cause: error,
-  });
 }

@@ -5,11 +5,14 @@ import {
   type ObjectLiteral,
   type SelectQueryBuilder,
 } from 'typeorm';
+import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWrites, type CommittedState } from '../committed-state.js';
 import { ConnectionTurns } from './connection-turns.js';
+import type { JsonReader } from '../json-reader.js';
 import { int64Transformer } from '../int64.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
+import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 import { WalIndexState } from './wal-index-state.js';
 
@@ -17,6 +20,8 @@ import { WalIndexState } from './wal-index-state.js';
 export class SqliteDataSource extends DataSource {
   /** Whether anything was committed, by this process or another. */
   readonly committed: CommittedState;
+  /** Reads what is committed, from when this is initialized. */
+  reader: JsonReader = new OwnConnection(this);
 
   constructor(options: DataSourceOptions) {
     super(options);
@@ -33,7 +38,15 @@ export class SqliteDataSource extends DataSource {
     await super.initialize();
     // Acknowledged means on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
+    const { database, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
+    if (database !== ':memory:') this.reader = await ReadConnection.open(this, database, busyTimeout);
     return this;
+  }
+
+  override async destroy(): Promise<void> {
+    if (this.reader instanceof ReadConnection) await this.reader.close();
+    this.reader = new OwnConnection(this);
+    await super.destroy();
   }
 
   override createQueryBuilder(...args: unknown[]): never {

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Page, PageRequest } from '../../database/page.js';
+import type { PageRequest, Position } from '../../database/page.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 import { pageLinks } from './page-links.js';
 import type { PageQuery } from './page.query.js';
@@ -13,7 +13,10 @@ export class Pager {
   ) {}
 
   /** The entries of the page that the query asks for. Throws validation_failed for a broken or foreign cursor. */
-  async answer<T>(query: PageQuery, list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  async answer<T>(
+    query: PageQuery,
+    list: (page: PageRequest) => Promise<{ readonly items: T; readonly next?: Position }>,
+  ): Promise<T> {
     const { limit, cursor, ...filter } = query;
     const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${String(value)}`);
     const name = [this.request.path, ...filters.toSorted()].join(' ');

@@ -1,0 +1,11 @@
+/** Reads what is committed, by statements that are prepared once. */
+export abstract class JsonReader {
+  /**
+   * The first row of a query, by the names of its columns; undefined when there is none. `?1` stands for the first
+   * parameter. int64 columns must be selected as text or within JSON: a driver may round them.
+   */
+  abstract first(
+    sql: string,
+    parameters: readonly (string | number)[],
+  ): Promise<Readonly<Record<string, unknown>> | undefined>;
+}
