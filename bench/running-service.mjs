@@ -44,7 +44,7 @@ export async function makeStore(animals) {
 /** Starts the service on a store; answers its address, how long it took to its first answer, and how to stop it. */
 export async function startService({ folder }, environment = {}) {
   const began = performance.now();
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
     cwd: folder,
     env: { ...ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

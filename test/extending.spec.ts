@@ -67,7 +67,7 @@ describe('the module of docs/extending.md, as it stands there', () => {
     );
     expect(stripVTControlCharacters(tests.stdout)).toMatch(/Tests +9 passed \(9\)/);
 
-    const service = await ServiceProcess.start(project, {}, join(project, 'dist/src/main.js'));
+    const service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     const petstore = async (...args: string[]) => {
       const { stdout } = await run(process.execPath, [join(project, 'bin/petstore.js'), ...args, '--json'], {

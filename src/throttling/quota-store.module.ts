@@ -7,9 +7,6 @@ import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaWriteBehind } from './memory/quota-write-behind.js';
 import { QuotaStore } from './quota-store.js';
-import { RedisLink } from './redis/redis-link.js';
-import { RedisQuotaStore } from './redis/redis-quota-store.js';
-import { ResilientQuotaStore } from './redis/resilient-quota-store.js';
 
 /** Begins every key in Redis. */
 const REDIS_PREFIX = 'petstore:quota:';
@@ -31,6 +28,10 @@ const REDIS_PREFIX = 'petstore:quota:';
       inject: [Settings, Metrics, MemoryQuotaStore],
       useFactory: async ({ redisUrl }: Settings, metrics: Metrics, memory: MemoryQuotaStore) => {
         if (redisUrl === null) return memory;
+        // Read only now: without REDIS_URL no start waits for it.
+        const { RedisLink } = await import('./redis/redis-link.js');
+        const { RedisQuotaStore } = await import('./redis/redis-quota-store.js');
+        const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
         const link = new RedisLink(redisUrl, REDIS_PREFIX, metrics);
         await link.open();
         return new ResilientQuotaStore(

@@ -46,7 +46,7 @@ export class ServiceProcess {
   static async start(
     folder: string,
     environment: NodeJS.ProcessEnv = {},
-    main = join(ROOT, 'dist/src/main.js'),
+    main = join(ROOT, 'dist/bundle/main.js'),
   ) {
     const child = run(main, folder, { PORT: '0', MANAGEMENT_PORT: '0', ...environment });
     let output = '';
