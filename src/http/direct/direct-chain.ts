@@ -15,7 +15,8 @@ export function directChainOf(config: ApplicationConfig): DirectChain | string {
   const interceptors = config.getGlobalInterceptors();
   const isPromised = (one: object): one is PromisedInterceptor => one instanceof PromisedInterceptor;
   if (!interceptors.every(isPromised)) return 'a global interceptor is not a PromisedInterceptor';
-  if (!config.getGlobalFilters().every((filter) => filter instanceof ErrorFilter))
+  // One derived from it may write something else.
+  if (!config.getGlobalFilters().every((filter) => filter.constructor === ErrorFilter))
     return 'there is a global exception filter besides ErrorFilter';
   const ofRequest = [
     ...config.getGlobalRequestGuards(),

@@ -1,0 +1,530 @@
+import {
+  Body,
+  Catch,
+  Controller,
+  createParamDecorator,
+  Get,
+  Header,
+  Headers,
+  Injectable,
+  Ip,
+  Module,
+  Param,
+  ParseIntPipe,
+  Post,
+  Query,
+  Req,
+  Res,
+  Scope,
+  StreamableFile,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  type ArgumentsHost,
+  type CanActivate,
+  type ExceptionFilter,
+  type ExecutionContext,
+  type MiddlewareConsumer,
+  type NestInterceptor,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
+import fc from 'fast-check';
+import { map, of, tap, type Observable } from 'rxjs';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DemoData } from '../src/database/demo-data.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { ErrorFilter } from '../src/errors/error.filter.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { DirectOperation } from '../src/http/direct/direct-operation.js';
+import { DirectRoutes, standsBefore, type Layer } from '../src/http/direct/direct-routes.js';
+import { PathTemplate } from '../src/http/direct/path-template.js';
+import { Metrics } from '../src/metrics/metrics.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { PetDto } from '../src/pets/dto/pet.dto.js';
+import { Store, type Answer, type StoreOptions } from './support/store.js';
+
+const run = vi.spyOn(DirectOperation.prototype, 'run');
+afterEach(() => void run.mockClear());
+
+async function open(options: StoreOptions = {}): Promise<Store> {
+  const store = await Store.open(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Lets Nest run everything while something is done. */
+async function byNest<T>(work: () => Promise<T>): Promise<T> {
+  const find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
+  try {
+    return await work();
+  } finally {
+    find.mockRestore();
+  }
+}
+
+/** What a client can see of an answer, but for what differs each time. */
+function seen(path: string, { status, text, headers }: Answer): object {
+  const { date: _date, 'x-request-id': _id, etag, ...shown } = Object.fromEntries(headers);
+  // What tells of a client has another tag in each store, because the client has another id.
+  return { status, text, headers: shown, etag: path.startsWith('/admin') ? typeof etag : etag };
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly key: 'own' | 'none' | 'wrong';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json: string | undefined;
+}
+
+const sent: fc.Arbitrary<Sent> = fc.record({
+  method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PATCH', 'OPTIONS'),
+  path: fc.constantFrom(
+    '/v1/pets',
+    '/v1/pets?limit=3',
+    '/v1/pets?limit=3&status=sold&limit=4',
+    '/v1/pets?limit=x&status=lost',
+    '/v1/pets?cursor=made-up',
+    '/v1/pets/1',
+    '/v1/pets/99999',
+    '/v1/pets/x',
+    '/v1/pets/%31',
+    '/v1/pets/',
+    '/v1/pets?#limit=2',
+    '/admin/clients?limit=1',
+    '/admin/clients/none',
+    '/admin/keys/none/revoke',
+    '/admin/usage',
+  ),
+  key: fc.constantFrom('own', 'own', 'own', 'none', 'wrong'),
+  headers: fc.constantFrom<Record<string, string>>(
+    {},
+    {},
+    { 'if-none-match': '*' },
+    { 'if-none-match': '"other"' },
+    { 'if-modified-since': 'Fri, 20 Nov 2026 12:00:00 GMT' },
+    { accept: 'text/html' },
+    { 'idempotency-key': 'once' },
+    { origin: 'https://shop.example' },
+    { 'content-type': 'text/plain' },
+  ),
+  json: fc.constantFrom(
+    undefined,
+    '{"name":"Rex","categoryId":1}',
+    '{"name":5,"age":2}',
+    '{',
+    '{"name":"Client","plan":"pro"}',
+  ),
+});
+
+/** Sends the requests to a new store; answers everything that was seen, and what was measured. */
+async function walk(requests: readonly Sent[]): Promise<object> {
+  const store = await Store.open({
+    scopes: ['pets:read', 'pets:write', 'admin'],
+    plan: 'enterprise',
+    limits: { perMinute: 12, perDay: 1_000 },
+    environment: { CORS_ORIGINS: 'https://shop.example' },
+  });
+  await store.app.get(DemoData).add(10);
+  const keys = { own: store.key, none: null, wrong: `${store.key.slice(0, -1)}!` };
+  const answers = [];
+  for (const { method, path, key, headers, json } of requests) {
+    const body = json === undefined || method === 'GET' || method === 'HEAD' ? {} : { json };
+    const answer = await store.request(method, path, { key: keys[key], headers, ...body });
+    answers.push(seen(path, answer));
+  }
+  const measured = (await store.app.get(Metrics).exposition()).text
+    .split('\n')
+    .filter((line) => /^(http_requests_total|petstore_)/.test(line));
+  await store.close();
+  // Clients get new ids in each store.
+  const ids = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+  return JSON.parse(JSON.stringify({ answers, measured }).replaceAll(ids, 'id')) as object;
+}
+
+describe('the direct chain', () => {
+  it('answers and measures whatever is sent as Nest’s own chain does', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(sent, { minLength: 5, maxLength: 30 }), async (requests) => {
+        expect(await walk(requests)).toEqual(await byNest(() => walk(requests)));
+      }),
+      { numRuns: 25 },
+    );
+    expect(run).toHaveBeenCalled();
+  }, 120_000);
+
+  it('is not what Nest’s own chain is compared with', async () => {
+    const store = await open();
+    await byNest(() => store.request('GET', '/v1/pets'));
+    expect(run).not.toHaveBeenCalled();
+    await store.request('GET', '/v1/pets');
+    expect(run).toHaveBeenCalledOnce();
+  });
+});
+
+const declared = (id: string, status = 200) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status, description: 'Whatever', type: PetDto },
+  });
+const Shout = createParamDecorator((word: string, context: ExecutionContext) =>
+  [word, context.getHandler().name, context.getClass().name, context.getType()].join(' ').toUpperCase(),
+);
+const headed: NestInterceptor = {
+  intercept: (context, next) => {
+    context.switchToHttp().getResponse<Response>().setHeader('X-Around', 'yes');
+    return next.handle();
+  },
+};
+
+@Controller({ path: 'plain', version: '1' })
+class PlainController {
+  @Get('text/:a/and/:b')
+  @declared('text')
+  text(
+    @Param() all: Record<string, string>,
+    @Param('a') a: string,
+    @Query('q') q: string,
+    @Headers('X-Word') word: string,
+    @Ip() ip: string,
+    @Shout('hello') shout: string,
+    @Req() request: Request,
+  ): object {
+    const { path, originalUrl, baseUrl, hostname, protocol } = request;
+    return { all: { ...all }, a, q, word, ip, shout, path, originalUrl, baseUrl, hostname, protocol };
+  }
+
+  @Get('later')
+  @declared('later')
+  later(): Observable<object> {
+    return of({ first: 1 }, { second: 2 });
+  }
+
+  @Get('nothing')
+  @declared('nothing', 204)
+  nothing(): void {}
+
+  @Get('file')
+  @declared('file')
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('bytes'), { type: 'application/x-bytes' });
+  }
+
+  @Post('passthrough')
+  @declared('passthrough', 201)
+  passthrough(@Body() body: object, @Res({ passthrough: true }) response: Response): object {
+    response.status(202).append('X-Own', 'a').append('X-Own', 'b');
+    return { body, locals: typeof response.locals };
+  }
+
+  @Get('refused')
+  @declared('refused')
+  refused(): never {
+    throw new ApiError(HTTP_ERRORS.malformed_request);
+  }
+
+  @Get('crash')
+  @declared('crash')
+  async crash(): Promise<never> {
+    await Promise.resolve();
+    throw new Error('a secret');
+  }
+
+  @Get('fresh')
+  @declared('fresh')
+  fresh(@Res({ passthrough: true }) response: Response): object {
+    response.set({ 'Cache-Control': 'max-age=60', ETag: '"own"' });
+    return {};
+  }
+}
+
+@Controller({ path: 'special', version: '1' })
+class SpecialController {
+  @Get('guards')
+  @UseGuards({ canActivate: () => false } satisfies CanActivate)
+  @declared('guards')
+  guards(): object {
+    return {};
+  }
+
+  @Get('interceptors')
+  @UseInterceptors(headed)
+  @declared('interceptors')
+  interceptors(): object {
+    return {};
+  }
+
+  @Get('pipes')
+  @UsePipes({ transform: () => ({ replaced: true }) } satisfies PipeTransform)
+  @declared('pipes')
+  pipes(@Query() query: object): object {
+    return query;
+  }
+
+  @Get('pipe/:id')
+  @declared('pipe')
+  pipe(@Param('id', ParseIntPipe) id: number): object {
+    return { id };
+  }
+
+  @Get('filters')
+  @UseFilters(ErrorFilter)
+  @declared('filters')
+  filters(): never {
+    throw new Error('caught');
+  }
+
+  @Get('headers')
+  @Header('X-Own', 'yes')
+  @declared('headers')
+  headers(): object {
+    return {};
+  }
+
+  @Get('response')
+  @declared('response')
+  response(@Res() response: Response): void {
+    response.status(203).type('text/plain').send('by hand');
+  }
+}
+
+@Controller({ path: 'scoped', version: '1', scope: Scope.REQUEST })
+class ScopedController {
+  private asked = 0;
+
+  @Get()
+  @declared('scoped')
+  count(): object {
+    return { asked: (this.asked += 1) };
+  }
+}
+
+@Module({ controllers: [PlainController, SpecialController, ScopedController] })
+class VariousModule {}
+
+describe('an added operation', () => {
+  it.each([
+    ['takes whatever Nest can give a parameter', 'GET', '/v1/plain/text/x/and/y%20z?q=1', false],
+    ['takes the same in a plain path', 'GET', '/v1/plain/text/x/and/y?q=1&q=2', true],
+    ['answers an Observable', 'GET', '/v1/plain/later', true],
+    ['answers nothing', 'GET', '/v1/plain/nothing', true],
+    ['answers a stream', 'GET', '/v1/plain/file', true],
+    ['sets status and headers itself', 'POST', '/v1/plain/passthrough', true],
+    ['refuses', 'GET', '/v1/plain/refused', true],
+    ['crashes', 'GET', '/v1/plain/crash', true],
+    ['revalidates itself', 'GET', '/v1/plain/fresh', true],
+    ['has guards of its own', 'GET', '/v1/special/guards', false],
+    ['has interceptors of its own', 'GET', '/v1/special/interceptors', false],
+    ['has pipes of its own', 'GET', '/v1/special/pipes?x=1', false],
+    ['has a pipe on a parameter', 'GET', '/v1/special/pipe/7', false],
+    ['has filters of its own', 'GET', '/v1/special/filters', false],
+    ['has headers of its own', 'GET', '/v1/special/headers', false],
+    ['writes its response itself', 'GET', '/v1/special/response', false],
+    ['is made for each request', 'GET', '/v1/scoped', false],
+  ])('that %s is answered as by Nest: %s %s, run directly: %s', async (_, method, path, isDirect) => {
+    const store = await open({ modules: [VariousModule] });
+    const conditions: Record<string, string>[] = [{ 'x-word': 'hi' }, { 'if-none-match': '"own"' }];
+    for (const headers of conditions) {
+      const own = await byNest(() => ask(store, method, path, headers));
+      run.mockClear();
+      // The same place in the next minute, so that the quotas stand as they stood.
+      store.clock.advance(60_000);
+      const direct = await ask(store, method, path, headers);
+      expect(run.mock.calls.length > 0).toBe(isDirect);
+      expect(direct).toEqual(own);
+    }
+  });
+});
+
+/** What is answered to a request that no document knows, but for what differs each time and the day's quota. */
+async function ask(
+  store: Store,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<object> {
+  const response = await fetch(store.url + path, {
+    method,
+    headers: { authorization: `Bearer ${store.key}`, 'content-type': 'application/json', ...headers },
+    ...(method === 'POST' ? { body: '{"a":[1]}' } : {}),
+  });
+  const differing = new Set([
+    'date',
+    'x-request-id',
+    'ratelimit',
+    'x-ratelimit-remaining',
+    'x-ratelimit-reset',
+  ]);
+  return {
+    status: response.status,
+    text: await response.text(),
+    headers: [...response.headers].filter(([name]) => !differing.has(name)),
+  };
+}
+
+@Injectable()
+class ClosedOnMondays implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Injectable()
+class Wrapping implements NestInterceptor {
+  intercept(...[, next]: Parameters<NestInterceptor['intercept']>): Observable<unknown> {
+    return next.handle().pipe(map((body: unknown) => ({ wrapped: body })));
+  }
+}
+
+@Injectable()
+class Telling implements NestInterceptor {
+  intercept(...[, next]: Parameters<NestInterceptor['intercept']>): Observable<unknown> {
+    return next.handle().pipe(tap(() => undefined));
+  }
+}
+
+@Injectable()
+class Lower implements PipeTransform {
+  transform(value: unknown): unknown {
+    return JSON.parse(JSON.stringify(value).replace('SOLD', 'sold')) as unknown;
+  }
+}
+
+class TeapotFilter extends ErrorFilter {
+  override catch(_: unknown, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(418).end();
+  }
+}
+
+@Catch()
+class PlainFilter implements ExceptionFilter {
+  catch(_: unknown, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(418).json({});
+  }
+}
+
+/** A module that adds one thing to every request. */
+function global(token: string, useClass: Type): Type {
+  @Module({ providers: [{ provide: token, useClass }] })
+  class GlobalModule {}
+  return GlobalModule;
+}
+
+@Module({})
+class MiddlewareModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply((_request: Request, response: Response, next: NextFunction) => {
+        response.setHeader('X-Passed', 'yes');
+        next();
+      })
+      .forRoutes('v1/pets');
+  }
+}
+
+describe('what a module adds for every operation', () => {
+  it('a guard is run, directly too', async () => {
+    const store = await open({ modules: [global(APP_GUARD, ClosedOnMondays)] });
+    expect((await fetchPets(store)).status).toBe(403);
+    expect(run).toHaveBeenCalled();
+  });
+
+  it.each([
+    ['interceptor that changes the answer', APP_INTERCEPTOR, Wrapping, '/v1/pets?limit=1', 200],
+    ['interceptor that only looks on', APP_INTERCEPTOR, Telling, '/v1/pets?limit=1', 200],
+    ['filter', APP_FILTER, PlainFilter, '/v1/pets?limit=0', 418],
+    ['filter derived from the platform’s', APP_FILTER, TeapotFilter, '/v1/pets?limit=0', 418],
+  ] as const)('an %s is run, by Nest', async (_, token, type, path, status) => {
+    const store = await open({ modules: [global(token, type as Type)] });
+    await store.app.get(DemoData).add(1);
+    // Twice: nothing may be answered from a memory in front of it.
+    for (let asked = 0; asked < 2; asked += 1) {
+      const answer = await fetchPets(store, path);
+      expect(answer.status).toBe(status);
+      if (type === Wrapping) expect(await answer.text()).toMatch(/^\{"wrapped":\[\{"id":1,"name":"Biscuit",/);
+    }
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('a pipe is run, directly too', async () => {
+    const store = await open({ modules: [global(APP_PIPE, Lower)] });
+    const answered = await fetchPets(store, '/v1/pets?status=SOLD');
+    // The platform's own pipe comes first and refuses it, as in Nest.
+    expect(answered.status).toBe((await byNest(() => fetchPets(store, '/v1/pets?status=SOLD'))).status);
+  });
+
+  it('a middleware is passed through', async () => {
+    const store = await open({ modules: [MiddlewareModule] });
+    for (const path of ['/v1/pets', '/v1/pets?limit=1', '/v1/pets?limit=1'])
+      expect((await fetchPets(store, path)).headers.get('x-passed')).toBe('yes');
+    expect(run).not.toHaveBeenCalled();
+    // Of other paths it knows nothing.
+    await fetchPets(store, '/admin/clients');
+    expect(run).toHaveBeenCalled();
+  });
+});
+
+function fetchPets(store: Store, path = '/v1/pets?limit=1') {
+  return fetch(store.url + path, { headers: { authorization: `Bearer ${store.key}` } });
+}
+
+describe('a path template', () => {
+  it.each([
+    ['/v1/pets', '/v1/pets', {}],
+    ['/v1/pets', '/v1/pets/', undefined],
+    ['/v1/pets', '/v1/Pets', undefined],
+    ['/v1/pets/:petId', '/v1/pets/7', { petId: '7' }],
+    ['/v1/pets/:petId', '/v1/pets/', undefined],
+    ['/v1/pets/:petId', '/v1/pets/7/', undefined],
+    ['/a/:b/c/:d', '/a/1/c/2', { b: '1', d: '2' }],
+  ])('%s of %s: %o', (template, path, parameters) => {
+    const found = PathTemplate.of(template)?.match(path);
+    expect(found && { ...found }).toEqual(parameters);
+  });
+
+  it.each(['pets', '/v1/*rest', '/v1/pets{/:petId}', /pets/, ['/a', '/b'], undefined])(
+    '%s is none',
+    (path) => {
+      expect(PathTemplate.of(path)).toBeUndefined();
+    },
+  );
+});
+
+describe('what stands before GET /v1/pets/:petId', () => {
+  const layer = (rawPath: unknown, methods?: string[]): Layer => ({
+    handle: () => undefined,
+    rawPath,
+    slash: rawPath === '/',
+    ...(methods
+      ? {
+          route: {
+            path: rawPath,
+            methods: Object.fromEntries(methods.map((method) => [method, true])),
+            stack: [],
+          },
+        }
+      : {}),
+  });
+  it.each([
+    ['a middleware of everything', layer('/'), true],
+    ['a middleware of /v1', layer('/v1'), true],
+    ['a middleware of /V1/Pets', layer('/V1/Pets'), true],
+    ['a middleware of one animal', layer('/v1/pets/7'), true],
+    ['a middleware of more', layer('/v1/pets/7/toys'), false],
+    ['a middleware of other paths', layer('/docs'), false],
+    ['a middleware of a pattern', layer(/x/), true],
+    ['a route of one animal', layer('/v1/pets/featured', ['get']), true],
+    ['a route of all methods', layer('/v1/pets/featured', ['_all']), true],
+    ['a route of another method', layer('/v1/pets/featured', ['post']), false],
+    ['a route of the list', layer('/v1/pets', ['get']), false],
+    ['a route of anything', layer('/*any', ['get']), true],
+  ])('%s: %s', (_, before, expected) => {
+    expect(standsBefore(before, 'GET', PathTemplate.of('/v1/pets/:petId'))).toBe(expected);
+  });
+});
