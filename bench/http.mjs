@@ -1,7 +1,7 @@
 // The service with everything on beside its peers, over HTTP, in one run: `npm run bench`. Every scenario is measured on
 // every server in turn, in several rounds; quote the ratios, machines are noisy. docs/performance.md explains it.
 import { execFileSync, fork } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -35,13 +35,14 @@ for (const scenario of scenarios()) {
   rows.push(await measure(scenario));
   console.log(line(rows.at(-1)));
 }
+for (const { stop } of Object.values(servers)) await stop();
 const starts = [];
 for (let started = 0; started < 5; started += 1) {
   const { startMs, stop } = await startService(store);
   starts.push(startMs);
   await stop();
 }
-for (const { stop } of Object.values(servers)) await stop();
+const memory = options.only === '' || options.only === 'memory' ? await residentMemory() : undefined;
 store.remove();
 const result = {
   node: process.version,
@@ -49,10 +50,48 @@ const result = {
   seconds: SECONDS,
   rounds: ROUNDS,
   startMs: Math.round(median(starts)),
+  ...(memory ? { memory } : {}),
   rows,
 };
 if (options.only === '') writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
 console.log(`Start to first answer: ${result.startMs} ms (goal: 700)`);
+if (memory) {
+  const { few, many } = memory;
+  console.log(
+    `Resident after ${few.requests} requests: ${few.mib} MiB; after ${many.requests}: ${many.mib} MiB ` +
+      `(${(many.mib / few.mib).toFixed(2)} ×, goal 1.1)`,
+  );
+}
+for (const [large, small] of [
+  ['list of 100', 'list, status varying'],
+  ['list of 100, read anew', 'list, read anew'],
+]) {
+  const [one, other] = [large, small].map((name) => rows.find((row) => row.name === name)?.measured.service);
+  if (one && other)
+    console.log(`${large} costs ${(other.perSecond / one.perSecond).toFixed(2)} × ${small} (goal 2)`);
+}
+
+/** What a service keeps in memory after few and after many requests of all kinds of reads, in MiB. */
+async function residentMemory() {
+  const { url, pid, stop } = await startService(store);
+  const headers = { authorization: `Bearer ${store.key}` };
+  const targets = [
+    ...pages.map(({ target }) => target),
+    ...Array.from({ length: 5_000 }, (_, index) => `/v1/pets/${index + 1}`),
+  ];
+  const requests = targets.map((path) => ({ method: 'GET', path, headers }));
+  const after = async (wanted, seconds) => {
+    let sent = 0;
+    while (sent < wanted) sent += (await load(url, requests, seconds)).perSecond * seconds;
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return { requests: Math.round(sent), mib: Math.round(Number(kib) / 1024) };
+  };
+  const few = await after(10_000, 1);
+  const many = await after(1_000_000, 10);
+  await stop();
+  return { few, many };
+}
 
 /** One line for each server and scenario. */
 function line({ name, measured, ratios }) {
@@ -60,9 +99,10 @@ function line({ name, measured, ratios }) {
     ([server, { perSecond, p99 }]) => `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms)`,
   );
   const told = ratios.map(
-    ({ of, ratio, goal }) => `${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}`,
+    ({ server, of, ratio, p99, goal }) =>
+      `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, p99 ${p99.toFixed(2)} ×`,
   );
-  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join(', ')}`;
+  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join('\n  → ')}`;
 }
 
 async function startServers() {
@@ -152,6 +192,9 @@ function scenarios() {
     service: requests,
   });
   const constant = (path) => get([path]);
+  // More targets than are remembered, one after the other: each is read from the database every time.
+  const anew = (limit) =>
+    get(Array.from({ length: 5_000 }, (_, index) => `/v1/pets?limit=${limit}&asked=${index}`));
   return [
     {
       name: 'list, status varying',
@@ -181,6 +224,26 @@ function scenarios() {
       status: 200,
       body: length(100),
       ratios: [{ server: 'service', of: 'express' }],
+    },
+    {
+      name: 'list, read anew',
+      requests: everywhere(anew(20)),
+      status: 200,
+      body: length(20),
+      ratios: [
+        { server: 'service', of: 'express' },
+        { server: 'service', of: 'nest' },
+      ],
+    },
+    {
+      name: 'list of 100, read anew',
+      requests: everywhere(anew(100)),
+      status: 200,
+      body: length(100),
+      ratios: [
+        { server: 'service', of: 'express' },
+        { server: 'service', of: 'nest' },
+      ],
     },
     {
       name: 'one animal',
