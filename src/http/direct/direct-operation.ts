@@ -72,6 +72,11 @@ async function settled(answer: unknown): Promise<unknown> {
 
 /** Ends the response as Express does; a text that nobody revalidates without its detours. */
 function write(request: Request, response: Response, body: unknown, adapter: HttpServer): void {
+  // ConditionalGetInterceptor has taken from it what a 304 must not have.
+  if (body === undefined && response.statusCode === 304) {
+    response.end();
+    return;
+  }
   const { headers } = request;
   const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers;
   if (typeof body !== 'string' || isConditional) {
