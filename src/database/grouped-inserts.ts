@@ -71,7 +71,10 @@ export class GroupedInserts {
   private async write(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
     try {
       await this.commit(entity, group);
-      for (const { resolve } of group) resolve();
+      // A turn later: the next group is on its way to the disk before this one's answers are written.
+      setImmediate(() => {
+        for (const { resolve } of group) resolve();
+      });
     } catch (error) {
       // A database that is busy refuses them all; anything else may be the fault of one.
       if (group.length === 1 || error instanceof ApiError) for (const { reject } of group) reject(error);
