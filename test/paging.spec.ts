@@ -146,7 +146,7 @@ describe('the query plan', () => {
         asked.length = 0;
         // Another target, so that it is not answered from memory.
         expect((await store.request('GET', `${target}&asked=again`)).status).toBe(200);
-        const lists = asked.filter(({ sql }) => sql.includes('FROM pets'));
+        const lists = asked.filter(({ sql }) => sql.includes('FROM "pets"'));
         expect(lists).toHaveLength(1);
         const [{ sql, parameters } = { sql: '', parameters: [] }] = lists;
         const plan = (await dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)) as {

@@ -11,13 +11,20 @@ export async function commitDeclared<T>(
   changes: readonly Remembered[],
   writes: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
+  const runner = dataSource.createQueryRunner();
   try {
-    return await dataSource.transaction(async (manager) => {
-      const result = await writes(manager);
-      committed.expectCommit(changes);
-      return result;
-    });
+    await runner.startTransaction();
+    const result = await writes(runner.manager);
+    committed.expectCommit(changes);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // Before the rollback: it frees the lock, and somebody else may commit next.
+    committed.withdraw();
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
   } finally {
     committed.withdraw();
+    await runner.release();
   }
 }

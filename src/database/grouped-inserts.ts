@@ -82,7 +82,7 @@ export class GroupedInserts {
     }
   }
 
-  /** Keys are not inserted this way, so requests that only add need not read theirs again. */
+  /** A new row changes none that is there, so that no remembered key need be read again. */
   private async commit(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
     await commitDeclared(this.dataSource, this.committed, ['answers'], (manager) =>

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
-import { INT64_MIN } from './int64.js';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { INT64_MIN, int64Transformer } from './int64.js';
 import { JsonReader } from './json-reader.js';
 import { JsonText } from './json-text.js';
 import { int64OfPosition, type PageRequest, type Position } from './page.js';
@@ -40,14 +41,17 @@ export class JsonRows {
     return found && new JsonText(String(found['row']));
   }
 
-  /** A page by id of the rows whose columns have these values. Its cost does not depend on how many come before. */
+  /** A page by id of the rows whose properties have these values. Its cost does not depend on how many come before. */
   async page(
     entity: EntityTarget<ObjectLiteral>,
     { limit, after }: PageRequest,
     equal: Readonly<Record<string, string>> = {},
   ): Promise<JsonPage> {
-    const columns = Object.keys(equal);
-    const sql = this.statement(entity, `page ${columns.join()}`, (table, row) => page(table, row, columns));
+    const filters = Object.keys(equal);
+    const sql = this.statement(entity, `page ${filters.join()}`, (table, row) => {
+      const columns = filters.map((property) => this.columnOf(entity, property));
+      return page(table, row, columns);
+    });
     const from = after ? int64OfPosition(after) : INT64_MIN;
     const found = await this.reader.first(sql, [limit, String(from), ...Object.values(equal)]);
     const items = new JsonText(String(found?.['rows']));
@@ -64,15 +68,33 @@ export class JsonRows {
     const name = `${tableName} ${kind}`;
     const known = this.statements.get(name);
     if (known !== undefined) return known;
-    const members = columns.map(({ type, propertyName, databaseName }) => {
-      if (!SHOWN_AS_STORED.has(type))
-        throw new Error(`JSON cannot show ${tableName}.${propertyName} as it is stored.`);
-      return `'${propertyName}', ${databaseName}`;
-    });
-    const sql = write(tableName, `json_object(${members.join(', ')})`);
+    const unshown = columns.find((column) => !isShownAsStored(column));
+    if (unshown) throw new Error(`JSON cannot show ${tableName}.${unshown.propertyName} as it is stored.`);
+    const members = columns.map(
+      ({ propertyName, databaseName }) => `'${propertyName}', ${quoted(databaseName)}`,
+    );
+    const sql = write(quoted(tableName), `json_object(${members.join(', ')})`);
     this.statements.set(name, sql);
     return sql;
   }
+
+  private columnOf(entity: EntityTarget<ObjectLiteral>, property: string): string {
+    const { name, columns } = this.dataSource.getMetadata(entity);
+    const column = columns.find(({ propertyName }) => propertyName === property);
+    if (!column) throw new Error(`${name} has no property ${property} to filter by.`);
+    return quoted(column.databaseName);
+  }
+}
+
+/** Neither hidden from reads, nor changed on the way out. */
+function isShownAsStored({ type, isSelect, transformer }: ColumnMetadata): boolean {
+  return (
+    SHOWN_AS_STORED.has(type) && isSelect && (transformer === undefined || transformer === int64Transformer)
+  );
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /**
@@ -86,7 +108,7 @@ function page(table: string, row: string, columns: readonly string[]): string {
   const rows = `SELECT * FROM ${table} WHERE ${conditions} ORDER BY id LIMIT ?1 + 1`;
   return `
     SELECT
-      json_group_array(${row} ORDER BY place) FILTER (WHERE place <= ?1) AS rows,
-      CASE WHEN count(*) > ?1 THEN CAST(max(id) FILTER (WHERE place = ?1) AS TEXT) END AS last
-    FROM (SELECT *, row_number() OVER () AS place FROM (${rows}))`;
+      json_group_array(${row} ORDER BY "place in page") FILTER (WHERE "place in page" <= ?1) AS rows,
+      CASE WHEN count(*) > ?1 THEN CAST(max(id) FILTER (WHERE "place in page" = ?1) AS TEXT) END AS last
+    FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${rows}))`;
 }

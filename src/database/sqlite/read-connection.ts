@@ -4,13 +4,14 @@ import { JsonReader } from '../json-reader.js';
 import { refusalIfBusy } from './busy.js';
 
 type Row = Readonly<Record<string, unknown>>;
+type DriverError = Error & { readonly code?: string };
 
 /**
  * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and what is
  * committed it sees at once.
  */
 export class ReadConnection extends JsonReader {
-  private readonly statements = new Map<string, sqlite3.Statement>();
+  private readonly statements = new Map<string, Promise<sqlite3.Statement>>();
 
   private constructor(
     private readonly connection: sqlite3.Database,
@@ -31,11 +32,12 @@ export class ReadConnection extends JsonReader {
     return new ReadConnection(connection, dataSource);
   }
 
-  first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
     this.dataSource.logger.logQuery(sql, [...parameters]);
+    const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {
       // Not get(): it stops at the row, and the statement then reads on from this moment's state for ever.
-      this.prepared(sql).all<Row>(parameters, (error: (Error & { code?: string }) | null, rows) => {
+      statement.all<Row>(parameters, (error: DriverError | null, rows) => {
         if (error) reject(refusalIfBusy(error, error.code));
         else resolve(rows[0]);
       });
@@ -44,7 +46,8 @@ export class ReadConnection extends JsonReader {
 
   /** Lets the file go, once the statements have ended. */
   async close(): Promise<void> {
-    for (const statement of this.statements.values()) statement.finalize();
+    for (const statement of await Promise.allSettled(this.statements.values()))
+      if (statement.status === 'fulfilled') statement.value.finalize();
     await new Promise<void>((resolve, reject) => {
       this.connection.close((error) => {
         if (error) reject(error);
@@ -53,10 +56,19 @@ export class ReadConnection extends JsonReader {
     });
   }
 
-  private prepared(sql: string): sqlite3.Statement {
-    let statement = this.statements.get(sql);
-    if (!statement) this.statements.set(sql, (statement = this.connection.prepare(sql)));
-    return statement;
+  private prepared(sql: string): Promise<sqlite3.Statement> {
+    const known = this.statements.get(sql);
+    if (known) return known;
+    const preparing = new Promise<sqlite3.Statement>((resolve, reject) => {
+      const statement = this.connection.prepare(sql, (error: DriverError | null) => {
+        if (error) reject(refusalIfBusy(error, error.code));
+        else resolve(statement);
+      });
+    });
+    this.statements.set(sql, preparing);
+    // It may be prepared the next time: a table may be there by then.
+    preparing.catch(() => this.statements.delete(sql));
+    return preparing;
   }
 }
 

@@ -52,6 +52,10 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     this.giveBack ??= await this.turns.take();
     try {
       await super.startTransaction(isolation);
+    } catch (error) {
+      // TypeORM takes the transaction for begun before it is, and the turn would never end.
+      if (this.transactionDepth === 0) this.isTransactionActive = false;
+      throw error;
     } finally {
       this.endTurnOutsideTransaction();
     }
@@ -68,6 +72,11 @@ export class SerialQueryRunner extends SqliteQueryRunner {
   override async rollbackTransaction(): Promise<void> {
     try {
       await super.rollbackTransaction();
+    } catch (error) {
+      // SQLite has rolled back by itself, as when the disk is full; there is nothing left to undo.
+      this.isTransactionActive = false;
+      this.transactionDepth = 0;
+      throw error;
     } finally {
       this.endTurnOutsideTransaction();
     }
