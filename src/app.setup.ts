@@ -1,11 +1,12 @@
 import { parse as parseQuery } from 'node:querystring';
-import { VersioningType, type INestApplication, type LoggerService } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { VersioningType, type INestApplication, type LoggerService, type Type } from '@nestjs/common';
+import { NestFactory, type ApplicationConfig } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import compression from 'compression';
 import type { Application } from 'express';
 import { AppModule } from './app.module.js';
 import { Settings } from './config/settings.js';
+import { AnswerMemory } from './http/answers/answer-memory.js';
 import { makeExpressMessages, type ExpressPrototypes } from './http/express-messages.js';
 import { DirectRouter } from './http/direct/direct-router.js';
 import { refuseMissingHost } from './http/missing-host.middleware.js';
@@ -15,6 +16,7 @@ import { AppLogger } from './logging/app-logger.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { serveDocs } from './openapi/swagger-ui.js';
+import { PLATFORM_INTERCEPTORS } from './platform.module.js';
 
 const EXPOSED_HEADERS = [
   'Link',
@@ -76,7 +78,22 @@ export function setupApp(application: INestApplication): INestApplication {
   answerParserRefusals(server, settings.bodyLimitBytes);
   makeExpressMessages(server, express as Application & ExpressPrototypes);
   app.get(DirectRouter).standInFrontOf(app);
+  app.get(AnswerMemory).rememberWhile(once(() => hasOnlyInterceptorsOfThePlatform(app)));
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   return app;
+}
+
+/** Another one would not see what is answered from memory, and may answer every caller something else. */
+function hasOnlyInterceptorsOfThePlatform(app: NestExpressApplication): boolean {
+  // Nest gives it to nobody; @nestjs/swagger reads it here as well.
+  const { config } = app as unknown as { config: ApplicationConfig };
+  const isOurs = (interceptor: object) => PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
+  return config.getGlobalInterceptors().every(isOurs) && config.getGlobalRequestInterceptors().length === 0;
+}
+
+/** Asks at the first request, when everything global is there, and never again. */
+function once<T>(ask: () => T): () => T {
+  let answer: { readonly value: T } | undefined;
+  return () => (answer ??= { value: ask() }).value;
 }

@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
@@ -36,6 +36,15 @@ import { ThrottlingModule } from './throttling/throttling.module.js';
 @Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
 class ClockModule {}
 
+/** The interceptors of the chain, in its order. */
+export const PLATFORM_INTERCEPTORS: readonly Type[] = [
+  SunsetInterceptor,
+  JsonBodyInterceptor,
+  ConditionalGetInterceptor,
+  IdempotencyInterceptor,
+  JsonResponseInterceptor,
+];
+
 /**
  * Everything that a request passes on its way to a feature. The list below is the chain, in its order; which
  * refusal wins when several apply follows from it, and test/chain-order.spec.ts pins it. In front of it stand
@@ -62,11 +71,7 @@ class ClockModule {}
     { provide: APP_GUARD, useClass: QuotaGuard },
     { provide: APP_GUARD, useClass: UriLengthGuard },
     { provide: APP_GUARD, useClass: AcceptableGuard },
-    { provide: APP_INTERCEPTOR, useClass: SunsetInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: ConditionalGetInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: JsonResponseInterceptor },
+    ...PLATFORM_INTERCEPTORS.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,

@@ -35,6 +35,7 @@ import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { map, of, tap, type Observable } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { callerOf, CurrentClient, type Caller } from '../src/auth/caller.js';
 import { DemoData } from '../src/database/demo-data.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { ErrorFilter } from '../src/errors/error.filter.js';
@@ -43,6 +44,8 @@ import { DirectOperation } from '../src/http/direct/direct-operation.js';
 import { DirectRoutes, standsBefore, type Layer } from '../src/http/direct/direct-routes.js';
 import { PathTemplate } from '../src/http/direct/path-template.js';
 import { Metrics } from '../src/metrics/metrics.js';
+import { Remembered } from '../src/http/answers/remembered.decorator.js';
+import { PromisedInterceptor } from '../src/http/promised.interceptor.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
@@ -112,13 +115,7 @@ const sent: fc.Arbitrary<Sent> = fc.record({
     { origin: 'https://shop.example' },
     { 'content-type': 'text/plain' },
   ),
-  json: fc.constantFrom(
-    undefined,
-    '{"name":"Rex","categoryId":1}',
-    '{"name":5,"age":2}',
-    '{',
-    '{"name":"Client","plan":"pro"}',
-  ),
+  json: fc.constantFrom(undefined, '{"name":"Rex","categoryId":1}', '{"name":5,"age":2}', '{'),
 });
 
 /** Sends the requests to a new store; answers everything that was seen, and what was measured. */
@@ -156,6 +153,17 @@ describe('the direct chain', () => {
     );
     expect(run).toHaveBeenCalled();
   }, 120_000);
+
+  it.each([
+    ['GET', '/v1/pets', 200],
+    ['GET', '/v1/pets/1', 404],
+    ['POST', '/v1/pets', 400],
+    ['GET', '/admin/clients', 403],
+  ])('runs %s %s', async (method, path, status) => {
+    const store = await open();
+    expect((await store.request(method, path)).status).toBe(status);
+    expect(run).toHaveBeenCalledOnce();
+  });
 
   it('is not what Nest’s own chain is compared with', async () => {
     const store = await open();
@@ -234,6 +242,28 @@ class PlainController {
   async crash(): Promise<never> {
     await Promise.resolve();
     throw new Error('a secret');
+  }
+
+  @Get('type')
+  @declared('type')
+  type(@Res({ passthrough: true }) response: Response): string {
+    response.setHeader('Content-Type', 'text/plain');
+    return 'päivää';
+  }
+
+  @Get('bodiless/:status')
+  @declared('bodiless')
+  bodiless(@Param('status') status: string, @Res({ passthrough: true }) response: Response): object {
+    response.status(Number(status));
+    return { affected: 1 };
+  }
+
+  @Get('kept')
+  @Remembered()
+  @declared('kept')
+  kept(@CurrentClient() { clientId }: Caller, @Res({ passthrough: true }) response: Response): object {
+    response.cookie('session', clientId);
+    return {};
   }
 
   @Get('fresh')
@@ -319,6 +349,10 @@ describe('an added operation', () => {
     ['refuses', 'GET', '/v1/plain/refused', true],
     ['crashes', 'GET', '/v1/plain/crash', true],
     ['revalidates itself', 'GET', '/v1/plain/fresh', true],
+    ['sets a type of its own', 'GET', '/v1/plain/type', true],
+    ['answers something with 204', 'GET', '/v1/plain/bodiless/204', true],
+    ['answers something with 205', 'GET', '/v1/plain/bodiless/205', true],
+    ['answers something with 304', 'GET', '/v1/plain/bodiless/304', true],
     ['has guards of its own', 'GET', '/v1/special/guards', false],
     ['has interceptors of its own', 'GET', '/v1/special/interceptors', false],
     ['has pipes of its own', 'GET', '/v1/special/pipes?x=1', false],
@@ -372,6 +406,34 @@ async function ask(
 class ClosedOnMondays implements CanActivate {
   canActivate(): boolean {
     return false;
+  }
+}
+
+@Injectable()
+class Truthful implements CanActivate {
+  canActivate(): Promise<boolean> {
+    // As Nest has it, what a guard answers is asked for its truth.
+    return Promise.resolve('yes' as unknown as boolean);
+  }
+}
+
+@Injectable()
+class Naming extends PromisedInterceptor {
+  around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const http = context.switchToHttp();
+    http.getResponse<Response>().setHeader('X-Served-For', callerOf(http.getRequest())?.clientId ?? '');
+    return next();
+  }
+}
+
+@Injectable()
+class Overriding extends PromisedInterceptor {
+  around(_: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    return next();
+  }
+
+  override intercept(): Observable<unknown> {
+    return of({ overridden: true });
   }
 }
 
@@ -450,6 +512,45 @@ describe('what a module adds for every operation', () => {
       if (type === Wrapping) expect(await answer.text()).toMatch(/^\{"wrapped":\[\{"id":1,"name":"Biscuit",/);
     }
     expect(run).not.toHaveBeenCalled();
+  });
+
+  it('a guard that answers something true lets pass', async () => {
+    const store = await open({ modules: [global(APP_GUARD, Truthful)] });
+    expect((await fetchPets(store)).status).toBe(200);
+    expect(run).toHaveBeenCalled();
+  });
+
+  it('a PromisedInterceptor is run directly, for every caller', async () => {
+    const store = await open({ modules: [global(APP_INTERCEPTOR, Naming)] });
+    const other = await store.issueKey({ plan: 'pro' });
+    const servedFor = [];
+    for (const key of [store.key, store.key, other.key]) {
+      const { headers } = await store.request('GET', '/v1/pets', { key });
+      servedFor.push(headers.get('x-served-for'));
+    }
+    expect(run).toHaveBeenCalledTimes(3);
+    expect(servedFor[1]).toBe(store.clientId);
+    expect(servedFor[2]).not.toBe(store.clientId);
+  });
+
+  it('one that overrides what Nest calls is run by Nest', async () => {
+    const store = await open({ modules: [global(APP_INTERCEPTOR, Overriding)] });
+    expect(await (await fetchPets(store)).text()).toBe('{"overridden":true}');
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('an answer with a cookie is remembered for nobody', async () => {
+    const store = await open({ modules: [VariousModule] });
+    const other = await store.issueKey({ plan: 'pro' });
+    const cookies = [];
+    for (const key of [store.key, other.key]) {
+      const response = await fetch(`${store.url}/v1/plain/kept`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      cookies.push(response.headers.get('set-cookie'));
+    }
+    expect(cookies[0]).toContain(store.clientId);
+    expect(cookies[1]).not.toContain(store.clientId);
   });
 
   it('a pipe is run, directly too', async () => {

@@ -1,7 +1,8 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { AnswerMemory, type Answer } from './answers/answer-memory.js';
+import { AnswerMemory, REMEMBERED_HEADERS, type Answer } from './answers/answer-memory.js';
 import { REMEMBERED } from './answers/remembered.decorator.js';
 import { entityTag, writeRevalidated } from './conditional-get.js';
 import { HandlerMetadata } from '../handler-metadata.js';
@@ -21,8 +22,10 @@ export class ConditionalGetInterceptor extends PromisedInterceptor {
     reflector: Reflector,
   ) {
     super();
-    this.isRemembered = new HandlerMetadata(([handler]) =>
-      reflector.get<boolean | undefined>(REMEMBERED, handler),
+    this.isRemembered = new HandlerMetadata(
+      (targets) =>
+        reflector.get<boolean | undefined>(REMEMBERED, targets[0]) === true &&
+        !targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target)),
     );
   }
 
@@ -46,9 +49,10 @@ export class ConditionalGetInterceptor extends PromisedInterceptor {
     response: Response,
     next: () => Promise<unknown>,
   ): Promise<Answer> {
-    const isRemembered = this.isRemembered.of(context) === true;
     const read = () => answerBy(response, next);
-    return isRemembered && request.method === 'GET' ? this.answers.answer(request.originalUrl, read) : read();
+    return this.isRemembered.of(context) && request.method === 'GET'
+      ? this.answers.answer(request.originalUrl, read)
+      : read();
   }
 }
 
@@ -61,6 +65,6 @@ async function answerBy(response: Response, next: () => Promise<unknown>): Promi
   const headers = response
     .getHeaderNames()
     .filter((name) => response.getHeader(name) !== before[name])
-    .map((name) => [name, response.getHeader(name) ?? ''] as const);
+    .map((name) => [REMEMBERED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
   return { body, headers, tag: entityTag(body, String(response.getHeader('Link') ?? '')) };
 }

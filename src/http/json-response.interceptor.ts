@@ -4,6 +4,9 @@ import { JsonText } from '../database/json-text.js';
 import { writeExactJson } from './exact-json.js';
 import { PromisedInterceptor } from './promised.interceptor.js';
 
+/** The type of whatever is answered as JSON. */
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+
 /** Writes what a handler answers as JSON, with every `bigint` exact; JSON.stringify would throw on one. */
 @Injectable()
 export class JsonResponseInterceptor extends PromisedInterceptor {
@@ -11,8 +14,8 @@ export class JsonResponseInterceptor extends PromisedInterceptor {
     const body = await next();
     const response = context.switchToHttp().getResponse<Response>();
     if (body === undefined || body instanceof StreamableFile || response.headersSent) return body;
-    if (response.hasHeader('Content-Type')) return body;
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    if (response.hasHeader('Content-Type')) return body instanceof JsonText ? body.text : body;
+    response.setHeader('Content-Type', JSON_CONTENT_TYPE);
     return body instanceof JsonText ? body.text : writeExactJson(body);
   }
 }

@@ -8,6 +8,14 @@ const MOST_CHARACTERS = 16 * 1_048_576;
 /** Longest request target that is remembered, in characters. */
 const LONGEST_TARGET = 512;
 
+/**
+ * Headers that an answer may set and be remembered, as they are written, by their names in lower case. They tell of the
+ * target alone; with any other, such as Set-Cookie, an answer is for its request.
+ */
+export const REMEMBERED_HEADERS: ReadonlyMap<string, string> = new Map(
+  ['Content-Type', 'Link'].map((name) => [name.toLowerCase(), name]),
+);
+
 /** What an operation answered. */
 export interface Answer {
   readonly body: unknown;
@@ -38,13 +46,21 @@ export class AnswerMemory {
   private readonly sought = new Map<string, Sought>();
   private characters = 0;
 
+  private isOn = (): boolean => true;
+
   constructor(private readonly committed: CommittedState) {}
+
+  /** Remembers only while this holds: what else takes part in answers may make them depend on more than their target. */
+  rememberWhile(condition: () => boolean): void {
+    this.isOn = condition;
+  }
 
   /** What the target is answered now: from memory, together with a request that asks the same, or by the operation. */
   async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
     // Before anything is read: what is committed meanwhile makes the answer too old to be remembered.
-    const state = this.committed.current('answers');
-    if (state === undefined || target.length > LONGEST_TARGET) return operation();
+    const state =
+      target.length > LONGEST_TARGET || !this.isOn() ? undefined : this.committed.current('answers');
+    if (state === undefined) return operation();
     const kept = this.kept.get(target);
     if (kept?.state === state) return kept.answer;
     // It began after the last commit that we must see, so it sees that too.
@@ -87,7 +103,8 @@ export class AnswerMemory {
 const nothing = (): undefined => undefined;
 
 function rememberable(answer: Answer): Answer | undefined {
-  return answer.tag === undefined ? undefined : answer;
+  const isForEverybody = answer.headers.every(([name]) => REMEMBERED_HEADERS.has(name.toLowerCase()));
+  return answer.tag !== undefined && isForEverybody ? answer : undefined;
 }
 
 function sizeOf({ answer: { body } }: Kept): number {

@@ -1,4 +1,4 @@
-import type { CanActivate, PipeTransform } from '@nestjs/common';
+import type { CanActivate, NestInterceptor, PipeTransform } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { ErrorFilter } from '../../errors/error.filter.js';
 import { PromisedInterceptor } from '../promised.interceptor.js';
@@ -13,7 +13,8 @@ export interface DirectChain {
 /** The chain of an application; a sentence instead when something is in it that only Nest can run. */
 export function directChainOf(config: ApplicationConfig): DirectChain | string {
   const interceptors = config.getGlobalInterceptors();
-  const isPromised = (one: object): one is PromisedInterceptor => one instanceof PromisedInterceptor;
+  const isPromised = (one: NestInterceptor): one is PromisedInterceptor =>
+    one instanceof PromisedInterceptor && one.intercept === PromisedInterceptor.prototype.intercept;
   if (!interceptors.every(isPromised)) return 'a global interceptor is not a PromisedInterceptor';
   // One derived from it may write something else.
   if (!config.getGlobalFilters().every((filter) => filter.constructor === ErrorFilter))

@@ -4,6 +4,7 @@ import { FORBIDDEN_MESSAGE } from '@nestjs/core/guards/constants.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { writeRefusal } from '../../errors/error.filter.js';
+import { JSON_CONTENT_TYPE } from '../json-response.interceptor.js';
 import type { DirectChain } from './direct-chain.js';
 import { DirectContext } from './direct-context.js';
 import type { HandlerParameter, PlainOperation } from './plain-operation.js';
@@ -24,7 +25,7 @@ export class DirectOperation {
     const { controller, handler, status } = this.operation;
     const context = new DirectContext([request, response, nothing], controller, handler);
     try {
-      await this.pass(context);
+      await this.guard(context);
       response.statusCode = status;
       write(request, response, await this.around(context, 0), this.adapter);
     } catch (error) {
@@ -32,11 +33,11 @@ export class DirectOperation {
     }
   }
 
-  private async pass(context: DirectContext): Promise<void> {
+  private async guard(context: DirectContext): Promise<void> {
     for (const guard of this.chain.guards) {
       const verdict = guard.canActivate(context);
       if (verdict === true) continue;
-      if ((await settled(verdict)) !== true) throw new ForbiddenException(FORBIDDEN_MESSAGE);
+      if (!(await settled(verdict))) throw new ForbiddenException(FORBIDDEN_MESSAGE);
     }
   }
 
@@ -63,6 +64,8 @@ export class DirectOperation {
 }
 
 const nothing = (): void => undefined;
+/** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS = new Set([204, 205, 304]);
 
 /** What a guard or handler answers, which may be a promise, an Observable, or a promise of one. */
 async function settled(answer: unknown): Promise<unknown> {
@@ -70,19 +73,25 @@ async function settled(answer: unknown): Promise<unknown> {
   return isObservable(value) ? lastValueFrom(value) : value;
 }
 
-/** Ends the response as Express does; a text that nobody revalidates without its detours. */
+/** Ends the response as Express does; the JSON of an operation that nobody revalidates, and a 304, without its detours. */
 function write(request: Request, response: Response, body: unknown, adapter: HttpServer): void {
   // ConditionalGetInterceptor has taken from it what a 304 must not have.
   if (body === undefined && response.statusCode === 304) {
     response.end();
-    return;
-  }
-  const { headers } = request;
-  const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers;
-  if (typeof body !== 'string' || isConditional) {
+  } else if (typeof body === 'string' && isPlainJson(request, response)) {
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.end(body);
+  } else {
     adapter.reply(response, body);
-    return;
   }
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(body);
+}
+
+/** Whether Express would change nothing of it: neither its status, nor its headers, nor whether it has a body. */
+function isPlainJson({ headers }: Request, response: Response): boolean {
+  return (
+    !BODILESS.has(response.statusCode) &&
+    response.getHeader('Content-Type') === JSON_CONTENT_TYPE &&
+    !response.hasHeader('Transfer-Encoding') &&
+    !('if-none-match' in headers || 'if-modified-since' in headers)
+  );
 }

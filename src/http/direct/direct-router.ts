@@ -3,9 +3,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DiscoveryService, type ApplicationConfig } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application, Request, RequestHandler, Response } from 'express';
-import { writeRefusal } from '../../errors/error.filter.js';
+import type { Application, Request, Response } from 'express';
 import type { ExpressPrototypes } from '../express-messages.js';
+import { dress, runMiddlewares } from './as-express.js';
 import { directChainOf } from './direct-chain.js';
 import { DirectOperation } from './direct-operation.js';
 import { DirectRoutes, standsBefore, type FoundRoute, type Layer } from './direct-routes.js';
@@ -30,33 +30,47 @@ export class DirectRouter {
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Call it when the platform's own middlewares are in place, and no others. */
+  /** Call it when the platform's middlewares are in place; what comes later are strangers, which Nest is left to pass. */
   standInFrontOf(app: NestExpressApplication): void {
     const server = app.getHttpServer();
     const express = app.getHttpAdapter().getInstance() as Application & ExpressPrototypes;
     const [toExpress] = server.listeners('request') as RequestListener[];
     if (!toExpress) throw new Error('There is nobody to stand in front of.');
     const layersOf = () => (express.router as unknown as { stack: Layer[] }).stack;
-    const platform = new Set(layersOf().filter(({ slash, route }) => slash && !route));
+    const platform = new Set(layersOf().filter(isMiddleware));
     const middlewares = [...platform].map(({ handle }) => handle);
     server.removeListener('request', toExpress);
     server.on('request', (incoming, outgoing) => {
       const layers = layersOf();
-      if (layers.length !== this.seen) this.read(app, layers, platform);
+      if (layers.length !== this.seen) this.readOrLeave(app, layers, platform);
       const found = this.routeOf(incoming as Request);
       if (!found) {
         toExpress(incoming, outgoing);
         return;
       }
       const [request, response] = [incoming as Request, outgoing as Response];
-      asOfExpress(express, request, response, found);
-      pass(middlewares, request, response, () => void found.operation.run(request, response));
+      dress(express, request, response, found);
+      runMiddlewares(middlewares, request, response, () => void found.operation.run(request, response));
     });
   }
 
   private routeOf({ method, url }: Request): FoundRoute | undefined {
     const path = PLAIN_TARGET.exec(url)?.[1];
     return path === undefined ? undefined : this.routes.find(method, path);
+  }
+
+  /** What cannot be read is left to Nest: its insides may be others one day. */
+  private readOrLeave(
+    app: NestExpressApplication,
+    layers: readonly Layer[],
+    platform: ReadonlySet<Layer>,
+  ): void {
+    try {
+      this.read(app, layers, platform);
+    } catch (error) {
+      this.routes = new DirectRoutes();
+      this.logger.warn(`Every operation is run by Nest: its routes cannot be read (${String(error)}).`);
+    }
   }
 
   /** Reads again which routes there are, after any were added. */
@@ -102,37 +116,7 @@ export class DirectRouter {
   }
 }
 
-/**
- * Gives both what Express gives them. The properties come before the prototypes: added to an object whose prototype was
- * changed they cost some 10 µs more.
- */
-function asOfExpress(
-  express: ExpressPrototypes,
-  request: Request,
-  response: Response,
-  { parameters, route }: FoundRoute,
-): void {
-  request.res = response;
-  request.originalUrl = request.url;
-  request.baseUrl = '';
-  request.params = parameters;
-  request.route = route;
-  response.req = request;
-  response.locals = {};
-  Object.setPrototypeOf(request, express.request);
-  Object.setPrototypeOf(response, express.response);
-}
-
-/** Runs middlewares one after the other, and then what is behind them. */
-function pass(
-  [first, ...others]: readonly RequestHandler[],
-  request: Request,
-  response: Response,
-  behind: () => void,
-): void {
-  if (!first) return behind();
-  void first(request, response, (error?: unknown) => {
-    if (error === undefined) pass(others, request, response, behind);
-    else writeRefusal(error, request, response);
-  });
+/** Whether every request passes it; one with four parameters is for errors alone. */
+function isMiddleware({ slash, route, handle }: Layer): boolean {
+  return slash && !route && handle.length < 4;
 }

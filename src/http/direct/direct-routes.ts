@@ -57,6 +57,8 @@ export class DirectRoutes {
 /** Whether Express passes any request of this method and template to the layer first. */
 export function standsBefore(layer: Layer, method: string, template: PathTemplate | undefined): boolean {
   if (layer.route && !layer.route.methods[method.toLowerCase()] && !layer.route.methods['_all']) return false;
+  // For errors alone.
+  if (!layer.route && layer.handle.length > 3) return false;
   if (layer.slash) return true;
   const other = PathTemplate.of(layer.rawPath);
   return !other || !template?.isApartFrom(other, layer.route === undefined);
