@@ -1,4 +1,5 @@
-// Builds dist/ when a source is newer than the last build, so that starting is one command. Silent on stdout.
+// Builds dist/ when a source is newer than the last build, so that starting is one command; with --always in any case.
+// Silent on stdout.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,10 @@ const inputs = [
 
 /** Builds dist/ if it is older than its sources; exits the process with 1 when the build fails. */
 export function buildIfStale() {
-  if (newest() <= modifiedAt(stamp)) return;
+  if (newest() > modifiedAt(stamp)) build();
+}
+
+function build() {
   const started = new Date();
   process.stderr.write('Building…\n');
   // A file removed from src must not live on in dist.
@@ -48,4 +52,7 @@ function modifiedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildIfStale();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === '--always') build();
+  else buildIfStale();
+}

@@ -1,5 +1,5 @@
 // Joins what starts the service into few files, dist/bundle: most of a start is finding and reading some 1,500 of them.
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -10,8 +10,31 @@ const source = join(root, 'dist', 'src');
 /** Files that are found by their names while the service runs, so that they must still be there. */
 const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$/;
 
-/** Packages that stay outside: one is native, one has files to serve, one is required by @nestjs/typeorm as well. */
-const OUTSIDE = /^(sqlite3|swagger-ui-dist|typeorm)(\/|$)/;
+/**
+ * Packages that are joined, with whatever they import. Every other one stays outside, because it may be native, start
+ * workers or read files of its own; unless it builds on one of these, which would then be there twice.
+ */
+const INSIDE = new Set([
+  '@nestjs/common',
+  '@nestjs/core',
+  '@nestjs/event-emitter',
+  '@nestjs/platform-express',
+  '@nestjs/swagger',
+  '@nestjs/terminus',
+  '@nestjs/throttler',
+  '@nestjs/typeorm',
+  'class-transformer',
+  'class-validator',
+  'compression',
+  'express',
+  'ioredis',
+  'lossless-json',
+  'prom-client',
+  'rxjs',
+]);
+
+/** Outside in any case: native, files to serve, and required by @nestjs/typeorm by itself. */
+const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist', 'typeorm']);
 
 /** What CommonJS packages expect to be there, once for each file. */
 const COMMONJS = `
@@ -30,7 +53,7 @@ export async function bundle() {
   const bundled = await rolldown({
     input: Object.fromEntries(files.map((file) => [file.slice(0, -'.js'.length), join(source, file)])),
     platform: 'node',
-    external: OUTSIDE,
+    external: staysOutside,
     logLevel: 'silent',
   });
   const dir = join(root, 'dist', 'bundle');
@@ -46,6 +69,21 @@ export async function bundle() {
     sourcemap: true,
   });
   await bundled.close();
+}
+
+/** Of what a joined package imports, only what must be outside is; of what the service imports, all but what is listed. */
+function staysOutside(id, importer = '') {
+  if (/^[./]|^node:/.test(id)) return false;
+  const name = id.split('/', id.startsWith('@') ? 2 : 1).join('/');
+  if (OUTSIDE.has(name)) return true;
+  return !importer.includes('node_modules') && !INSIDE.has(name) && !buildsOnWhatIsInside(name);
+}
+
+function buildsOnWhatIsInside(name) {
+  const file = join(root, 'node_modules', name, 'package.json');
+  if (!existsSync(file)) return false;
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'));
+  return Object.keys({ ...dependencies, ...peerDependencies }).some((needed) => INSIDE.has(needed));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle();

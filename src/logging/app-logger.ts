@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import { Injectable, type LoggerService } from '@nestjs/common';
-import { destination, pino, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import { Settings } from '../config/settings.js';
 
 /** Where Nest tells of every route and module at each start. */
@@ -21,7 +21,7 @@ export class AppLogger implements LoggerService {
   constructor({ logLevel }: Settings) {
     const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
     this.pino = process.stdout.isTTY
-      ? pino(options, pretty({ ignore: 'context', sync: true }))
+      ? pino(options, prettyStream())
       : // Asynchronously: a pipe whose reader is slow would hold every request up. The rest is written at exit.
         pino(options, destination({ dest: 1, sync: false }));
   }
@@ -50,4 +50,10 @@ export class AppLogger implements LoggerService {
     if (message instanceof Error) this.pino[level]({ ...fields, stack: message.stack }, message.message);
     else this.pino[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
+}
+
+/** Readable lines. What makes them is read only for a terminal: it would hold every other start up. */
+function prettyStream(): DestinationStream {
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  return pretty({ ignore: 'context', sync: true });
 }

@@ -20,7 +20,7 @@ export function dress(
   request.originalUrl = request.url;
   request.baseUrl = '';
   request.params = parameters;
-  request.route = route;
+  request.route = route.ofExpress;
   response.req = request;
   response.locals = {};
   Object.setPrototypeOf(request, express.request);

@@ -50,7 +50,7 @@ export class DirectRouter {
       }
       const [request, response] = [incoming as Request, outgoing as Response];
       dress(express, request, response, found);
-      runMiddlewares(middlewares, request, response, () => void found.operation.run(request, response));
+      runMiddlewares(middlewares, request, response, () => void found.route.operation.run(request, response));
     });
   }
 
@@ -94,7 +94,7 @@ export class DirectRouter {
       const operation = plainOperationOf(...named);
       if (typeof operation === 'object' && template && isFirst && others.length === 0) {
         const direct = new DirectOperation(operation, chain, app.getHttpAdapter());
-        this.routes.add(method, { template, operation: direct, route });
+        this.routes.add(method, { template, operation: direct, ofExpress: route });
       } else {
         const reason = typeof operation === 'string' ? operation : 'something else comes before it';
         this.logger.debug(`${method} ${String(route.path)} is run by Nest: ${reason}.`);

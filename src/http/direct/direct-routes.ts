@@ -21,11 +21,12 @@ export interface DirectRoute {
   readonly template: PathTemplate;
   readonly operation: DirectOperation;
   /** Express's own record of it, which requests carry as `route`. */
-  readonly route: Layer['route'];
+  readonly ofExpress: Layer['route'];
 }
 
 /** A route that was found for a path. */
-export interface FoundRoute extends Omit<DirectRoute, 'template'> {
+export interface FoundRoute {
+  readonly route: DirectRoute;
   readonly parameters: Record<string, string>;
 }
 
@@ -45,10 +46,10 @@ export class DirectRoutes {
   /** `path` without the query and without percent-encoding. */
   find(method: string, path: string): FoundRoute | undefined {
     const literal = this.literal.get(`${method} ${path}`);
-    if (literal) return { ...literal, parameters: {} };
-    for (const { template, operation, route } of this.parametric.get(method) ?? []) {
-      const parameters = template.match(path);
-      if (parameters) return { operation, route, parameters };
+    if (literal) return { route: literal, parameters: {} };
+    for (const route of this.parametric.get(method) ?? []) {
+      const parameters = route.template.match(path);
+      if (parameters) return { route, parameters };
     }
     return undefined;
   }
@@ -61,5 +62,6 @@ export function standsBefore(layer: Layer, method: string, template: PathTemplat
   if (!layer.route && layer.handle.length > 3) return false;
   if (layer.slash) return true;
   const other = PathTemplate.of(layer.rawPath);
-  return !other || !template?.isApartFrom(other, layer.route === undefined);
+  if (!other || !template) return true;
+  return layer.route ? template.overlaps(other) : template.mayBeginWith(other);
 }

@@ -73,8 +73,8 @@ const UNPIPED = new Set([
 ]);
 
 const nothing = (): void => undefined;
-const nest = new ContextUtils();
-const values = new RouteParamsFactory();
+const contexts = new ContextUtils();
+const routeParameters = new RouteParamsFactory();
 
 /** The handler of a controller as a plain operation; a sentence instead that says what only Nest can do. */
 export function plainOperationOf(
@@ -85,8 +85,10 @@ export function plainOperationOf(
   const handler = (instance as Record<string, unknown>)[method] as PlainOperation['handler'];
   if (!controller.isDependencyTreeStatic()) return 'its controller is not a singleton';
   if (Reflect.getMetadata(ANSWERS_JSON, handler) !== true) return 'it is not declared by @Operation()';
+  // Nest gives every controller a host, which is undefined where it has none.
   const special = Object.keys(SPECIAL).find(
-    (key) => Reflect.hasMetadata(key, handler) || hasOwnHost(instance.constructor, key),
+    (key) =>
+      Reflect.hasMetadata(key, handler) || Reflect.getMetadata(key, instance.constructor) !== undefined,
   );
   if (special !== undefined) return `it has ${SPECIAL[special]}`;
   const parameters = parametersOf(instance, method);
@@ -100,21 +102,16 @@ export function plainOperationOf(
   };
 }
 
-/** Every controller has the metadata of a host; those without one have it empty. */
-function hasOwnHost(controller: object, key: string): boolean {
-  return Reflect.getMetadata(key, controller) !== undefined;
-}
-
 function parametersOf(instance: object, method: string): HandlerParameter[] | string {
-  const kept: Readonly<Record<string, ParameterMetadata>> =
-    nest.reflectCallbackMetadata(instance, method, ROUTE_ARGS_METADATA) ?? {};
-  const types: Type[] | undefined = nest.reflectCallbackParamtypes(instance, method);
+  const declared: Readonly<Record<string, ParameterMetadata>> =
+    contexts.reflectCallbackMetadata(instance, method, ROUTE_ARGS_METADATA) ?? {};
+  const types: Type[] | undefined = contexts.reflectCallbackParamtypes(instance, method);
   const parameters: HandlerParameter[] = [];
-  for (const [key, parameter] of Object.entries(kept)) {
+  for (const [key, parameter] of Object.entries(declared)) {
     if ((parameter.pipes ?? []).length > 0) return 'a parameter has pipes of its own';
     const read = parameterOf(key, parameter, types?.[parameter.index]);
     if (!read) return 'a parameter is of a kind that only Nest provides';
-    if (key.startsWith(`${RouteParamtypes.RESPONSE}:`) && !nest.reflectPassthrough(instance, method))
+    if (key.startsWith(`${RouteParamtypes.RESPONSE}:`) && !contexts.reflectPassthrough(instance, method))
       return 'it writes its response itself';
     parameters.push(read);
   }
@@ -126,17 +123,17 @@ function parameterOf(
   { index, data, factory, schema }: ParameterMetadata,
   metatype: Type | undefined,
 ): HandlerParameter | undefined {
-  const told = (type: ArgumentMetadata['type']) =>
+  const metadataAs = (type: ArgumentMetadata['type']) =>
     ({ type, metatype, data, schema }) as unknown as ArgumentMetadata;
   if (key.includes(CUSTOM_ROUTE_ARGS_METADATA)) {
-    return { index, valueIn: (context) => factory?.(data, context), metadata: told('custom') };
+    return { index, valueIn: (context) => factory?.(data, context), metadata: metadataAs('custom') };
   }
   const kind = Number(key.split(':')[0]) as RouteParamtypes;
   const piped = PIPED.get(kind);
   if (piped === undefined && !UNPIPED.has(kind)) return undefined;
   const valueIn = (context: DirectContext): unknown => {
     const [req, res] = [context.getRequest<object>(), context.getResponse<object>()];
-    return values.exchangeKeyForValue(kind, data as string, { req, res, next: nothing }) as unknown;
+    return routeParameters.exchangeKeyForValue(kind, data as string, { req, res, next: nothing }) as unknown;
   };
-  return { index, valueIn, metadata: piped && told(piped) };
+  return { index, valueIn, metadata: piped && metadataAs(piped) };
 }

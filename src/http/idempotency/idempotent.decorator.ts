@@ -8,8 +8,8 @@ export const IDEMPOTENT_EXTENSION = 'x-idempotent';
 
 /**
  * Lets an operation be retried safely: with an `Idempotency-Key` it is carried out once and answered the same for 24
- * hours. The handler takes its unit of work with `@CurrentUnit()` and writes through nothing else, so that its writes
- * and the kept answer commit together.
+ * hours. The handler takes its unit of work with `@CurrentUnit()` and writes and reads through nothing else: its writes
+ * and the kept answer commit together, and whoever reads past the unit does not see them yet.
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(SetMetadata(IDEMPOTENT, true), ApiExtension(IDEMPOTENT_EXTENSION, true));
