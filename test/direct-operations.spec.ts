@@ -16,6 +16,7 @@ import {
   Req,
   Res,
   Scope,
+  Sse,
   StreamableFile,
   UseFilters,
   UseGuards,
@@ -335,7 +336,15 @@ class ScopedController {
   }
 }
 
-@Module({ controllers: [PlainController, SpecialController, ScopedController] })
+@Controller({ path: 'events', version: '1' })
+class EventsController {
+  @Sse()
+  events(): Observable<{ data: object }> {
+    return of({ data: { n: 1 } }, { data: { n: 2 } });
+  }
+}
+
+@Module({ controllers: [PlainController, SpecialController, ScopedController, EventsController] })
 class VariousModule {}
 
 describe('an added operation', () => {
@@ -401,6 +410,18 @@ async function ask(
     headers: [...response.headers].filter(([name]) => !differing.has(name)),
   };
 }
+
+describe('server-sent events', () => {
+  it('pass through, one by one', async () => {
+    const store = await open({ modules: [VariousModule] });
+    const response = await fetch(`${store.url}/v1/events`, {
+      headers: { authorization: `Bearer ${store.key}`, accept: 'text/event-stream' },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(await response.text()).toMatch(/data: \{"n":1\}\n\n[^]*data: \{"n":2\}\n\n/);
+    expect(run).not.toHaveBeenCalled();
+  });
+});
 
 @Injectable()
 class ClosedOnMondays implements CanActivate {

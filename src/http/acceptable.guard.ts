@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { HEADERS_METADATA } from '@nestjs/common/constants.js';
+import { HEADERS_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json';
 
 /**
  * Refuses a request whose `Accept` excludes what the operation answers (RFC 9110 section 12.5.1): JSON, or the type that
- * the handler names with Nest's `@Header('Content-Type', …)`.
+ * the handler names with Nest's `@Header('Content-Type', …)`, or that of `@Sse()`.
  */
 @Injectable()
 export class AcceptableGuard implements CanActivate {
@@ -31,6 +31,7 @@ export class AcceptableGuard implements CanActivate {
 }
 
 function typeOf(reflector: Reflector, handler: Parameters<Reflector['get']>[1]): string {
+  if (Reflect.hasMetadata(SSE_METADATA, handler)) return 'text/event-stream';
   const headers = reflector.get<{ name: string; value: string }[] | undefined>(HEADERS_METADATA, handler);
   const own = headers?.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
   return own?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
