@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ALL_REMEMBERED, type Remembered } from '../src/database/committed-state.js';
+import { ALL_REMEMBERED, type RememberedKind } from '../src/database/committed-state.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { GroupedInserts } from '../src/database/grouped-inserts.js';
 import { QuietWrites } from '../src/database/quiet-writes.js';
@@ -14,7 +14,7 @@ import { emptyFolder } from './support/service-process.js';
 
 const insert = (name: string) => `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`;
 
-const NOTHING: readonly Remembered[] = [];
+const NOTHING: readonly RememberedKind[] = [];
 
 /** What can happen to a file that two connections have open, and what it changes for the first. */
 const STEPS = {

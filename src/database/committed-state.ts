@@ -1,8 +1,8 @@
 /** What is remembered of the database: the answers of operations, and the keys that requests carry. */
-export type Remembered = 'answers' | 'keys';
+export type RememberedKind = 'answers' | 'keys';
 
 /** Everything that is remembered. */
-export const ALL_REMEMBERED: readonly Remembered[] = ['answers', 'keys'];
+export const ALL_REMEMBERED: readonly RememberedKind[] = ['answers', 'keys'];
 
 /**
  * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is remembered
@@ -14,13 +14,13 @@ export abstract class CommittedState {
    * which the commit is acknowledged; undefined where that cannot be told. Ask before reading what is to be remembered: a
    * commit in between then makes it void.
    */
-  abstract current(remembered: Remembered): number | undefined;
+  abstract current(remembered: RememberedKind): number | undefined;
 
   /**
    * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
    * of what is remembered. Call `withdraw` once it is over.
    */
-  expectCommit(changes: readonly Remembered[]): void {
+  expectCommit(changes: readonly RememberedKind[]): void {
     // Where it cannot be told apart it counts as a change of everything.
     void changes;
   }

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { CommittedState, Remembered } from './committed-state.js';
+import type { CommittedState, RememberedKind } from './committed-state.js';
 
 /**
  * Runs writes in one transaction whose commit changes only these kinds of what is remembered. They must write something:
@@ -8,7 +8,7 @@ import type { CommittedState, Remembered } from './committed-state.js';
 export async function commitDeclared<T>(
   dataSource: DataSource,
   committed: CommittedState,
-  changes: readonly Remembered[],
+  changes: readonly RememberedKind[],
   writes: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();

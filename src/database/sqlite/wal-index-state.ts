@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { ALL_REMEMBERED, CommittedState, type Remembered } from '../committed-state.js';
+import { ALL_REMEMBERED, CommittedState, type RememberedKind } from '../committed-state.js';
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
@@ -16,22 +16,22 @@ const LITTLE = endianness() === 'LE';
 export class WalIndexState extends CommittedState {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
-  private readonly versions: Record<Remembered, number> = { answers: 0, keys: 0 };
+  private readonly versions: Record<RememberedKind, number> = { answers: 0, keys: 0 };
   /** Undefined before it is opened, null where there is no WAL index to open. */
   private descriptor: number | null | undefined;
   /** What the counter will be after our commit, and what that changes. Nobody commits before it: we have the write lock. */
-  private expected: { readonly counter: number; readonly changes: readonly Remembered[] } | undefined;
+  private expected: { readonly counter: number; readonly changes: readonly RememberedKind[] } | undefined;
 
   /** `file` is that of the database, which must be open and in WAL mode when it is first asked. */
   constructor(private readonly file: string) {
     super();
   }
 
-  current(remembered: Remembered): number | undefined {
+  current(remembered: RememberedKind): number | undefined {
     return this.look() ? this.versions[remembered] : undefined;
   }
 
-  override expectCommit(changes: readonly Remembered[]): void {
+  override expectCommit(changes: readonly RememberedKind[]): void {
     if (this.look()) this.expected = { counter: counterOf(this.seen) + 1, changes };
   }
 
@@ -53,7 +53,7 @@ export class WalIndexState extends CommittedState {
   }
 
   /** Both copies tell the same once the header is written; in between it counts as any other commit. */
-  private changesSeen(): readonly Remembered[] {
+  private changesSeen(): readonly RememberedKind[] {
     const half = HEADER_BYTES / 2;
     const isExpected =
       this.expected !== undefined &&
