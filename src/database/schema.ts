@@ -1,6 +1,9 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source.js';
 
+/** How often migrations are tried, where a process that starts beside this one is in the way. */
+const ATTEMPTS = 3;
+
 /** Which migrations the database has run, and which this version of the service would add. */
 export interface SchemaStatus {
   readonly applied: readonly string[];
@@ -32,12 +35,18 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
         'Start that version, or restore a backup made before it.',
     );
   }
+  return runMigrations(dataSource, ATTEMPTS);
+}
+
+/** Each migration runs in one transaction with the others, so that what fails is as if it had not begun. */
+async function runMigrations(dataSource: DataSource, attempts: number): Promise<string[]> {
   try {
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {
-    // A process starting beside this one may have run them all in the meantime.
+    // A process starting beside this one may have run them all in the meantime, or only begun: it makes the table first.
     if ((await schemaStatus(dataSource)).pending.length === 0) return [];
-    throw error;
+    if (attempts <= 1) throw error;
+    return runMigrations(dataSource, attempts - 1);
   }
 }
 
