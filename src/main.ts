@@ -34,7 +34,10 @@ function stopOnSignal(app: INestApplication): void {
   const logger = app.get(AppLogger);
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
-    if (stopping) process.exit(1);
+    if (stopping) {
+      logger.giveUp();
+      process.exit(1);
+    }
     stopping = true;
     logger.log(`${signal}: finishing the requests in flight`, 'Stop');
     app.get(Readiness).stop();
@@ -42,6 +45,7 @@ function stopOnSignal(app: INestApplication): void {
     if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
     await app.close();
     logger.log('Stopped', 'Stop');
+    await logger.finish();
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));

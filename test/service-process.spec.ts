@@ -203,6 +203,22 @@ describe('the stop', () => {
     expect((await stopped).code).toBe(0);
   });
 
+  it.each(['stuck', 'gone'] as const)(
+    'does not wait for a reader of its log who is %s',
+    async (how) => {
+      const service = await start(await folder(), { NODE_ENV: 'production' });
+      service.leaveOutput('stuck');
+      const ask = async () => {
+        for (let sent = 0; sent < 200; sent += 1) await (await fetch(`${service.url}/v1/pets`)).text();
+      };
+      await Promise.all(Array.from({ length: 16 }, ask));
+      if (how === 'gone') service.leaveOutput(how);
+      service.signal('SIGTERM');
+      await expect.poll(() => service.exitCode, { timeout: 10_000 }).toBe(0);
+    },
+    30_000,
+  );
+
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'takes less than two seconds with an idle connection open, on %s',
     async (signal) => {

@@ -1,7 +1,11 @@
 import { createRequire } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
 import { Injectable, type LoggerService } from '@nestjs/common';
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import { Settings } from '../config/settings.js';
+
+/** How long the last lines may take at the end, in milliseconds. */
+const FINISH_LIMIT_MS = 1_000;
 
 /** Where Nest tells of every route and module at each start. */
 const START_CHATTER = new Set([
@@ -17,13 +21,29 @@ const START_CHATTER = new Set([
 export class AppLogger implements LoggerService {
   /** The logger itself, for structured lines. */
   readonly pino: Logger;
+  private readonly lines: ReturnType<typeof destination> | undefined;
 
   constructor({ logLevel }: Settings) {
     const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
-    this.pino = process.stdout.isTTY
-      ? pino(options, prettyStream())
-      : // Asynchronously: a pipe whose reader is slow would hold every request up. The rest is written at exit.
-        pino(options, destination({ dest: 1, sync: false }));
+    // Asynchronously: a pipe whose reader is slow would hold every request up. The rest is written at exit.
+    this.lines = process.stdout.isTTY ? undefined : destination({ dest: 1, sync: false });
+    this.pino = pino(options, this.lines ?? prettyStream());
+  }
+
+  /**
+   * Writes what is not written yet, and ends. What the reader does not take within a second is given up: pino would try for
+   * ever at exit, and the process could not end.
+   */
+  async finish(): Promise<void> {
+    const { lines } = this;
+    if (!lines) return;
+    await Promise.race([new Promise((resolve) => lines.flush(resolve)), setTimeout(FINISH_LIMIT_MS)]);
+    this.giveUp();
+  }
+
+  /** Lets the process end at once, whatever is not written yet. */
+  giveUp(): void {
+    if (this.lines) this.lines.flushSync = () => undefined;
   }
 
   log = (message: unknown, ...rest: unknown[]): void =>

@@ -64,6 +64,11 @@ export class ServiceProcess {
     return new ServiceProcess(url, child, outcome, () => output);
   }
 
+  /** The exit code once it has ended. */
+  get exitCode(): number | null {
+    return this.child.exitCode;
+  }
+
   /** Everything written to standard output so far. */
   get output(): string {
     return this.read();
@@ -73,6 +78,12 @@ export class ServiceProcess {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
     this.child.kill(signal);
     return this.outcome;
+  }
+
+  /** Reads its standard output no more: `stuck` leaves it open, `gone` closes it. */
+  leaveOutput(how: 'stuck' | 'gone'): void {
+    this.child.stdout?.removeAllListeners('data').pause();
+    if (how === 'gone') this.child.stdout?.destroy();
   }
 
   /** Sends a signal and does not wait. */
