@@ -29,12 +29,12 @@ module.exports = {
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
       from: {
-        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata)`,
+        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address)`,
         pathNot: '^src/cli/with-app',
       },
       to: {
         path: '^src/',
-        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata)`,
+        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address)`,
       },
     },
     {
@@ -45,10 +45,14 @@ module.exports = {
     },
     {
       name: 'foundations-stand-alone',
-      comment: 'clock, duration, handler-metadata, config and errors are what everything else stands on.',
+      comment:
+        'clock, duration, handler-metadata, request-address, config and errors are what everything else stands on.',
       severity: 'error',
-      from: { path: '^src/(clock|duration|handler-metadata|config/|errors/)' },
-      to: { path: '^src/', pathNot: '^src/(clock|duration|handler-metadata|config/|errors/)' },
+      from: { path: '^src/(clock|duration|handler-metadata|request-address|config/|errors/)' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(clock|duration|handler-metadata|request-address|config/|errors/)',
+      },
     },
     {
       name: 'lower-platform-knows-no-higher',

@@ -1,11 +1,49 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type UserProjectConfigExport } from 'vitest/config';
+import { onBundle } from './test/support/on-bundle.js';
 
-export default defineConfig({
-  test: {
-    include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
-    globalSetup: 'test/support/build.ts',
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
+/** Suites that start the bundle as a process, or ask nothing of the service at all. */
+const THE_SAME_ON_THE_BUNDLE = [
+  'src/request-address.spec.ts',
+  'test/bundle.spec.ts',
+  'test/command-line.spec.ts',
+  'test/extending.spec.ts',
+  'test/hostile-clients.spec.ts',
+  'test/house.spec.ts',
+  'test/idempotency-crash.spec.ts',
+  'test/log-troubles.spec.ts',
+  'test/ormconfig.spec.ts',
+  'test/running-server.spec.ts',
+  'test/service-process.spec.ts',
+  'test/stopping.spec.ts',
+];
+
+const suites = {
+  include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
+  globalSetup: 'test/support/build.ts',
+  testTimeout: 20_000,
+  hookTimeout: 60_000,
+};
+
+/** What the suites run on: what they import of src, or what the bundler has made of it. */
+const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
+  source: { test: { ...suites, name: 'source' } },
+  bundle: {
+    plugins: [onBundle()],
+    test: {
+      ...suites,
+      name: 'bundle',
+      exclude: THE_SAME_ON_THE_BUNDLE,
+      // Node loads it once for a suite, as it does in production.
+      server: { deps: { external: [/\/dist\/bundle-for-tests\//] } },
+    },
   },
+};
+
+/** `PETSTORE_TEST_ON` names one of them, or both, separated by a comma; the source is run on without it. */
+const projects = (process.env.PETSTORE_TEST_ON ?? 'source').split(',').map((name) => {
+  const project = PROJECTS[name];
+  if (!project) throw new Error(`PETSTORE_TEST_ON: ${name} is none of ${Object.keys(PROJECTS).join(', ')}.`);
+  return project;
 });
+
+export default defineConfig({ test: { maxWorkers: 2, projects } });

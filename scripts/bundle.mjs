@@ -25,13 +25,15 @@ const INSIDE = new Set([
   '@nestjs/typeorm',
   'class-transformer',
   'class-validator',
-  'compression',
   'express',
   'ioredis',
   'lossless-json',
   'prom-client',
   'rxjs',
 ]);
+
+/** Joined for tests besides, because they make the application of the service's own Nest. */
+const TESTING = '@nestjs/testing';
 
 /** Outside in any case: native, files to serve, and required by @nestjs/typeorm by itself. */
 const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist', 'typeorm']);
@@ -45,18 +47,50 @@ const __filename = petstoreFileURLToPath(import.meta.url);
 const __dirname = petstoreFileURLToPath(new URL('.', import.meta.url));
 `;
 
-/** Writes dist/bundle from dist/src. */
+/** Writes dist/bundle from dist/src: what starts the service. */
 export async function bundle() {
-  const files = readdirSync(source, { recursive: true })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file === 'main.js' || FOUND_BY_NAME.test(file));
+  await writeBundle('bundle', { main: join(source, 'main.js') });
+}
+
+/** The packages of which dist/bundle-for-tests has its own copy. */
+export const PACKAGES_FOR_TESTS = [...INSIDE, TESTING];
+
+/**
+ * Writes dist/bundle-for-tests as the bundle is written: one module that exports every file of dist/src (`src/clock.js`) and
+ * every joined package (`rxjs`) by its name, for suites that import them. Answers where that module is.
+ */
+export async function bundleForTests() {
+  // Files that start something when they are imported are nothing to test from inside.
+  const files = filesOf(source).filter((file) => !/(^|\/)main\.js$/.test(file));
+  const exported = [
+    ...files.map((file) => [`src/${file}`, join(source, file)]),
+    ...PACKAGES_FOR_TESTS.map((name) => [name, name]),
+  ];
+  const text = exported.map(
+    ([name, from]) => `export * as ${JSON.stringify(name)} from ${JSON.stringify(from)};`,
+  );
+  const everything = {
+    name: 'petstore:everything',
+    resolveId: (id) => (id === 'everything' ? join(root, id) : null),
+    load: (id) => (id === join(root, 'everything') ? text.join('\n') : null),
+  };
+  await writeBundle('bundle-for-tests', { everything: 'everything' }, [everything]);
+  return join(root, 'dist', 'bundle-for-tests', 'everything.js');
+}
+
+/** Writes a bundle to a folder of dist: these entries, and the files that are found by their names. */
+async function writeBundle(folder, entries, plugins = []) {
+  const found = filesOf(source).filter((file) => FOUND_BY_NAME.test(file));
   const bundled = await rolldown({
-    input: Object.fromEntries(files.map((file) => [file.slice(0, -'.js'.length), join(source, file)])),
+    input: { ...entries, ...Object.fromEntries(found.map((file) => [nameOf(file), join(source, file)])) },
     platform: 'node',
     external: staysOutside,
     logLevel: 'silent',
+    // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
+    treeshake: false,
+    plugins,
   });
-  const dir = join(root, 'dist', 'bundle');
+  const dir = join(root, 'dist', folder);
   rmSync(dir, { recursive: true, force: true });
   await bundled.write({
     dir,
@@ -66,9 +100,20 @@ export async function bundle() {
     banner: COMMONJS,
     // Providers, routes and entities are told apart by the names of their classes.
     keepNames: true,
+    minify: false,
     sourcemap: true,
   });
   await bundled.close();
+}
+
+function filesOf(folder) {
+  return readdirSync(folder, { recursive: true })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.js'));
+}
+
+function nameOf(file) {
+  return file.slice(0, -'.js'.length);
 }
 
 /** Of what a joined package imports, only what must be outside is; of what the service imports, all but what is listed. */

@@ -2,21 +2,21 @@ import { parse as parseQuery } from 'node:querystring';
 import { VersioningType, type INestApplication, type LoggerService, type Type } from '@nestjs/common';
 import { NestFactory, type ApplicationConfig } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import compression from 'compression';
 import type { Application } from 'express';
 import { AppModule } from './app.module.js';
 import { Settings } from './config/settings.js';
+import { Connections } from './http/adapter/connections.js';
+import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
+import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { AnswerMemory } from './http/answers/answer-memory.js';
-import { makeExpressMessages, type ExpressPrototypes } from './http/express-messages.js';
 import { DirectRouter } from './http/direct/direct-router.js';
-import { refuseMissingHost } from './http/missing-host.middleware.js';
-import { answerParserRefusals } from './http/parser-refusals.js';
 import { assignRequestId } from './logging/request-id.middleware.js';
 import { AppLogger } from './logging/app-logger.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { serveDocs } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
+import { trustedProxies } from './request-address.js';
 
 const EXPOSED_HEADERS = [
   'Link',
@@ -34,18 +34,20 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
 ];
 
-/** Longest that headers, and a whole request, may take to arrive, in milliseconds. */
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 60_000;
+/** By how much Node's own limits on requests exceed that on idle connections, in milliseconds; Connections has tighter ones. */
+const BEYOND_KEEP_ALIVE_MS = 5_000;
 
 /** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
 export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
-  const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+  const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
   app.useLogger(options.logger ?? app.get(AppLogger));
   return setupApp(app);
 }
 
-/** Turns any application made of AppModule into this service. */
+/** Turns any application made of AppModule, on a ServiceAdapter, into this service. */
 export function setupApp(application: INestApplication): INestApplication {
   const app = application as NestExpressApplication;
   const settings = app.get(Settings);
@@ -56,13 +58,13 @@ export function setupApp(application: INestApplication): INestApplication {
   Object.assign(express.router, { caseSensitive: true, strict: true });
   app.set('etag', false);
   app.set('x-powered-by', false);
-  app.set('trust proxy', settings.trustProxy ?? false);
+  app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.enableVersioning({ type: VersioningType.URI });
   app.use(assignRequestId);
   app.use(app.get(RequestLogMiddleware).use);
   app.use(app.get(RequestMetricsMiddleware).use);
-  app.use(refuseMissingHost);
+  app.use(app.get(MalformedRequestMiddleware).use);
   if (settings.corsOrigins.length > 0) {
     const [first] = settings.corsOrigins;
     app.enableCors({
@@ -71,17 +73,22 @@ export function setupApp(application: INestApplication): INestApplication {
       maxAge: 600,
     });
   }
-  // Only the docs: docs/decisions/0009 measures why answers of the API are not compressed.
-  app.use('/docs', compression());
   serveDocs(app);
-  const server = app.getHttpServer();
-  answerParserRefusals(server, settings.bodyLimitBytes);
-  makeExpressMessages(server, express as Application & ExpressPrototypes);
   app.get(DirectRouter).standInFrontOf(app);
+  guardConnections(app, settings);
   app.get(AnswerMemory).rememberWhile(once(() => hasOnlyInterceptorsOfThePlatform(app)));
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
   return app;
+}
+
+/** What stands in front of everything: whatever a client sends, or does not, it costs little and others do not notice. */
+function guardConnections(app: NestExpressApplication, settings: Settings): void {
+  const server = app.getHttpServer();
+  app.get(Connections).standInFrontOf(server);
+  // Fields beyond Node's own 2,000 would vanish, Authorization with them; MalformedRequestMiddleware refuses them instead.
+  server.maxHeadersCount = 0;
+  server.keepAliveTimeout = settings.keepAliveTimeoutMs;
+  server.headersTimeout = settings.keepAliveTimeoutMs + BEYOND_KEEP_ALIVE_MS;
+  server.requestTimeout = Math.max(settings.requestTimeoutMs, server.headersTimeout) + BEYOND_KEEP_ALIVE_MS;
 }
 
 /** Another one would not see what is answered from memory, and may answer every caller something else. */

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.setup.js';
 import { loadSettings } from './config/load-settings.js';
@@ -8,9 +9,23 @@ import { SettingsError } from './config/setting.js';
 import { Settings } from './config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from './health/readiness.js';
+import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/graceful-stop.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
+
+/** What asks the service to stop; SIGHUP too, whose default would lose the counts of the last second. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Least time that the last writes to the database have at a stop, in milliseconds, whatever SHUTDOWN_TIMEOUT_MS is. */
+const LAST_WRITES_MS = 2_000;
+
+/** Before anything is served, a start is simply ended: what it has not committed has not happened. */
+let stop = (signal: string): void => {
+  process.stderr.write(`${signal}: ended before the start was complete\n`);
+  process.exit(0);
+};
+for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
 
 async function start(): Promise<void> {
   loadSettings();
@@ -27,28 +42,34 @@ async function start(): Promise<void> {
   if (key !== undefined) process.stdout.write(`${firstStartText(key, origin)}\n`);
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
-  stopOnSignal(app);
+  stop = stopOf(app);
 }
 
-function stopOnSignal(app: INestApplication): void {
+/** How a running service is stopped; a second signal ends it at once. */
+function stopOf(app: INestApplication): (signal: string) => void {
   const logger = app.get(AppLogger);
   let stopping = false;
-  const stop = async (signal: string): Promise<void> => {
-    if (stopping) {
-      logger.giveUp();
-      process.exit(1);
-    }
-    stopping = true;
+  const finish = async (signal: string): Promise<void> => {
     logger.log(`${signal}: finishing the requests in flight`, 'Stop');
     app.get(Readiness).stop();
-    const finished = await stopServing(app.getHttpServer() as Server, app.get(Settings).shutdownTimeoutMs);
+    const { shutdownTimeoutMs } = app.get(Settings);
+    const server = app.getHttpServer() as Server;
+    const finished = await stopServing(server, app.get(Connections), shutdownTimeoutMs);
     if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
-    await app.close();
+    const closed = await Promise.race([
+      app.close().then(() => true),
+      setTimeout(Math.max(shutdownTimeoutMs, LAST_WRITES_MS), false),
+    ]);
+    if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
     logger.log('Stopped', 'Stop');
     await logger.finish();
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  return (signal) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void finish(signal);
+  };
 }
 
 function naming(variable: string, port: number | null): (error: NodeJS.ErrnoException) => never {
@@ -64,6 +85,9 @@ function originOf(server: Server): string {
   if (family === 'IPv6') return `http://${address === '::' ? 'localhost' : `[${address}]`}:${port}`;
   return `http://${address === '0.0.0.0' ? 'localhost' : address}:${port}`;
 }
+
+// The log has a listener of its own. Nobody may be left to read these streams, and that ends nothing.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 start().catch((error: unknown) => {
   if (error instanceof SettingsError) process.stderr.write(`The settings are wrong:\n${error.message}\n`);

@@ -11,12 +11,18 @@ import { ErrorFilter } from './errors/error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
 import { AcceptableGuard } from './http/acceptable.guard.js';
+import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
+import { Connections } from './http/adapter/connections.js';
+import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
+import { ParserRefusals } from './http/adapter/parser-refusals.js';
 import { AnswerMemory } from './http/answers/answer-memory.js';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
 import { DeprecationService } from './http/deprecation/deprecation.service.js';
+import { RemovedOperations } from './http/deprecation/removed-operations.js';
 import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
 import { DirectRouter } from './http/direct/direct-router.js';
+import { EveryFaultInterceptor } from './http/every-fault.interceptor.js';
 import { IdempotencyInterceptor } from './http/idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './http/idempotency/idempotency.store.js';
 import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
@@ -41,6 +47,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
   SunsetInterceptor,
   JsonBodyInterceptor,
   ConditionalGetInterceptor,
+  EveryFaultInterceptor,
   IdempotencyInterceptor,
   JsonResponseInterceptor,
 ];
@@ -67,8 +74,8 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
   providers: [
     { provide: APP_GUARD, useClass: DeprecationHeadersGuard },
     { provide: APP_GUARD, useClass: ApiKeyGuard },
-    { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: QuotaGuard },
+    { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: UriLengthGuard },
     { provide: APP_GUARD, useClass: AcceptableGuard },
     ...PLATFORM_INTERCEPTORS.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
@@ -78,7 +85,12 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     AnswerMemory,
     DeprecationService,
     DirectRouter,
+    RemovedOperations,
     IdempotencyStore,
+    MalformedRequestMiddleware,
+    ConnectionTimeouts,
+    Connections,
+    ParserRefusals,
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],

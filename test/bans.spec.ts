@@ -3,7 +3,8 @@ import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { ClientsService } from '../src/auth/clients.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { UsageService } from '../src/auth/usage.service.js';
-import { Store, type Answer } from './support/store.js';
+import { earnBan, goOn, hammer } from './support/earn-ban.js';
+import { Store } from './support/store.js';
 
 const MINUTE = 60_000;
 
@@ -16,31 +17,83 @@ async function open(): Promise<Store> {
 const list = (store: Store, key?: string) =>
   store.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
 
-/** Sends requests without waiting for anything, and answers the last. */
-async function hammer(store: Store, times: number, key?: string): Promise<Answer> {
-  for (let sent = 1; sent < times; sent += 1) await list(store, key);
-  return list(store, key);
-}
-
-/** Uses up the minute, lets the forgiven two seconds pass, and goes on until the ban. */
-async function earnBan(store: Store): Promise<Answer> {
-  await hammer(store, 61);
-  store.clock.advance(2_000);
-  return hammer(store, 20);
-}
-
 describe('a key that goes on after 429', () => {
   it('is banned for five minutes at the twentieth strike, and told so exactly', async () => {
     const store = await open();
     await hammer(store, 61);
     store.clock.advance(2_000);
-    expect((await hammer(store, 19)).body.code).toBe('rate_limit_exceeded');
-    const { status, body, headers } = await list(store);
+    expect((await goOn(store, 19)).body.code).toBe('rate_limit_exceeded');
+    store.clock.advance(1_000);
+    const { status, body } = await list(store);
     expect([status, body.code]).toEqual([429, 'api_key_banned']);
-    expect(body.message).toContain('banned until 2026-11-20T12:05:02.000Z');
-    expect(headers.get('retry-after')).toBe('300');
-    expect(headers.get('x-ratelimit-reset')).toBe(String(Date.parse('2026-11-20T12:05:02Z') / 1000));
-    expect(headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(body.message).toContain('banned until 2026-11-20T12:05:21.000Z');
+    expect(body.message).toContain('retry in 300 seconds');
+  });
+
+  it('is told the end of the ban by every header and the message alike, in this minute and the next', async () => {
+    const store = await open();
+    let { headers, body } = await earnBan(store);
+    for (const seconds of [300, 251]) {
+      expect(Object.fromEntries([...headers].filter(([name]) => /ratelimit|retry/.test(name)))).toEqual({
+        'x-ratelimit-limit': '1000',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(Date.parse('2026-11-20T12:05:21Z') / 1000),
+        'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+        ratelimit: `"minute";r=0;t=${seconds}, "day";r=0;t=${seconds}`,
+        'retry-after': String(seconds),
+      });
+      expect(body.message).toContain(`retry in ${seconds} seconds`);
+      // A request during the ban neither lengthens nor shortens it.
+      store.clock.advance(49_900);
+      ({ headers, body } = await hammer(store, 3));
+    }
+  });
+
+  it('collects one strike a second, however much it sends', async () => {
+    const store = await open();
+    await hammer(store, 61);
+    store.clock.advance(2_000);
+    // 15 ms apart: two seconds, three strikes.
+    for (let sent = 0; sent < 135; sent += 1) {
+      expect((await list(store)).body.code).toBe('rate_limit_exceeded');
+      store.clock.advance(15);
+    }
+    store.clock.advance(1_000);
+    expect((await goOn(store, 17)).body.code).toBe('api_key_banned');
+  });
+
+  it('is not banned for what comes within two seconds after the reset that it was told', async () => {
+    const store = await Store.open({
+      plan: 'enterprise',
+      limits: { perMinute: 2, perDay: 10_000 },
+      at: '2026-11-20T12:00:00.000Z',
+    });
+    onTestFinished(() => store.close());
+    for (let minute = 0; minute < 25; minute += 1) {
+      store.clock.set(new Date(Date.parse('2026-11-20T12:00:00.000Z') + minute * MINUTE).toISOString());
+      expect((await hammer(store, 2)).status).toBe(200);
+      expect((await hammer(store, 2)).body.code).toBe('rate_limit_exceeded');
+      store.clock.advance(1_999);
+      expect((await hammer(store, 2)).body.code).toBe('rate_limit_exceeded');
+    }
+  });
+
+  it('begins anew with a plan that was raised: what it was told of the smaller one is void', async () => {
+    const store = await Store.open({
+      plan: 'enterprise',
+      limits: { perMinute: 1, perDay: 1 },
+      at: '2026-11-20T12:00:00.000Z',
+    });
+    onTestFinished(() => store.close());
+    expect((await hammer(store, 2)).body.code).toBe('daily_quota_exceeded');
+    await store.app
+      .get(ClientsService)
+      .update(store.clientId, { plan: 'enterprise', perMinute: 1, perDay: 1_000 }, SERVICE_ITSELF);
+    for (let minute = 1; minute <= 30; minute += 1) {
+      store.clock.advance(MINUTE);
+      expect((await hammer(store, 1)).status).toBe(200);
+      expect((await hammer(store, 1)).body.code).toBe('rate_limit_exceeded');
+    }
   });
 
   it('is admitted again at the end of the ban, with nothing used up meanwhile', async () => {
@@ -50,16 +103,16 @@ describe('a key that goes on after 429', () => {
     expect((await hammer(store, 30)).body.code).toBe('api_key_banned');
     store.clock.advance(1);
     const { status, headers } = await list(store);
-    expect([status, headers.get('ratelimit')]).toEqual([200, '"minute";r=59;t=58, "day";r=939;t=42898']);
+    expect([status, headers.get('ratelimit')]).toEqual([200, '"minute";r=59;t=39, "day";r=939;t=42879']);
   });
 
   it('is forgiven the first two seconds: those requests were in flight', async () => {
     const store = await open();
     await hammer(store, 60);
     store.clock.advance(10);
-    expect((await hammer(store, 100)).body.code).toBe('rate_limit_exceeded');
+    expect((await hammer(store, 50)).body.code).toBe('rate_limit_exceeded');
     store.clock.advance(1_999);
-    expect((await hammer(store, 100)).body.code).toBe('rate_limit_exceeded');
+    expect((await hammer(store, 50)).body.code).toBe('rate_limit_exceeded');
   });
 
   it('climbs the ladder: 5, 15, 60 minutes, 24 hours, 24 hours', async () => {
@@ -98,17 +151,24 @@ describe('a key that goes on after 429', () => {
     const client = await store.app.get(ClientsService).get(store.clientId);
     await earnBan(store);
     const { bans } = await store.app.get(UsageService).of(client);
-    expect(bans).toEqual([{ keyId: apiKey?.id, bannedUntil: '2026-11-20T12:05:02.000Z' }]);
+    expect(bans).toEqual([{ keyId: apiKey?.id, bannedUntil: '2026-11-20T12:05:21.000Z' }]);
     await store.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
     store.clock.advance(MINUTE);
     expect((await list(store)).status).toBe(200);
     expect((await store.app.get(UsageService).of(client)).bans).toEqual([]);
   });
 
-  it('is never banned for a 403, nor an address for anything', async () => {
+  it('is banned although it has no scope for what it asks', async () => {
     const store = await open();
     const { key } = await store.issueKey({ scopes: ['pets:write'] });
-    expect((await hammer(store, 80, key)).status).toBe(403);
+    expect((await hammer(store, 60, key)).status).toBe(403);
+    expect((await hammer(store, 1, key)).body.code).toBe('rate_limit_exceeded');
+    store.clock.advance(2_000);
+    expect((await goOn(store, 20, key)).body.code).toBe('api_key_banned');
+  });
+
+  it('is what is banned: an address never is', async () => {
+    const store = await open();
     for (let sent = 0; sent < 120; sent += 1) await store.request('GET', '/v1/pets', { key: null });
     store.clock.advance(3_000);
     for (let sent = 0; sent < 30; sent += 1) {

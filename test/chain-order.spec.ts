@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Store, type StoreOptions } from './support/store.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
+const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
@@ -27,15 +28,20 @@ async function refusalOf(
 
 describe('when several refusals apply, the first of these wins', () => {
   it.each([
-    ['credential, before scope', { ...OVER, scopes: ['pets:read'] }, { key: null }, '401 missing_api_key'],
-    ['scope, before quota', { ...OVER, scopes: ['pets:read'] }, {}, '403 insufficient_scope'],
-    ['quota, before the body is read', OVER, {}, '429 daily_quota_exceeded'],
     [
-      'length of the target, before the body is read',
-      {},
-      { path: `/v1/pets?${'x'.repeat(8_200)}` },
-      '414 uri_too_long',
+      'credential, before quota and scope',
+      { ...OVER, scopes: ['pets:read'] },
+      { key: null },
+      '401 missing_api_key',
     ],
+    ['quota, before scope', { ...OVER, scopes: ['pets:read'] }, {}, '429 daily_quota_exceeded'],
+    [
+      'scope, before the length of the target',
+      { scopes: ['pets:read'] },
+      { path: LONG },
+      '403 insufficient_scope',
+    ],
+    ['length of the target, before the body is read', {}, { path: LONG }, '414 uri_too_long'],
     ['what is accepted, before the body is read', {}, {}, '406 not_acceptable'],
     [
       'media type, before size',

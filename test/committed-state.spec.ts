@@ -34,10 +34,13 @@ const STEPS = {
 type Step = keyof typeof STEPS;
 
 async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<void> {
-  const quietly = (dataSource: DataSource) =>
-    new QuietWrites(dataSource, (dataSource as SqliteDataSource).committed);
+  const partsOf = (dataSource: DataSource) => {
+    const { committed, transactions } = dataSource as SqliteDataSource;
+    return [dataSource, committed, transactions] as const;
+  };
+  const quietly = (dataSource: DataSource) => new QuietWrites(...partsOf(dataSource));
   const inGroup = (dataSource: DataSource) =>
-    new GroupedInserts(dataSource, (dataSource as SqliteDataSource).committed).insert(
+    new GroupedInserts(...partsOf(dataSource)).insert(
       Pet,
       Object.assign(new Pet(), { name: 'h', categoryId: 1n, status: 'sold' }),
     );

@@ -48,7 +48,6 @@ import { Metrics } from '../src/metrics/metrics.js';
 import { Remembered } from '../src/http/answers/remembered.decorator.js';
 import { PromisedInterceptor } from '../src/http/promised.interceptor.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
 
 const run = vi.spyOn(DirectOperation.prototype, 'run');
@@ -175,12 +174,15 @@ describe('the direct chain', () => {
   });
 });
 
+/** Declares no member, so that every one is shown. */
+class Anything {}
+
 const declared = (id: string, status = 200) =>
   Operation({
     id,
     summary: id,
     description: 'For a test.',
-    answers: { status, description: 'Whatever', type: PetDto },
+    answers: { status, description: 'Whatever', type: Anything },
   });
 const Shout = createParamDecorator((word: string, context: ExecutionContext) =>
   [word, context.getHandler().name, context.getClass().name, context.getType()].join(' ').toUpperCase(),
@@ -235,7 +237,7 @@ class PlainController {
   @Get('refused')
   @declared('refused')
   refused(): never {
-    throw new ApiError(HTTP_ERRORS.malformed_request);
+    throw new ApiError(HTTP_ERRORS.malformed_request, { params: { reason: 'of the test' } });
   }
 
   @Get('crash')

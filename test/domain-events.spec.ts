@@ -6,6 +6,7 @@ import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { OnDomainEvent, type DomainEventMap } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
+import { earnBan, hammer } from './support/earn-ban.js';
 import { Store, type StoreOptions } from './support/store.js';
 
 const heard: [string, object][] = [];
@@ -96,16 +97,12 @@ describe('pet.created', () => {
 
 it('api_key.banned is told once, when the ban begins', async () => {
   const { store } = await open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
-  const ask = async (times: number) => {
-    for (let sent = 0; sent < times; sent += 1) await store.request('GET', '/v1/pets?limit=1');
-  };
-  await ask(61);
-  store.clock.advance(2_000);
-  await ask(40);
+  await earnBan(store);
+  await hammer(store, 20);
   await told(1);
   expect(heard[0]).toEqual([
     'api_key.banned',
-    { clientId: store.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:02.000Z' },
+    { clientId: store.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:21.000Z' },
   ]);
 });
 

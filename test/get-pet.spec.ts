@@ -43,6 +43,14 @@ describe('GET /v1/pets/{petId}', () => {
     expect(status).toBe(400);
     expect(body.details).toEqual([{ field: 'petId', code, message: expect.any(String) }]);
   });
+
+  it.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
+    'answers 400 for %j, which nothing decodes',
+    async (id) => {
+      const { status, body } = await store.request('GET', `/v1/pets/${id}`);
+      expect([status, body.code]).toEqual([400, 'malformed_request']);
+    },
+  );
 });
 
 describe('the deprecation of getPet', () => {
@@ -104,4 +112,63 @@ describe('the removal of getPet', () => {
     expect((await later.request('GET', '/v1/pets')).status).toBe(200);
     await later.close();
   });
+});
+
+describe('after its removal getPet', () => {
+  let later: Store;
+  beforeAll(async () => {
+    later = await Store.open({ at: '2030-12-05T00:00:00.000Z' });
+    await later.app.get(DemoData).add();
+  });
+  afterAll(() => later.close());
+
+  it.each(['GET', 'HEAD'])('answers %s with 410', async (method) => {
+    expect((await later.request(method, '/v1/pets/1')).status).toBe(410);
+  });
+
+  it('names what to call instead', async () => {
+    const { body } = await later.request('GET', '/v1/pets/1');
+    expect(body.message).toBe('This operation was removed on 2030-12-05; use GET /v1/pets?status=… instead.');
+  });
+
+  it('is no method of its path, which has no other', async () => {
+    const options = await later.request('OPTIONS', '/v1/pets/1');
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'OPTIONS']);
+    const wrong = await later.request('PUT', '/v1/pets/1', { json: {} });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS']);
+    expect((await later.request('OPTIONS', '/v1/pets')).headers.get('allow')).toBe(
+      'GET, HEAD, OPTIONS, POST',
+    );
+    expect((await later.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+  });
+
+  it('is marked in the document', () => {
+    const operation = later.document.paths['/pets/{petId}']?.get as unknown as Record<string, unknown>;
+    expect(operation).toMatchObject({
+      deprecated: true,
+      'x-sunset': '2030-12-05T00:00:00.000Z',
+      'x-removed': true,
+      description: expect.stringContaining(
+        'Removed on 5 December 2030: it answers 410 `operation_removed` alone. Use `GET /v1/pets?status=…` instead.',
+      ),
+    });
+  });
+
+  it('was a method of its path until then', async () => {
+    later.clock.set('2030-12-04T23:59:59.999Z');
+    expect((await later.request('OPTIONS', '/v1/pets/1')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  });
+});
+
+it('a postponed removal is told with its new date, and not carried out before', async () => {
+  const postponed = await Store.open({
+    at: '2030-12-05T00:00:00.000Z',
+    environment: { SUNSET_NOT_BEFORE: '2031-06-01T00:00:00Z' },
+  });
+  const operation = postponed.document.paths['/pets/{petId}']?.get as unknown as Record<string, unknown>;
+  expect(operation).toMatchObject({ 'x-sunset': '2031-06-01T00:00:00.000Z' });
+  expect(operation).not.toHaveProperty('x-removed');
+  expect(operation['description']).toContain('it will be removed on 1 June 2031');
+  expect((await postponed.request('OPTIONS', '/v1/pets/1')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  await postponed.close();
 });

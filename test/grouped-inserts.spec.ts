@@ -16,10 +16,8 @@ async function open() {
     await remove();
   });
   await migrate(dataSource);
-  return {
-    dataSource,
-    inserts: new GroupedInserts(dataSource, (dataSource as SqliteDataSource).committed),
-  };
+  const { committed, transactions } = dataSource as SqliteDataSource;
+  return { dataSource, inserts: new GroupedInserts(dataSource, committed, transactions) };
 }
 
 /** A row that the table takes, one that its CHECK refuses, or one that brings its id. */

@@ -99,3 +99,56 @@ describe('whatever is sent', () => {
     );
   });
 });
+
+describe('what a refusal repeats is bounded', () => {
+  it.each([
+    [
+      'unknown members',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`x${at}`, 1]))),
+    ],
+    ['a long member', JSON.stringify({ name: 'a', categoryId: 1, ['n'.repeat(90_000)]: 1 })],
+    [
+      'many long members',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 23 }, (_, at) => [`${at}`.repeat(2_000), 1]))),
+    ],
+    ['a long member named twice', `{"${'n'.repeat(40_000)}":1,"${'n'.repeat(40_000)}":1}`],
+    ['members of control characters', JSON.stringify({ ['\u0001'.repeat(15_000)]: 1 })],
+  ])('for %s', async (_, json) => {
+    const { status, text, body: refusal } = await store.request('POST', '/v1/pets', { json });
+    expect(status).toBe(400);
+    expect(text.length).toBeLessThan(6_000);
+    expect(refusal.details?.length ?? 0).toBeLessThanOrEqual(20);
+  });
+
+  it('and says how many faults it leaves out', async () => {
+    const members = Array.from({ length: 53 }, (_, at) => [`x${at}`, 1]);
+    const { body: refusal } = await store.request('POST', '/v1/pets', { json: Object.fromEntries(members) });
+    expect(refusal.details).toHaveLength(20);
+    expect(refusal.details.at(-1)).toEqual({
+      field: '',
+      code: 'more_faults',
+      message: 'There are 36 more faults.',
+    });
+  });
+
+  it('for a query of misspelled parameters', async () => {
+    const query = Array.from({ length: 500 }, (_, at) => `limit[${at}]=1`).join('&');
+    const { status, body: refusal, text } = await store.request('GET', `/v1/pets?${query}`);
+    expect([status, refusal.details.length]).toEqual([400, 20]);
+    expect(text.length).toBeLessThan(6_000);
+  });
+});
+
+describe('a field of 15 KiB is read in a moment', () => {
+  it.each([
+    ['Accept', 'accept', 'a/b;q=0,', 406],
+    ['Accept without a comma', 'accept', 'application/json;q="', 200],
+    ['If-None-Match', 'if-none-match', '"a",', 200],
+    ['If-None-Match without an end', 'if-none-match', '"', 200],
+  ])('%s', async (_, name, part, expected) => {
+    const value = part.repeat(15_000 / part.length);
+    const begin = performance.now();
+    const { status } = await store.request('GET', '/v1/pets', { headers: { [name]: value } });
+    expect([status, performance.now() - begin < 1_000]).toEqual([expected, true]);
+  });
+});

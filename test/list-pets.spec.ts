@@ -15,6 +15,7 @@ describe('GET /v1/pets', () => {
     ['the smallest', '?limit=1', 1],
     ['the largest', '?limit=100', 100],
     ['with an unknown parameter, which is ignored', '?limit=7&color=red', 7],
+    ['with an unknown parameter that begins as a known one', '?limit=7&limits=3&lim=2&status_is=sold', 7],
     ['behind a thousand unknown parameters', `?${'a&'.repeat(1_500)}limit=3`, 3],
   ])('limits the page: %s', async (_, query, length) => {
     const { status, body } = await store.request('GET', `/v1/pets${query}`);
@@ -55,11 +56,23 @@ describe('GET /v1/pets', () => {
     ['a status in capitals', 'status=SOLD', 'status', 'not_allowed_value'],
     ['an empty status', 'status=', 'status', 'not_allowed_value'],
     ['a repeated status', 'status=sold&status=sold', 'status', 'not_allowed_value'],
+    ['a status in brackets', 'status[]=sold', 'status[]', 'misspelled_parameter'],
+    ['a status in encoded brackets', 'status%5B%5D=sold', 'status[]', 'misspelled_parameter'],
+    ['a status with an index', 'status[0]=sold', 'status[0]', 'misspelled_parameter'],
+    ['a status with a key', 'status[eq]=sold', 'status[eq]', 'misspelled_parameter'],
+    ['a limit in capitals', 'LIMIT=5', 'LIMIT', 'misspelled_parameter'],
+    ['a limit beside its capitals', 'limit=5&Limit=6', 'Limit', 'misspelled_parameter'],
+    ['a cursor with a capital', 'Cursor=abc', 'Cursor', 'misspelled_parameter'],
   ])('refuses a value that is %s', async (_, query, field, code) => {
     const { status, body } = await store.request('GET', `/v1/pets?${query}`);
     expect(status).toBe(400);
     expect(body.code).toBe('validation_failed');
     expect(body.details).toEqual([{ field, code, message: expect.any(String) }]);
+  });
+
+  it('names the spelling that a misspelled parameter has', async () => {
+    const { body } = await store.request('GET', '/v1/pets?Status[]=sold');
+    expect(body.details[0].message).toBe('This parameter is written status.');
   });
 
   it('names every fault at once', async () => {

@@ -166,6 +166,51 @@ describe('the OpenAPI document', () => {
     expect([paths['/pets/{petId}'].get.deprecated, paths['/pets'].get.deprecated]).toEqual([true, undefined]);
   });
 
+  it('tells when getPet is removed, and what to call instead', () => {
+    const { description, 'x-sunset': sunset } = (store.document as Json).paths['/pets/{petId}'].get;
+    expect(description).toContain(
+      'Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=…` instead.',
+    );
+    expect(sunset).toBe('2030-12-05T00:00:00.000Z');
+  });
+
+  it('requires the headers of a quota where a request has been counted, and nowhere else', () => {
+    const { components, paths } = store.document as Json;
+    const isRequired = (reference: { $ref: string }) =>
+      components.headers[reference.$ref.split('/').at(-1) ?? ''].required;
+    for (const operation of Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[]) {
+      for (const [status, { headers }] of Object.entries<Json>(operation.responses)) {
+        const isCertain = status !== 'default';
+        for (const name of ['Limit', 'Remaining', 'Reset'])
+          expect([status, isRequired(headers[`X-RateLimit-${name}`])]).toEqual([status, isCertain]);
+      }
+      expect(isRequired(operation.responses.default.headers['Retry-After'])).toBe(false);
+    }
+  });
+
+  it('tells what an Idempotency-Key may be, fills none in, and when to come again after a 409', () => {
+    const { parameters, responses } = (store.document as Json).paths['/pets'].post;
+    const key = parameters.find(({ name }: Json) => name === 'Idempotency-Key');
+    expect(key.schema).toEqual({ type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' });
+    expect(JSON.stringify(key)).not.toMatch(/"(example|examples|default)"/);
+    expect(responses['409'].headers['Retry-After'].schema.type).toBe('integer');
+  });
+
+  it('tells which names are taken', () => {
+    const { NewPet } = (store.document as Json).components.schemas;
+    const { pattern, minLength, maxLength, description } = NewPet.properties.name;
+    expect([minLength, maxLength]).toEqual([1, 255]);
+    expect(description).toMatch(/visible character.*NUL.*surrogate/);
+    for (const name of ['a', ' a ', 'a\nb', '🐕', 'لولو', '.']) expect(name).toMatch(new RegExp(pattern));
+    for (const name of ['', ' ', '\t\u00a0', 'a\0', '\0']) expect(name).not.toMatch(new RegExp(pattern));
+  });
+
+  it('tells that unknown parameters of a query are ignored', () => {
+    expect(store.document.info.description).toMatch(
+      /query parameter that an operation does not name is ignored/,
+    );
+  });
+
   it('names the servers of the settings', async () => {
     const other = await Store.open({
       environment: {

@@ -71,6 +71,15 @@ describe('a walk by rel="next"', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(6);
   });
 
+  it('is linked with the parameters of the list alone, however many are sent', async () => {
+    const target = `/v1/pets?${'"'.repeat(1_500)}&status=sold&color=red&limit=3&${'b&'.repeat(1_500)}`;
+    const { headers } = await store.request('GET', target);
+    const { next, first } = linksOf(headers.get('link'));
+    expect(first).toBe('/v1/pets?status=sold&limit=3');
+    expect(next).toMatch(/^\/v1\/pets\?status=sold&limit=3&cursor=[\w-]+$/);
+    expect((await store.request('GET', next ?? '')).body).toHaveLength(3);
+  });
+
   it('may change the limit on its way', async () => {
     const { headers } = await store.request('GET', '/v1/pets?limit=1');
     const cursor = new URL(linksOf(headers.get('link')).next ?? '', 'http://x').searchParams.get('cursor');

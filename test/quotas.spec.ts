@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { ClientsService } from '../src/auth/clients.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
 
 async function open(options: StoreOptions = {}): Promise<Store> {
@@ -137,16 +138,18 @@ describe('what counts', () => {
     expect([status, headers.get('x-ratelimit-remaining')]).toEqual([expected, '299']);
   });
 
-  it('a 403 counts nothing and shows the quota as it stands', async () => {
-    const store = await open({ plan: 'pro', scopes: ['pets:write'] });
-    for (let sent = 0; sent < 3; sent += 1) {
+  it('a 403 counts one: a key without the scope is limited as any other', async () => {
+    const store = await open({ plan: 'free', scopes: ['pets:write'] });
+    for (let used = 1; used <= 60; used += 1) {
       const refused = await list(store);
       expect([refused.status, shown(refused).remaining, shown(refused).retryAfter]).toEqual([
         403,
-        '300',
+        String(60 - used),
         null,
       ]);
     }
+    const refused = await list(store);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
   });
 
   it('all keys of a client share its quota', async () => {
@@ -230,12 +233,66 @@ describe('callers without a valid key', () => {
     ],
     ['another /56 does not', { TRUST_PROXY: '1' }, '2001:db8:1:200::1', '2001:db8:1:300::1', '59'],
     ['IPv4 written as IPv6 is the same address', { TRUST_PROXY: '1' }, '1.2.3.4', '::ffff:1.2.3.4', '58'],
+    ['and so it is in hexadecimal', { TRUST_PROXY: '1' }, '1.2.3.4', '::FFFF:0102:0304', '58'],
+    [
+      'a zone makes no other address',
+      { TRUST_PROXY: '1' },
+      'fe80::1%eth0',
+      `fe80::1%${'a'.repeat(99)}`,
+      '58',
+    ],
+    ['what is no address is the proxy', { TRUST_PROXY: '1' }, 'unknown', `_${'x'.repeat(9_000)}`, '58'],
+    ['nor is one with a port', { TRUST_PROXY: '1' }, '1.2.3.4:80', '5.6.7.8:80', '58'],
+    ['nor is nothing', { TRUST_PROXY: '127.0.0.0/8' }, '', ' , ,', '58'],
+    [
+      'at most 32 trusted addresses in a row are believed',
+      { TRUST_PROXY: '127.0.0.1,10.0.0.0/8' },
+      `1.2.3.4${', 10.0.0.1'.repeat(1_500)}`,
+      `5.6.7.8${', 10.0.0.1'.repeat(1_500)}`,
+      '58',
+    ],
+    [
+      'and 31 are',
+      { TRUST_PROXY: '127.0.0.1,10.0.0.0/8' },
+      `1.2.3.4${', 10.0.0.1'.repeat(31)}`,
+      `5.6.7.8${', 10.0.0.1'.repeat(31)}`,
+      '59',
+    ],
   ])('%s', async (_, environment, first, second, expected) => {
     const store = await open({ environment });
     const from = (address: string) =>
       store.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
     await from(first);
     expect(shown(await from(second)).remaining).toBe(expected);
+  });
+});
+
+describe('counters that cannot be read', () => {
+  it('are 503 with Retry-After, count nothing for anybody, and work again by themselves', async () => {
+    const store = await open({ plan: 'free' });
+    const journal = store.app.get(QuotaJournal);
+    const used = journal.used.bind(journal);
+    journal.used = () => Promise.reject(new Error('disk I/O error'));
+    // Not by way of store.request(): what remains is not known, so that these have no rate-limit headers.
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, () =>
+        fetch(`${store.url}/v1/pets`, { headers: { authorization: `Bearer ${store.key}` } }),
+      ),
+    );
+    for (const { status, headers } of answers)
+      expect([status, headers.get('retry-after'), headers.has('x-ratelimit-remaining')]).toEqual([
+        503,
+        '1',
+        false,
+      ]);
+    expect(await answers[0]?.json()).toEqual({
+      code: 'service_unavailable',
+      message: 'The service cannot handle the request right now: the quota cannot be read.',
+      status: 503,
+    });
+    journal.used = used;
+    expect(shown(await list(store)).remaining).toBe('59');
+    expect(shown(await list(store, null)).remaining).toBe('59');
   });
 });
 

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
 import type { Operator } from '../auth/operator.js';
 import { requestIdOf } from '../logging/request-id.middleware.js';
+import { addressOf } from '../request-address.js';
 
 /** Handler parameter: the key that orders a change over HTTP, which may hand on no more than it holds. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {
@@ -13,8 +13,7 @@ export const CurrentOperator = createParamDecorator((_: unknown, context: Execut
   return {
     kind: 'key',
     keyId: caller?.keyId ?? null,
-    // What a proxy forwards may be any text.
-    from: (isIP(request.ip ?? '') === 0 ? request.socket.remoteAddress : request.ip) ?? null,
+    from: addressOf(request) ?? null,
     requestId: requestIdOf(http.getResponse<Response>()),
     scopes: caller?.scopes ?? [],
   };

@@ -4,22 +4,27 @@ import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { QuotaService } from '../throttling/quota.service.js';
+import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
+import { AddressTurns } from './address-turns.js';
 import type { ApiKey } from './api-key.entity.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
+import { setCaller } from './caller.js';
 import { CHALLENGE } from './challenge.js';
-import { identify } from './identify.js';
+import type { FoundKey } from './key-memory.js';
 import { KeyUseService } from './key-use.service.js';
+import { subjectOfClient } from './usage.service.js';
 
 /**
- * Lets only requests with a valid API key pass, unless the route is `@Public()`. A refused request counts
- * for its address; once the address has used its minute, it gets 429 instead of 401. A suspended client is
- * refused without counting anything.
+ * Lets only requests with a valid API key pass, unless the route is `@Public()`. A request that is refused for its credential
+ * counts for its address; once the address has used its minute, it gets 429 instead. A valid key is never refused because of
+ * its address, and a database that does not answer counts for nobody.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   private readonly isPublic;
+  private readonly turns = new AddressTurns();
 
   constructor(
     private readonly verifier: ApiKeyVerifier,
@@ -37,19 +42,35 @@ export class ApiKeyGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    let key: ApiKey;
     try {
-      key = await this.verifier.verify(request.headers.authorization);
+      const key = await this.verifier.verify(request.headers.authorization, (lookUp) =>
+        this.inTurn(request, lookUp),
+      );
+      identifyCaller(request, key);
+      if (key.client.suspendedAt !== null) throw suspended();
+      setQuotaSubject(request, { ...subjectOfClient(key.client), keyId: key.id });
+      this.use.note(key.id);
+      return true;
     } catch (refusal) {
-      await this.quota.take(request, response);
+      const isOfCredential = refusal instanceof ApiError && refusal.body.status < 500;
+      if (isOfCredential) await this.quota.take(request, response);
+      else await this.quota.show(request, response);
       throw refusal;
     }
-    identify(request, key);
-    if (key.client.suspendedAt !== null) {
-      await this.quota.show(request, response);
-      throw new ApiError(AUTH_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });
-    }
-    this.use.note(key.id);
-    return true;
   }
+
+  /** Look-ups for an address that has used up its minute wait for one another. */
+  private async inTurn(request: Request, lookUp: () => Promise<FoundKey>): Promise<FoundKey> {
+    const address = quotaSubjectOf(request);
+    const { admitted } = await this.quota.look(address);
+    return admitted ? lookUp() : this.turns.run(address.id, lookUp);
+  }
+}
+
+function identifyCaller(request: Request, { id: keyId, client, scopes }: ApiKey): void {
+  setCaller(request, { clientId: client.id, keyId, scopes });
+}
+
+function suspended(): ApiError {
+  return new ApiError(AUTH_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }

@@ -35,7 +35,7 @@ export const AUTH_ERRORS = defineErrors({
   insufficient_scope: {
     status: 403,
     message: 'This operation needs a key with the scope {scope}.',
-    cause: 'The key is valid, but does not hold the scope that the operation needs.',
+    cause: 'The key is valid, but does not hold the scope that the operation needs. The request has counted.',
     remedy: 'Use a key that holds the scope, or have one issued.',
   },
 });

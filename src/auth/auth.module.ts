@@ -9,6 +9,7 @@ import { ApiKeysService } from './api-keys.service.js';
 import { Client } from './client.entity.js';
 import { AuditedChanges } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
+import { KeyLookUp } from './key-look-up.js';
 import { KeyMemory } from './key-memory.js';
 import { KeyUseService } from './key-use.service.js';
 import { UsageService } from './usage.service.js';
@@ -17,6 +18,7 @@ import { UsageService } from './usage.service.js';
 @Module({
   imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [
+    KeyLookUp,
     KeyMemory,
     AuditedChanges,
     ClientsService,

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../clock.js';
+import { OneAtATime } from '../database/one-at-a-time.js';
 import { QuietWrites } from '../database/quiet-writes.js';
 import { ApiKey } from './api-key.entity.js';
 
@@ -20,7 +21,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   private readonly waiting = new Map<string, number>();
   /** When keys were last written, the longest ago first. */
   private readonly written = new Map<string, number>();
-  private running: Promise<void> = Promise.resolve();
+  private readonly writes = new OneAtATime(() => this.write());
   private timer: NodeJS.Timeout | undefined;
   private failing = false;
 
@@ -48,8 +49,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
 
   /** Writes what is due; on failure it is kept for the next time. Never throws. */
   flush(): Promise<void> {
-    this.running = this.running.then(() => this.write());
-    return this.running;
+    return this.writes.run();
   }
 
   private async write(): Promise<void> {

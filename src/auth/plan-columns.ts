@@ -1,4 +1,5 @@
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { ApiError } from '../errors/api-error.js';
+import type { FaultDetail } from '../errors/fault-details.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../throttling/plans.js';
 import type { Client } from './client.entity.js';

@@ -62,6 +62,22 @@ export class Settings {
   @Setting(wholeNumber(1_024, 16_777_216), 102_400)
   readonly bodyLimitBytes!: number;
 
+  /** How long a connection stays open between two requests, in milliseconds; longer than a load balancer's own, often 60 s. */
+  @Setting(wholeNumber(1_000, 600_000), 72_000)
+  readonly keepAliveTimeoutMs!: number;
+
+  /** Longest that the head of a request may take to arrive, in milliseconds. */
+  @Setting(wholeNumber(1_000, 600_000), 15_000)
+  readonly headersTimeoutMs!: number;
+
+  /** Longest that a whole request may take to arrive, in milliseconds. */
+  @Setting(wholeNumber(1_000, 600_000), 60_000)
+  readonly requestTimeoutMs!: number;
+
+  /** Longest that a client may take to read an answer, in milliseconds. */
+  @Setting(wholeNumber(1_000, 600_000), 60_000)
+  readonly responseTimeoutMs!: number;
+
   /** No deprecated operation is removed before this instant (ms since the epoch), whatever its own date. */
   @Setting(instant, 0)
   readonly sunsetNotBefore!: number;

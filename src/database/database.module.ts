@@ -12,6 +12,7 @@ import { JsonRows } from './json-rows.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { Transactions } from './transactions.js';
 
 /** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
 @Global()
@@ -40,19 +41,29 @@ import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
       useFactory: (dataSource: DataSource) => readerOf(dataSource),
     },
     {
+      provide: Transactions,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => transactionsOf(dataSource),
+    },
+    {
       provide: CommittedState,
       inject: [DataSource],
       useFactory: (dataSource: DataSource) =>
         dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
     },
   ],
-  exports: [CommittedState, DemoData, GroupedInserts, JsonRows, QuietWrites],
+  exports: [CommittedState, DemoData, GroupedInserts, JsonReader, JsonRows, QuietWrites, Transactions],
 })
 export class DatabaseModule {}
 
 function readerOf(dataSource: DataSource): JsonReader {
   if (dataSource instanceof SqliteDataSource) return dataSource.reader;
   throw new Error(`Nobody reads JSON from ${dataSource.options.type} yet.`);
+}
+
+function transactionsOf(dataSource: DataSource): Transactions {
+  if (dataSource instanceof SqliteDataSource) return dataSource.transactions;
+  throw new Error(`Nobody takes part in the transactions of ${dataSource.options.type} yet.`);
 }
 
 async function openDatabase(databaseUrl: string): Promise<DataSource> {

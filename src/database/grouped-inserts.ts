@@ -3,6 +3,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
 import { CommittedState } from './committed-state.js';
 import { commitDeclared } from './declared-commit.js';
+import { Transactions } from './transactions.js';
 
 /** Rows of one INSERT at most; PostgreSQL takes 65,535 values, SQLite 32,766. */
 const MOST_ROWS = 500;
@@ -23,14 +24,19 @@ export class GroupedInserts {
   private isWriting = false;
 
   constructor(
-    private readonly dataSource: DataSource,
-    private readonly committed: CommittedState,
+    readonly dataSource: DataSource,
+    readonly committed: CommittedState,
+    readonly transactions: Transactions,
   ) {}
 
-  /** Inserts a row and resolves once it is committed; what the database generates is then set on the row. */
+  /**
+   * Inserts a row and resolves once it is committed, or within the transaction that the caller takes part in; what the
+   * database generates is then set on the row.
+   */
   async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
     // SQLite tells the id of the last row alone; those before are counted back, which a chosen id would belie.
-    if (this.hasChosenId(entity, row)) await this.dataSource.manager.insert(entity, row);
+    if (this.transactions.isInside() || this.hasChosenId(entity, row))
+      await this.dataSource.manager.insert(entity, row);
     else await this.inNextGroup(entity, row);
   }
 
@@ -85,8 +91,6 @@ export class GroupedInserts {
   /** A new row changes none that is there, so that no remembered key need be read again. */
   private async commit(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
-    await commitDeclared(this.dataSource, this.committed, ['answers'], (manager) =>
-      manager.insert(entity, rows),
-    );
+    await commitDeclared(this, ['answers'], (manager) => manager.insert(entity, rows));
   }
 }

@@ -1,4 +1,4 @@
-/** Reads what is committed, by statements that are prepared once. */
+/** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
 export abstract class JsonReader {
   /**
    * The first row of a query, by the names of its columns; undefined when there is none. `?1` stands for the first

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { declaredMembers } from './declared-members.js';
 import { INT64_MIN, int64Transformer } from './int64.js';
 import { JsonReader } from './json-reader.js';
 import { JsonText } from './json-text.js';
@@ -17,23 +18,24 @@ export interface JsonPage {
 }
 
 /**
- * Rows as the JSON text that they are answered as: one statement, one text, and no entity made of any row. Members are the
- * properties of the entity, in their order. For entities whose answers show every column as it is stored; the key is an
- * int64 `id`.
+ * Rows as the JSON text that they are answered as: one statement, one text, and no entity made of any row. Members are those
+ * that the answer's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
+ * The entity's key is an int64 `id`.
  */
 @Injectable()
 export class JsonRows {
-  private readonly statements = new Map<string, string>();
+  private readonly statements = new WeakMap<Type, Map<string, string>>();
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
   ) {}
 
-  /** The row with this id; undefined when there is none. */
-  async one(entity: EntityTarget<ObjectLiteral>, id: bigint): Promise<JsonText | undefined> {
+  /** The row with this id, as the DTO shows it; undefined when there is none. */
+  async one(entity: EntityTarget<ObjectLiteral>, dto: Type, id: bigint): Promise<JsonText | undefined> {
     const sql = this.statement(
       entity,
+      dto,
       'one',
       (table, row) => `SELECT ${row} AS row FROM ${table} WHERE id = ?1`,
     );
@@ -41,15 +43,19 @@ export class JsonRows {
     return found && new JsonText(String(found['row']));
   }
 
-  /** A page by id of the rows whose properties have these values. Its cost does not depend on how many come before. */
+  /**
+   * A page by id of the rows whose properties have these values, as the DTO shows them. Its cost does not depend on how many
+   * come before.
+   */
   async page(
     entity: EntityTarget<ObjectLiteral>,
+    dto: Type,
     { limit, after }: PageRequest,
     equal: Readonly<Record<string, string>> = {},
   ): Promise<JsonPage> {
     const filters = Object.keys(equal);
-    const sql = this.statement(entity, `page ${filters.join()}`, (table, row) => {
-      const columns = filters.map((property) => this.columnOf(entity, property));
+    const sql = this.statement(entity, dto, `page ${filters.join()}`, (table, row) => {
+      const columns = filters.map((property) => quoted(this.columnOf(entity, property).databaseName));
       return page(table, row, columns);
     });
     const from = after ? int64OfPosition(after) : INT64_MIN;
@@ -61,28 +67,38 @@ export class JsonRows {
 
   private statement(
     entity: EntityTarget<ObjectLiteral>,
+    dto: Type,
     kind: string,
     write: (table: string, row: string) => string,
   ): string {
-    const { tableName, columns } = this.dataSource.getMetadata(entity);
+    const { tableName } = this.dataSource.getMetadata(entity);
     const name = `${tableName} ${kind}`;
-    const known = this.statements.get(name);
-    if (known !== undefined) return known;
-    const unshown = columns.find((column) => !isShownAsStored(column));
-    if (unshown) throw new Error(`JSON cannot show ${tableName}.${unshown.propertyName} as it is stored.`);
-    const members = columns.map(
-      ({ propertyName, databaseName }) => `'${propertyName}', ${quoted(databaseName)}`,
-    );
-    const sql = write(quoted(tableName), `json_object(${members.join(', ')})`);
-    this.statements.set(name, sql);
+    let ofDto = this.statements.get(dto);
+    if (!ofDto) this.statements.set(dto, (ofDto = new Map()));
+    let sql = ofDto.get(name);
+    if (sql === undefined) ofDto.set(name, (sql = write(quoted(tableName), this.row(entity, dto))));
     return sql;
   }
 
-  private columnOf(entity: EntityTarget<ObjectLiteral>, property: string): string {
+  /** The expression that makes the JSON object of a row. */
+  private row(entity: EntityTarget<ObjectLiteral>, dto: Type): string {
+    const members = declaredMembers(dto);
+    if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
+    const shown = members.map(({ property, name }) => {
+      const column = this.columnOf(entity, property);
+      if (!isShownAsStored(column))
+        throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
+      return `${text(name)}, ${quoted(column.databaseName)}`;
+    });
+    return `json_object(${shown.join(', ')})`;
+  }
+
+  /** The column of a property; throws when the entity has none. */
+  private columnOf(entity: EntityTarget<ObjectLiteral>, property: string): ColumnMetadata {
     const { name, columns } = this.dataSource.getMetadata(entity);
     const column = columns.find(({ propertyName }) => propertyName === property);
-    if (!column) throw new Error(`${name} has no property ${property} to filter by.`);
-    return quoted(column.databaseName);
+    if (!column) throw new Error(`${name} has no column for the property ${property}.`);
+    return column;
   }
 }
 
@@ -95,6 +111,10 @@ function isShownAsStored({ type, isSelect, transformer }: ColumnMetadata): boole
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+function text(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
 }
 
 /**

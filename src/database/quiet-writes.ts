@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { CommittedState } from './committed-state.js';
 import { commitDeclared } from './declared-commit.js';
+import { Transactions } from './transactions.js';
 
 /**
  * Writes what is never remembered: counters and last uses, every second. Were they taken for changes, what is remembered
@@ -10,13 +11,14 @@ import { commitDeclared } from './declared-commit.js';
 @Injectable()
 export class QuietWrites {
   constructor(
-    private readonly dataSource: DataSource,
-    private readonly committed: CommittedState,
+    readonly dataSource: DataSource,
+    readonly committed: CommittedState,
+    readonly transactions: Transactions,
   ) {}
 
-  /** Runs writes in one transaction that does not count as a change. */
+  /** Runs writes in one transaction that does not count as a change. Await it in no other transaction. */
   run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return commitDeclared(this.dataSource, this.committed, [], async (manager) => {
+    return commitDeclared(this, [], async (manager) => {
       const result = await writes(manager);
       await this.touch(manager);
       return result;

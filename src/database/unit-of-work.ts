@@ -1,9 +1,8 @@
 import type { EntityManager, EntityTarget, ObjectLiteral } from 'typeorm';
-import type { GroupedInserts } from './grouped-inserts.js';
 
 /** Writes that belong together, and what follows once they are committed. */
 export abstract class UnitOfWork {
-  /** Every write and read of the unit goes through this manager, and through no repository of its own. */
+  /** Reads and writes in the unit; so do, in a handler, all repositories and the DataSource. */
   constructor(readonly manager: EntityManager) {}
 
   /**
@@ -14,40 +13,4 @@ export abstract class UnitOfWork {
 
   /** Calls back once everything written so far is committed; never when it is not. */
   abstract afterCommit(callback: () => void): void;
-}
-
-/** A unit in which every statement commits by itself. */
-export class SingleStatements extends UnitOfWork {
-  constructor(
-    manager: EntityManager,
-    private readonly inserts: GroupedInserts,
-  ) {
-    super(manager);
-  }
-
-  insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
-    return this.inserts.insert(entity, row);
-  }
-
-  afterCommit(callback: () => void): void {
-    callback();
-  }
-}
-
-/** A unit that is one transaction; whoever commits it tells so. */
-export class OneTransaction extends UnitOfWork {
-  private readonly callbacks: (() => void)[] = [];
-
-  async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
-    await this.manager.insert(entity, row);
-  }
-
-  afterCommit(callback: () => void): void {
-    this.callbacks.push(callback);
-  }
-
-  /** Calls back everybody who waits for the commit, which has happened. */
-  committed(): void {
-    for (const callback of this.callbacks) callback();
-  }
 }

@@ -1,15 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { ErrorRow } from './define-errors.js';
-
-/** One fault of a value that the client sent (the `details` of a 400). */
-export interface FaultDetail {
-  /** Name of the field or parameter; empty when the body as a whole is at fault. */
-  readonly field: string;
-  /** Lower_snake slug of the rule that was broken. */
-  readonly code: string;
-  /** What is allowed. */
-  readonly message: string;
-}
+import { shortened, shownFaults, type FaultDetail } from './fault-details.js';
 
 /** The Error body of the specification (heading "Error"), with `details` on a 400 for bad values. */
 export interface ErrorBody {
@@ -25,6 +16,7 @@ export interface ApiErrorOptions {
   readonly params?: Readonly<Record<string, string | number>>;
   /** Response headers that belong to this refusal, such as `Allow` or `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Every fault of the values that were sent; `body.details` shows the first of them. */
   readonly details?: readonly FaultDetail[];
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
@@ -35,16 +27,18 @@ export class ApiError extends HttpException {
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
+  /** Every fault, also beyond those in the body. */
+  readonly faults: readonly FaultDetail[];
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
-      String(options.params?.[name] ?? place),
+      shortened(String(options.params?.[name] ?? place)),
     );
     const body: ErrorBody = {
       code: row.code,
       message,
       status: row.status,
-      ...(options.details ? { details: options.details } : {}),
+      ...(options.details ? { details: shownFaults(options.details) } : {}),
     };
     // A refusal is an answer: where it was thrown interests nobody, and capturing that costs more than deciding it.
     const { stackTraceLimit } = Error;
@@ -55,5 +49,6 @@ export class ApiError extends HttpException {
     this.code = row.code;
     this.headers = options.headers ?? {};
     this.body = body;
+    this.faults = options.details ?? [];
   }
 }

@@ -5,7 +5,7 @@ import type { ErrorRow } from './define-errors.js';
 export const ERRORS_EXTENSION = 'x-errors';
 
 /**
- * Documents the errors that are an operation's own. Those of the chain (key, scope, quota, body, validation)
+ * Documents the errors that are an operation's own. Those of the chain (key, quota, scope, body, validation)
  * are added to every operation by themselves.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { MOST_DETAILS } from './fault-details.js';
 
 /** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
 @ApiSchema({ name: 'Error', description: 'The body of every refusal.' })
@@ -16,15 +17,20 @@ export class ErrorSchema {
   status!: number;
 
   @ApiPropertyOptional({
-    description: 'Every fault found in the values sent; only with the code `validation_failed`',
+    description:
+      'Every fault found in the values sent; only with the code `validation_failed`. Of more than ' +
+      `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are named, and a last entry with the code \`more_faults\` and ` +
+      'an empty field tells how many are left out.',
     type: 'array',
+    maxItems: MOST_DETAILS,
     items: {
       type: 'object',
       required: ['field', 'code', 'message'],
       properties: {
         field: {
           type: 'string',
-          description: 'Name of the field or parameter; empty for the body as a whole',
+          description:
+            'Name of the field or parameter, shortened if it is long; empty for the body as a whole',
         },
         code: { type: 'string', description: 'The rule that was broken' },
         message: { type: 'string', description: 'What is allowed' },

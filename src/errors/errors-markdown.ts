@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRow } from './define-errors.js';
+import { MOST_DETAILS } from './fault-details.js';
 
 /** docs/errors.md: every code of the catalogue with its cause and remedy, in the order of status and code. */
 export function errorsMarkdown(rows: readonly ErrorRow[]): string {
@@ -24,7 +25,9 @@ Every refusal has this body, with \`Content-Type: application/json\`:
 \`\`\`
 
 \`code\` is stable and meant for programs, \`message\` for people. With \`validation_failed\` the body also has
-\`details\`, one entry for every fault: \`{ "field": "limit", "code": "out_of_range", "message": "…" }\`.
+\`details\`, one entry for every fault: \`{ "field": "limit", "code": "out_of_range", "message": "…" }\`. There are at most
+${MOST_DETAILS}; of more faults the last entry tells how many are left out:
+\`{ "field": "", "code": "more_faults", "message": "There are 35 more faults." }\`. Long names and texts are shortened.
 A module that throws one of Nest's own exceptions gets the name of the status as its code, such as \`conflict\`.
 
 ${sections.join('\n')}`;

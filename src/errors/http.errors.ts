@@ -4,23 +4,26 @@ import { defineErrors } from './define-errors.js';
 export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,
-    message:
-      'The request is not valid HTTP, its path holds a broken percent-encoding, or its body is not what Content-Encoding says.',
+    message: 'The request is malformed: {reason}.',
     cause:
-      'The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.',
+      'The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, ' +
+      'the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
     remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
   },
   malformed_json: {
     status: 400,
     message: 'The request body is not valid JSON: {reason}.',
     cause:
-      'The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.',
+      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, ' +
+      'is nested deeper than 64 levels, or holds a number of more than 1,000 characters.',
     remedy: 'Send one JSON document in UTF-8.',
   },
   validation_failed: {
     status: 400,
     message: 'The request holds invalid values; see details.',
-    cause: 'A field or parameter is missing, unknown or holds a value that is not allowed.',
+    cause:
+      'A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; ' +
+      'or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.',
     remedy: 'Correct every field named in `details` and send the request again.',
   },
   route_not_found: {
@@ -39,7 +42,8 @@ export const HTTP_ERRORS = defineErrors({
   not_acceptable: {
     status: 406,
     message: 'This operation answers {type}, which the Accept header excludes.',
-    cause: 'The `Accept` header allows none of the types that the operation can answer.',
+    cause:
+      'The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
     remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
   },
   request_timeout: {
@@ -57,9 +61,9 @@ export const HTTP_ERRORS = defineErrors({
   },
   operation_removed: {
     status: 410,
-    message: 'This operation was removed on {date}; see /docs for its replacement.',
+    message: 'This operation was removed on {date}; use {replacement} instead.',
     cause: 'The operation was deprecated and its removal date has passed.',
-    remedy: 'Use the replacement that the operation’s description names.',
+    remedy: 'Use the replacement that the message and the operation’s description name.',
   },
   payload_too_large: {
     status: 413,
@@ -75,8 +79,10 @@ export const HTTP_ERRORS = defineErrors({
   },
   unsupported_media_type: {
     status: 415,
-    message: 'The request body must be application/json in UTF-8.',
-    cause: 'Content-Type is absent or names another type or charset, or Content-Encoding is not supported.',
+    message:
+      'The request body must be application/json; its only charset is UTF-8, its only codings are gzip, deflate and br.',
+    cause:
+      'Content-Type is absent, is malformed, or names another type or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
     remedy: 'Send `Content-Type: application/json`.',
   },
   idempotency_key_reused: {
@@ -88,8 +94,8 @@ export const HTTP_ERRORS = defineErrors({
   },
   headers_too_large: {
     status: 431,
-    message: 'The request headers are too large.',
-    cause: 'Request line and headers together exceed 16 KiB.',
+    message: 'The request headers are too large: at most {fields} fields and 16 KiB.',
+    cause: 'Request line and headers together exceed 16 KiB, or there are more than 100 header fields.',
     remedy: 'Send fewer or shorter headers.',
   },
   internal_error: {
@@ -101,7 +107,7 @@ export const HTTP_ERRORS = defineErrors({
   service_unavailable: {
     status: 503,
     message: 'The service cannot handle the request right now: {reason}.',
-    cause: 'The database is busy or away, or the service is stopping.',
+    cause: 'The database is busy, full or away, or the service is stopping.',
     remedy: 'Retry after the seconds in `Retry-After`.',
   },
 });

@@ -5,6 +5,7 @@ import type { Request } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { accepts } from './accept.js';
 import { UnmatchedRoutes } from './unmatched-routes.js';
 
 const JSON_TYPE = 'application/json';
@@ -22,10 +23,10 @@ export class AcceptableGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<Request>();
-    if (request.headers.accept === undefined || context.getClass() === UnmatchedRoutes) return true;
+    const { accept } = context.switchToHttp().getRequest<Request>().headers;
+    if (accept === undefined || context.getClass() === UnmatchedRoutes) return true;
     const type = this.type.of(context);
-    if (request.accepts(type) !== false) return true;
+    if (accepts(accept, type)) return true;
     throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type } });
   }
 }
@@ -34,5 +35,5 @@ function typeOf(reflector: Reflector, handler: Parameters<Reflector['get']>[1]):
   if (Reflect.hasMetadata(SSE_METADATA, handler)) return 'text/event-stream';
   const headers = reflector.get<{ name: string; value: string }[] | undefined>(HEADERS_METADATA, handler);
   const own = headers?.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
-  return own?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
+  return own?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE;
 }

@@ -9,21 +9,53 @@ export function entityTag(body: string, link: string): string {
   return `"${createHash('sha1').update(link).update('\n').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether an `If-None-Match` names the tag or any (RFC 9110 section 13.1.2); weakness is ignored there. */
+/** What may stand within the quotes of an entity tag (RFC 9110 section 8.8.3); a backslash escapes nothing there. */
+const OPAQUE_TAG = /"[!\x23-\x7e\x80-\xff]*"/y;
+
+/**
+ * Whether an `If-None-Match` names the tag or any (RFC 9110 section 13.1.2); weakness is ignored there. A field that is not
+ * a list of entity tags names none. Takes one pass over the field.
+ */
 export function namesEntityTag(ifNoneMatch: string, tag: string): boolean {
-  if (ifNoneMatch.trim() === '*') return true;
-  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, named]) => named === tag);
+  const list = ifNoneMatch.trim();
+  if (list === '*') return true;
+  let isNamed = false;
+  for (let at = 0; at < list.length; at += 1) {
+    at = behindSpace(list, at);
+    if (list.startsWith('W/"', at)) at += 2;
+    if (list[at] === '"') {
+      OPAQUE_TAG.lastIndex = at;
+      const [named] = OPAQUE_TAG.exec(list) ?? [];
+      if (named === undefined) return false;
+      isNamed ||= named === tag;
+      at = behindSpace(list, at + named.length);
+    }
+    // An element may be empty (RFC 9110 section 5.6.1.2).
+    if (at < list.length && list[at] !== ',') return false;
+  }
+  return isNamed;
+}
+
+function behindSpace(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t') at += 1;
+  return at;
 }
 
 /** Sets what an answer with this tag carries, by Node's own means; answers whether the client has it already, and makes it a 304 then. */
-export function writeRevalidated({ headers }: Request, response: Response, tag: string): boolean {
+export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
   response.setHeader('ETag', tag);
   // Stored by the client alone, and asked for again every time; another key may not be answered the same.
   response.setHeader('Cache-Control', 'private, no-cache');
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);
-  const ifNoneMatch = headers['if-none-match'];
-  if (ifNoneMatch === undefined || !namesEntityTag(ifNoneMatch, tag)) return false;
+  const ifNoneMatch = request.headers['if-none-match'];
+  if (ifNoneMatch === undefined) return false;
+  if (!namesEntityTag(ifNoneMatch, tag)) {
+    // Express reads the field again, and takes more for a tag.
+    Object.defineProperty(request, 'fresh', { value: false });
+    return false;
+  }
   response.statusCode = 304;
   return true;
 }

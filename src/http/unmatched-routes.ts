@@ -3,13 +3,17 @@ import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { RemovedOperations } from './deprecation/removed-operations.js';
 
 /** Below these nothing is told to a caller without a key. */
 const GUARDED_PATHS = ['/v1', '/admin'];
 
 /** What Express keeps of one route. */
 interface RouteLayer {
-  readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+  readonly route?: {
+    readonly methods: Readonly<Record<string, boolean>>;
+    readonly stack: readonly { readonly handle: { readonly name: string } }[];
+  };
   match(path: string): boolean;
 }
 
@@ -22,6 +26,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly contexts: ExternalContextCreator,
+    private readonly removed: RemovedOperations,
   ) {}
 
   /** Nest calls this when all routes are registered and its own 404 is not yet. */
@@ -50,7 +55,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   /** Always throws, except that a plain OPTIONS is told the methods of its path (RFC 9110 section 9.3.7). */
   refuse = (request: Request, response: Response): undefined => {
     const path = request.originalUrl.split('?', 1)[0] ?? '/';
-    if (!isDecodable(path)) throw new ApiError(HTTP_ERRORS.malformed_request);
+    if (!isDecodable(path)) throw brokenEncoding();
     const allowed = this.methodsOf(path);
     if (allowed.length === 0) throw new ApiError(HTTP_ERRORS.route_not_found);
     const allow = allowed.join(', ');
@@ -67,14 +72,22 @@ export class UnmatchedRoutes implements OnModuleInit {
   private methodsOf(path: string): string[] {
     const { stack } = this.adapterHost.httpAdapter.getInstance<{ router: { stack: RouteLayer[] } }>().router;
     const methods = new Set<string>();
+    let isPath = false;
     for (const layer of stack) {
       if (!layer.route || !layer.match(path)) continue;
+      isPath = true;
+      if (layer.route.stack.some(({ handle }) => this.removed.has(handle.name))) continue;
       for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
     }
-    if (methods.size === 0) return [];
+    if (!isPath) return [];
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods.add('OPTIONS')].toSorted();
   }
+}
+
+function brokenEncoding(): ApiError {
+  const params = { reason: 'its path holds a broken percent-encoding' };
+  return new ApiError(HTTP_ERRORS.malformed_request, { params });
 }
 
 function isDecodable(path: string): boolean {

@@ -5,20 +5,46 @@ import {
   type PipeTransform,
   type ValidationError,
 } from '@nestjs/common';
-import { getMetadataStorage } from 'class-validator';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { ApiError } from '../errors/api-error.js';
+import type { FaultDetail } from '../errors/fault-details.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
+import { plainNumbers } from './plain-numbers.js';
 
-const exceptionFactory = (errors: ValidationError[]): ApiError =>
-  refusal(errors.flatMap((error) => detailsOf(error)));
+/** The refusal of one argument of a handler, with every fault of it. */
+export class InvalidArgument extends ApiError {
+  constructor(
+    readonly argument: ArgumentMetadata,
+    faults: readonly FaultDetail[],
+  ) {
+    super(HTTP_ERRORS.validation_failed, { details: faults });
+  }
+}
+
+/** What class-validator has found in a value, before anybody knows which argument it is. */
+class Faults {
+  constructor(readonly errors: readonly ValidationError[]) {}
+}
+
+/** Nest's own pipe, which shows the rules plain numbers: the properties that ask for integers have seen the decimals. */
+class PlainNumbersPipe extends NestValidationPipe {
+  protected override validate(
+    ...[object, options]: Parameters<NestValidationPipe['validate']>
+  ): ReturnType<NestValidationPipe['validate']> {
+    plainNumbers(object);
+    return super.validate(object, options);
+  }
+}
+
+const exceptionFactory = (errors: ValidationError[]): Faults => new Faults(errors);
 
 /**
- * Validates what handlers take and names every fault at once. In a body an unknown field is a fault, because
- * a typing error in an optional field must not vanish; in a query it is ignored.
+ * Validates an argument of a handler and names every fault of it at once. In a body an unknown field is a fault, because a
+ * typing error in an optional field must not vanish; in a query it is ignored, unless it is a known one in another spelling.
  */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
-  private readonly body = new NestValidationPipe({
+  private readonly body = new PlainNumbersPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
@@ -30,40 +56,51 @@ export class ValidationPipe implements PipeTransform {
     exceptionFactory,
   });
 
+  /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
   async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (metadata.type !== 'body') return (await this.parameters.transform(value, metadata)) as unknown;
-    const { metatype } = metadata;
-    if (!metatype || !isDto(metatype)) return (await this.body.transform(value, metadata)) as unknown;
+    const { type, metatype } = metadata;
+    if (type === 'query' && metatype && isDto(metatype) && typeof value === 'object' && value !== null)
+      return this.valid(this.parameters, value, metadata, misspelledParameters(value, metatype));
+    if (type !== 'body') return this.valid(this.parameters, value, metadata);
+    if (!metatype || !isDto(metatype)) return plainNumbers(await this.valid(this.body, value, metadata));
     if (value === undefined) return this.withoutBody(metadata);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
-    const unknown = takeUnknownFields(value, metatype);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
+    const { declared, faults } = partKnownFields(value, metatype);
+    return this.valid(this.body, declared, metadata, faults);
+  }
+
+  /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
+  private async valid(
+    pipe: NestValidationPipe,
+    value: unknown,
+    metadata: ArgumentMetadata,
+    known: readonly FaultDetail[] = [],
+  ): Promise<unknown> {
+    let valid: unknown;
     try {
-      const valid = (await this.body.transform(value, metadata)) as unknown;
-      if (unknown.length === 0) return valid;
+      valid = await pipe.transform(value, metadata);
     } catch (error) {
-      if (!(error instanceof ApiError) || !error.body.details) throw error;
-      throw refusal([...error.body.details, ...unknown]);
+      if (!(error instanceof Faults)) throw error;
+      const found = error.errors.flatMap((fault) => detailsOf(fault));
+      throw new InvalidArgument(metadata, [...found, ...known]);
     }
-    throw refusal(unknown);
+    if (known.length > 0) throw new InvalidArgument(metadata, known);
+    return valid;
   }
 
   /** A body all of whose fields may be absent may be absent itself. */
   private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
     try {
-      return (await this.body.transform({}, metadata)) as unknown;
-    } catch {
-      throw notAnObject();
+      return await this.valid(this.body, {}, metadata);
+    } catch (error) {
+      if (!(error instanceof InvalidArgument)) throw error;
+      throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });
     }
   }
 }
 
-function notAnObject(): ApiError {
-  return refusal([{ field: '', code: 'not_an_object', message: 'The body must be a JSON object.' }]);
-}
-
-function refusal(details: readonly FaultDetail[]): ApiError {
-  return new ApiError(HTTP_ERRORS.validation_failed, { details });
-}
+const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };
 
 function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
   const field = parent === '' ? error.property : `${parent}.${error.property}`;
@@ -79,36 +116,4 @@ function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
 function slugOf(rule: string): string {
   if (rule === 'whitelistValidation') return 'unknown_field';
   return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function isDto(metatype: abstract new (...args: never[]) => unknown): boolean {
-  return fieldsOf(metatype).size > 0;
-}
-
-/** The fields of each class, which its decorators declared before any body came. */
-const knownFields = new WeakMap<object, ReadonlySet<string>>();
-
-function fieldsOf(metatype: abstract new (...args: never[]) => unknown): ReadonlySet<string> {
-  let fields = knownFields.get(metatype);
-  if (!fields) {
-    const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
-    fields = new Set(rules.map(({ propertyName }) => propertyName));
-    knownFields.set(metatype, fields);
-  }
-  return fields;
-}
-
-/**
- * Removes the fields that the class does not have and answers a fault for each. class-transformer drops some
- * names (`__proto__`, `constructor`) before its validator could see them, and trips over others.
- */
-function takeUnknownFields(
-  body: object,
-  metatype: abstract new (...args: never[]) => unknown,
-): FaultDetail[] {
-  const known = fieldsOf(metatype);
-  const unknown = Object.keys(body).filter((field) => !known.has(field));
-  for (const field of unknown) Reflect.deleteProperty(body, field);
-  const message = `This field is not known; known are ${[...known].join(', ')}.`;
-  return unknown.map((field) => ({ field, code: 'unknown_field', message }));
 }

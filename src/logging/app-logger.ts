@@ -3,9 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable, type LoggerService } from '@nestjs/common';
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import { Settings } from '../config/settings.js';
+import { Metrics } from '../metrics/metrics.js';
 
 /** How long the last lines may take at the end, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
+/** Bytes of lines that wait for a slow reader at most; then new ones are dropped. */
+const MOST_WAITING_BYTES = 4 * 1_048_576;
 
 /** Where Nest tells of every route and module at each start. */
 const START_CHATTER = new Set([
@@ -23,27 +26,20 @@ export class AppLogger implements LoggerService {
   readonly pino: Logger;
   private readonly lines: ReturnType<typeof destination> | undefined;
 
-  constructor({ logLevel }: Settings) {
+  constructor({ logLevel }: Settings, metrics: Metrics) {
     const options = { level: logLevel, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
-    // Asynchronously: a pipe whose reader is slow would hold every request up. The rest is written at exit.
-    this.lines = process.stdout.isTTY ? undefined : destination({ dest: 1, sync: false });
+    this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
     this.pino = pino(options, this.lines ?? prettyStream());
   }
 
-  /**
-   * Writes what is not written yet, and ends. What the reader does not take within a second is given up: pino would try for
-   * ever at exit, and the process could not end.
-   */
+  /** Writes what is not written yet, and nothing from then on. What the reader, or a full disk, does not take within a second is given up. */
   async finish(): Promise<void> {
     const { lines } = this;
     if (!lines) return;
-    await Promise.race([new Promise((resolve) => lines.flush(resolve)), setTimeout(FINISH_LIMIT_MS)]);
-    this.giveUp();
-  }
-
-  /** Lets the process end at once, whatever is not written yet. */
-  giveUp(): void {
-    if (this.lines) this.lines.flushSync = () => undefined;
+    const written = new Promise((resolve) => lines.once('close', resolve));
+    lines.end();
+    lines.write = () => false;
+    await Promise.race([written, setTimeout(FINISH_LIMIT_MS)]);
   }
 
   log = (message: unknown, ...rest: unknown[]): void =>
@@ -70,6 +66,30 @@ export class AppLogger implements LoggerService {
     if (message instanceof Error) this.pino[level]({ ...fields, stack: message.stack }, message.message);
     else this.pino[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
+}
+
+/**
+ * Standard output, written asynchronously: a pipe whose reader is slow would hold every request up. Trouble with it never
+ * touches a request: what cannot be written waits, and is dropped beyond a bound.
+ */
+function linesTo(metrics: Metrics): ReturnType<typeof destination> {
+  const dropped = metrics.counter(
+    'petstore_log_lines_dropped_total',
+    'Log lines that were dropped because standard output did not take them: a full disk, or a reader that is stuck.',
+    [],
+  );
+  const lines = destination({ dest: 1, sync: false, maxLength: MOST_WAITING_BYTES });
+  lines.on('drop', () => dropped.inc());
+  let failing = false;
+  lines.on('write', () => (failing = false));
+  // Without a listener pino throws it into the process. What was not written is tried again with the next line.
+  lines.on('error', ({ message }: Error) => {
+    if (!failing) process.stderr.write(`Log lines cannot be written: ${message}\n`);
+    failing = true;
+  });
+  // pino calls it when the process exits, and would try for ever; finish() has a limit.
+  lines.flushSync = () => undefined;
+  return lines;
 }
 
 /** Readable lines. What makes them is read only for a terminal: it would hold every other start up. */

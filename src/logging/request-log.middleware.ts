@@ -2,6 +2,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
 import { requestIdOf } from './request-id.middleware.js';
+import { responseStatusOf } from '../metrics/response-status.js';
 import { routeTemplateOf } from '../metrics/route-template.js';
 import { AppLogger } from './app-logger.js';
 
@@ -12,13 +13,13 @@ export class RequestLogMiddleware implements NestMiddleware {
 
   use = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
-    response.once('close', () => {
+    response.on('close', () => {
       this.logger.pino.info({
         requestId: requestIdOf(response),
         clientId: callerOf(request)?.clientId,
         method: request.method,
         route: routeTemplateOf(request),
-        status: response.statusCode,
+        status: responseStatusOf(response),
         durationMs: Math.round((performance.now() - start) * 1000) / 1000,
         ...(response.writableFinished ? {} : { aborted: true }),
       });

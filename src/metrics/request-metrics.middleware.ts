@@ -1,6 +1,7 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Metrics } from './metrics.js';
+import { responseStatusOf } from './response-status.js';
 import { routeTemplateOf } from './route-template.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -24,15 +25,20 @@ export class RequestMetricsMiddleware implements NestMiddleware {
 
   use = (request: Request, response: Response, next: NextFunction): void => {
     const start = process.hrtime.bigint();
-    response.once('close', () => {
+    response.on('close', () => {
       const labels = {
         method: request.method,
         route: routeTemplateOf(request),
-        status: String(response.statusCode),
+        status: String(responseStatusOf(response)),
       };
-      this.requests.inc(labels);
-      this.durations.observe(labels, Number(process.hrtime.bigint() - start) / 1e9);
+      this.count(labels, Number(process.hrtime.bigint() - start) / 1e9);
     });
     next();
   };
+
+  /** Counts one request that took so many seconds. */
+  count(labels: { method: string; route: string; status: string }, seconds: number): void {
+    this.requests.inc(labels);
+    this.durations.observe(labels, seconds);
+  }
 }

@@ -10,6 +10,11 @@ export interface DocumentOutline {
   readonly serverOf: (baseUrl: string) => string;
 }
 
+/** What both documents say of what they do not name. */
+const UNKNOWN_PARAMETERS =
+  'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
+  '`status[]`) is refused, as is every unknown field of a body.';
+
 /** The specification's operations, and those of added modules. */
 export const API_DOCUMENT: DocumentOutline = {
   prefix: '/v1',
@@ -17,7 +22,8 @@ export const API_DOCUMENT: DocumentOutline = {
   title: 'Pet Store Service',
   description:
     'Keeps a catalogue of animals offered in a store. Every call carries an API key as a bearer token; ' +
-    'every plan has a limit of requests per minute and per day; every refusal has the Error body.',
+    'every plan has a limit of requests per minute and per day; every refusal has the Error body. ' +
+    UNKNOWN_PARAMETERS,
   serverOf: (baseUrl) => baseUrl,
 };
 
@@ -29,6 +35,7 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   description:
     'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, ' +
     'counts for the client of that key, and has the same headers and the same Error body as the API. ' +
-    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key.',
+    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key. ' +
+    UNKNOWN_PARAMETERS,
   serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '/admin'),
 };

@@ -4,10 +4,11 @@ import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { Settings } from '../config/settings.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { ErrorSchema } from '../errors/error.schema.js';
-import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import { DEPRECATION_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
 import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
 import type { DocumentOutline } from './document-outlines.js';
 import type { OperationObject, PathItem, ResponseObject } from './document-types.js';
+import { describeDeprecation } from './deprecation-notes.js';
 import { errorResponsesOf, type ExtendedOperation } from './error-responses.js';
 import { ARRAY_SCHEMA_EXTENSION } from './operation.decorator.js';
 import { describeIdempotency, describeRevalidation } from './request-headers.js';
@@ -23,6 +24,7 @@ const INTERNAL_EXTENSIONS = [
   ARRAY_SCHEMA_EXTENSION,
   PUBLIC_EXTENSION,
   IDEMPOTENT_EXTENSION,
+  DEPRECATION_EXTENSION,
 ];
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
@@ -39,6 +41,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
     .addSecurityRequirements('bearer')
     .build();
   const document = SwaggerModule.createDocument(app, builder, { extraModels: [ErrorSchema] });
+  for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
   return complete(document, outline.prefix);
 }
 
@@ -121,11 +124,10 @@ function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): 
 
 /** Completes one operation in place and answers the named array schema that it brings, if any. */
 function completeOperation(operation: ExtendedOperation, method: string): Schemas {
-  const deprecated = operation[SUNSET_EXTENSION] !== undefined;
+  const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
   const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
-  if (deprecated) operation.deprecated = true;
   if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
   if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation) };
@@ -133,10 +135,7 @@ function completeOperation(operation: ExtendedOperation, method: string): Schema
   if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
-    const references = headersOf(status, method, deprecated).map(
-      (name) => [name, { $ref: `#/components/headers/${name}` }] as const,
-    );
-    documented.headers = { ...documented.headers, ...Object.fromEntries(references) };
+    documented.headers = { ...documented.headers, ...headersOf(status, method, deprecated) };
   }
   for (const extension of INTERNAL_EXTENSIONS) Reflect.deleteProperty(operation, extension);
   return schemas;

@@ -3,7 +3,7 @@ import { AUTH_ERRORS } from '../auth/auth.errors.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { errorCatalogue, type ErrorRow } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { SUNSET_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
+import { DEPRECATION_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
 import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
 import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-types.js';
@@ -38,7 +38,7 @@ function errorsOf(operation: ExtendedOperation): ErrorRow[] {
     rows.push(...Object.values(ofKey));
   }
   if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
-  if (operation[SUNSET_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
+  if (operation[DEPRECATION_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
   if (operation[IDEMPOTENT_EXTENSION] !== undefined)
     rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
   rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));

@@ -37,7 +37,7 @@ export function Operation(operation: {
   const documented = [
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
-    SetMetadata(ANSWERS_JSON, true),
+    SetMetadata(ANSWERS_JSON, 'type' in answers ? answers.type : answers.arrayOf),
   ];
   if ('type' in answers) {
     return applyDecorators(...documented, ApiResponse({ ...success, type: answers.type }));

@@ -1,7 +1,7 @@
 import type { Headers } from './document-types.js';
 
-/** Headers that the document describes once, under `components.headers`. */
-export const DOCUMENTED_HEADERS = {
+/** The headers of every response that has passed the chain. */
+const QUOTA_HEADERS = {
   'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
   'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
@@ -13,11 +13,16 @@ export const DOCUMENTED_HEADERS = {
     'Every window: requests remaining (r) and seconds until it is full again (t)',
     '"minute";r=59;t=31, "day";r=999;t=40210',
   ),
+} satisfies Headers;
+
+/** The headers that some statuses and operations have. */
+const HEADERS = {
   'X-Request-Id': text(
     'Identifier of the request, to be named when reporting a fault',
     'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
+  'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
   'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
   // A handler that sets Cache-Control itself has its own, and neither of the others.
   ETag: optional(
@@ -32,26 +37,44 @@ export const DOCUMENTED_HEADERS = {
   Link: text('Related addresses (RFC 8288)', '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"'),
 } satisfies Headers;
 
-/** Name of a header that the document describes. */
-export type DocumentedHeader = keyof typeof DOCUMENTED_HEADERS;
+/** How the document names a header that is absent where no quota could be asked. */
+const optionalName = (name: string): string => `${name}-Optional`;
 
-const ON_EVERY_RESPONSE: DocumentedHeader[] = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-Request-Id',
-];
+/** Headers that the document describes once, under `components.headers`. */
+export const DOCUMENTED_HEADERS: Headers = {
+  ...QUOTA_HEADERS,
+  ...Object.fromEntries(
+    Object.entries(QUOTA_HEADERS).map(([name, header]) => [
+      optionalName(name),
+      optional({ ...header, description: `${header.description}; absent where no quota could be asked` }),
+    ]),
+  ),
+  ...HEADERS,
+};
 
-/** The headers that a response with this status carries. */
-export function headersOf(status: string, method: string, deprecated: boolean): DocumentedHeader[] {
-  const names = [...ON_EVERY_RESPONSE];
+/** References to the headers that a response with this status carries, by their names. */
+export function headersOf(
+  status: string,
+  method: string,
+  deprecated: boolean,
+): Record<string, { $ref: string }> {
+  const isCounted = status !== 'default' && Number(status) < 500;
+  const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
   if (status === '401' || status === '403') names.push('WWW-Authenticate');
   if (method === 'get' && (status === '200' || status === '304')) names.push('ETag', 'Cache-Control', 'Vary');
   if (status === '429') names.push('Retry-After');
   if (deprecated) names.push('Deprecation', 'Sunset', 'Link');
-  return names;
+  const quota = Object.keys(QUOTA_HEADERS).map(
+    (name) => [name, isCounted ? name : optionalName(name)] as const,
+  );
+  const retry = isCounted ? [] : ([['Retry-After', optionalName('Retry-After')]] as const);
+  const ofThis = names.map((name) => [name, name] as const);
+  return Object.fromEntries(
+    [...quota, ...ofThis, ...retry].map(([name, component]) => [
+      name,
+      { $ref: `#/components/headers/${component}` },
+    ]),
+  );
 }
 
 function integer(description: string, example: number) {

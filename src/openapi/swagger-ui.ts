@@ -1,9 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import type { INestApplication } from '@nestjs/common';
-import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline } from './document-outlines.js';
 import { buildDocument } from './document.js';
+import { ServedAsset } from './served-asset.js';
+
+const READS = new Set(['GET', 'HEAD']);
+const PNG = 'image/png';
+
+/** The files of the Swagger UI that its page asks for, with their types; nothing else of its package is served. */
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'index.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': PNG,
+};
 
 /** The page of the Swagger UI. Unlike the library's own it has no inline style, which a strict policy refuses. */
 const pageOf = ({ title, docsPath }: DocumentOutline): string => `<!DOCTYPE html>
@@ -19,37 +33,71 @@ const pageOf = ({ title, docsPath }: DocumentOutline): string => `<!DOCTYPE html
 <body>
   <div id="swagger-ui"></div>
   <script src="${docsPath}/swagger-ui-bundle.js"></script>
-  <script src="${docsPath}/swagger-ui-standalone-preset.js"></script>
   <script src="${docsPath}/swagger-ui-init.js"></script>
 </body>
 </html>
 `;
 
-/** Serves each document and its Swagger UI, at /docs and at /docs/admin; a document is built on first use. */
+/** The layout without a bar for foreign documents, whose logo a strict policy refuses. */
+const scriptOf = ({ docsPath }: DocumentOutline): string => `window.ui = SwaggerUIBundle({
+  url: '${docsPath}/openapi.json',
+  dom_id: '#swagger-ui',
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: 'BaseLayout',
+  deepLinking: true,
+  persistAuthorization: true,
+  displayRequestDuration: true,
+});
+`;
+
+/** Serves each document and its Swagger UI, at /docs and at /docs/admin, from memory; a document is built on first use. */
 export function serveDocs(app: INestApplication): void {
-  // The inner path first: the outer one's files are looked for below it too.
-  for (const outline of [ADMIN_DOCUMENT, API_DOCUMENT]) serveDocument(app, outline);
+  const files = new Map(
+    Object.entries(FILES).map(([name, type]) => [
+      name,
+      new ServedAsset(type, () => fileOf(name), type !== PNG),
+    ]),
+  );
+  for (const outline of [API_DOCUMENT, ADMIN_DOCUMENT]) serveDocument(app, outline, files);
 }
 
-function serveDocument(app: INestApplication, outline: DocumentOutline): void {
+function serveDocument(
+  app: INestApplication,
+  outline: DocumentOutline,
+  files: ReadonlyMap<string, ServedAsset>,
+): void {
+  const { docsPath } = outline;
   const policy = contentSecurityPolicy(app.get(Settings), outline);
-  const page = pageOf(outline);
-  app.use(outline.docsPath, (request: Request, response: Response, next: NextFunction) => {
-    response.setHeader('Content-Security-Policy', policy);
-    response.setHeader('Referrer-Policy', 'no-referrer');
-    response.setHeader('X-Frame-Options', 'DENY');
-    const isPage = ['/', '/index.html'].includes(request.path) && ['GET', 'HEAD'].includes(request.method);
-    if (isPage) response.type('html').send(page);
-    else next();
+  const assets = new Map([...files].map(([name, asset]) => [`${docsPath}/${name}`, asset]));
+  const page = new ServedAsset('text/html; charset=utf-8', () => pageOf(outline));
+  for (const path of [docsPath, `${docsPath}/`, `${docsPath}/index.html`]) assets.set(path, page);
+  const script = new ServedAsset('text/javascript; charset=utf-8', () => scriptOf(outline));
+  assets.set(`${docsPath}/swagger-ui-init.js`, script);
+  let built: OpenAPIObject | undefined;
+  const document = (): OpenAPIObject => (built ??= buildDocument(app, outline));
+  const json = new ServedAsset('application/json; charset=utf-8', () => JSON.stringify(document()));
+  assets.set(`${docsPath}/openapi.json`, json);
+  const yaml = new ServedAsset('text/yaml; charset=utf-8', async () =>
+    (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false }),
+  );
+  assets.set(`${docsPath}/openapi.yaml`, yaml);
+  app.use(docsPath, (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const asset = READS.has(request.method) ? assets.get(path) : undefined;
+    if (asset) {
+      response.setHeader('Content-Security-Policy', policy);
+      response.setHeader('Referrer-Policy', 'no-referrer');
+      response.setHeader('X-Frame-Options', 'DENY');
+      return asset.send(request, response);
+    }
+    next();
+    return undefined;
   });
-  const path = outline.docsPath.slice(1);
-  let document: OpenAPIObject | undefined;
-  SwaggerModule.setup(path, app, () => (document ??= buildDocument(app, outline)), {
-    jsonDocumentUrl: `${path}/openapi.json`,
-    yamlDocumentUrl: `${path}/openapi.yaml`,
-    // The other layout has a bar for foreign documents, whose logo a strict policy refuses.
-    swaggerOptions: { layout: 'BaseLayout', persistAuthorization: true, displayRequestDuration: true },
-  });
+}
+
+/** A file of the Swagger UI's package. */
+function fileOf(name: string): Promise<Buffer> {
+  return readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
 }
 
 /** Everything from here alone; "Try it out" may also call the servers that the document names. */

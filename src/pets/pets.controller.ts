@@ -74,14 +74,13 @@ export class PetsController {
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),
+    replacement: 'GET /v1/pets?status=…',
     link: '/docs#/Pets/getPet',
   })
   @Operation({
     id: 'getPet',
     summary: 'Get an animal',
-    description:
-      'Fetches one animal. Deprecated: it will be removed on 5 December 2030. ' +
-      'Use `GET /pets` with the `status` filter instead.',
+    description: 'Fetches one animal.',
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)

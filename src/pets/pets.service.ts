@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../database/unit-of-work.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
 import type { NewPet } from './dto/new-pet.js';
+import { PetDto } from './dto/pet.dto.js';
 import { Pet } from './pet.entity.js';
 import type { PetStatus } from './pet-status.js';
 import { PETS_ERRORS } from './pets.errors.js';
@@ -21,7 +22,7 @@ export class PetsService {
 
   /** A page of the animals by id, of one status or of all. Its cost does not depend on how many come before. */
   list(page: PageRequest, status?: PetStatus): Promise<JsonPage> {
-    return this.rows.page(Pet, page, status === undefined ? {} : { status });
+    return this.rows.page(Pet, PetDto, page, status === undefined ? {} : { status });
   }
 
   /** Adds an animal; once the unit is committed it is on disk. */
@@ -35,7 +36,7 @@ export class PetsService {
 
   /** The animal with this id; throws pet_not_found when there is none. */
   async get(id: bigint): Promise<JsonText> {
-    const pet = await this.rows.one(Pet, id);
+    const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
     return pet;
   }

@@ -7,25 +7,31 @@ const MINUTE_MS = 60_000;
 export interface BanRules {
   /** Strikes that bring a ban. */
   readonly strikesToBan: number;
-  /** How long after its first refusal a key may go on without strikes: those requests were in flight. */
+  /**
+   * How long after a refusal a key may go on without strikes, if no wait was running: those requests were in flight. So
+   * nothing is a strike that comes this soon after the reset that the key was told.
+   */
   readonly forgivenMs: number;
+  /** Shortest time between two strikes: what is refused in between is none, however much it is. */
+  readonly strikeEveryMs: number;
   /** Length of the first ban, the second and so on; the last is that of every further one. */
   readonly ladderMs: readonly number[];
   /** A time without strikes after which strikes and ladder begin anew. */
   readonly resetMs: number;
 }
 
-/** 20 strikes: 5 minutes, then 15, 60, and 24 hours; a day without strikes begins anew. */
+/** 20 strikes, one a second at most: 5 minutes, then 15, 60, and 24 hours; a day without strikes begins anew. */
 export const BAN_RULES: BanRules = {
   strikesToBan: 20,
   forgivenMs: 2 * SECOND_MS,
+  strikeEveryMs: SECOND_MS,
   ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS],
   resetMs: DAY_MS,
 };
 
 /** What is remembered of a key that was refused; O(1) however often. Instants in ms since the Unix epoch. */
 export interface BanState {
-  /** Until when the key was told to wait. */
+  /** Until when the key was last told to wait. */
   retryAt: number;
   /** Until when refusals are forgiven. */
   forgivenUntil: number;
@@ -44,8 +50,11 @@ export function neverRefused(): BanState {
 }
 
 /**
- * Records that a key was refused now and told to wait until `retryAt`. A refusal while an earlier wait still
- * runs is a strike; enough of them begin a ban. Requests during a ban are none: its end was told, and stays.
+ * Records that a key was refused now and told to wait until `retryAt`. A refusal while the wait that was told before
+ * still runs is a strike; enough of them begin a ban. Requests during a ban are none: its end was told, and stays.
+ *
+ * The wait that was told last is the one that runs. A refusal that tells an earlier reset replaces it and is no strike:
+ * the plan was raised, or another window refuses, and the key did not go against what it was told of this one.
  */
 export function recordRefusal(state: BanState, now: number, retryAt: number, rules: BanRules): void {
   if (now - state.lastStrikeAt >= rules.resetMs) {
@@ -53,11 +62,15 @@ export function recordRefusal(state: BanState, now: number, retryAt: number, rul
     state.bans = 0;
   }
   if (now >= state.retryAt) state.forgivenUntil = now + rules.forgivenMs;
-  else if (now >= state.forgivenUntil) {
+  else if (
+    retryAt >= state.retryAt &&
+    now >= state.forgivenUntil &&
+    now - state.lastStrikeAt >= rules.strikeEveryMs
+  ) {
     state.strikes += 1;
     state.lastStrikeAt = now;
   }
-  state.retryAt = Math.max(state.retryAt, retryAt);
+  state.retryAt = retryAt;
   if (state.strikes < rules.strikesToBan) return;
   const rung = Math.min(state.bans, rules.ladderMs.length - 1);
   state.bannedUntil = now + (rules.ladderMs[rung] ?? 0);

@@ -1,24 +1,29 @@
-import { tightestWindow, violatedWindow, type QuotaVerdict, type WindowState } from './quota.js';
+import { tightestWindow, type QuotaVerdict, type WindowState } from './quota.js';
 
 /**
  * The rate-limit headers of a verdict: the specification's `X-RateLimit-*` for the one window that matters,
  * both windows in the IETF form (draft-ietf-httpapi-ratelimit-headers), `Retry-After` on a refusal.
  */
 export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
-  const shown = violatedWindow(verdict) ?? tightestWindow(verdict);
+  const windows = windowsForKey(verdict);
+  // Of a refusal it is the window without room that resets last, which is why it was refused.
+  const shown = tightestWindow(windows);
   if (!shown) return {};
-  const { bannedUntil } = verdict;
-  const resetsAt = bannedUntil ?? shown.resetsAt;
   const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(shown.limit),
-    // A banned key has none, whatever its client has left.
-    'X-RateLimit-Remaining': String(bannedUntil === undefined ? shown.remaining : 0),
-    'X-RateLimit-Reset': String(Math.ceil(resetsAt / 1000)),
-    'RateLimit-Policy': verdict.windows.map(policyOf).join(', '),
-    RateLimit: verdict.windows.map((window) => stateOf(window, verdict.at)).join(', '),
+    'X-RateLimit-Remaining': String(shown.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(shown.resetsAt / 1000)),
+    'RateLimit-Policy': windows.map(policyOf).join(', '),
+    RateLimit: windows.map((window) => stateOf(window, verdict.at)).join(', '),
   };
-  if (!verdict.admitted) headers['Retry-After'] = String(secondsUntil(resetsAt, verdict.at));
+  if (!verdict.admitted) headers['Retry-After'] = String(secondsUntil(shown.resetsAt, verdict.at));
   return headers;
+}
+
+/** The windows as they are for the key: to a banned one all are closed to the end of its ban, whatever its client has. */
+function windowsForKey({ windows, bannedUntil }: QuotaVerdict): readonly WindowState[] {
+  if (bannedUntil === undefined) return windows;
+  return windows.map((window) => ({ ...window, remaining: 0, resetsAt: bannedUntil }));
 }
 
 function policyOf(window: WindowState): string {

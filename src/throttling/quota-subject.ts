@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { normalizeIp } from '@nestjs/throttler';
+import { addressOf } from '../request-address.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
@@ -27,10 +28,11 @@ export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
 
 /** Whom the request counts for: the client of its key, else the address that it comes from. */
 export function quotaSubjectOf(request: Request): QuotaSubject {
-  return (request as CountedRequest)[SUBJECT] ?? addressSubject(request.ip ?? '');
+  return (request as CountedRequest)[SUBJECT] ?? addressSubject(addressOf(request) ?? '');
 }
 
-function addressSubject(address: string): QuotaSubject {
+/** The subject of a caller without a valid key at an address. */
+export function addressSubject(address: string): QuotaSubject {
   return {
     id: `address:${normalizeIp(address, IPV6_PREFIX)}`,
     plan: 'anonymous',

@@ -3,6 +3,7 @@ import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { quotaHeaders } from './quota-headers.js';
@@ -45,15 +46,22 @@ export class QuotaService {
 
   /**
    * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
-   * Throws rate_limit_exceeded, daily_quota_exceeded or api_key_banned; then nothing is counted.
+   * Throws rate_limit_exceeded, daily_quota_exceeded or api_key_banned, or service_unavailable when the counters cannot be
+   * read; then nothing is counted.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     const subject = quotaSubjectOf(request);
-    const verdict = await this.store.take(requestOf(subject, windows), this.time.now());
-    setHeaders(response, verdict);
+    let verdict: QuotaVerdict;
+    try {
+      verdict = await this.store.take(requestOf(subject, windows), this.time.now());
+    } catch (error) {
+      throw refusalOfFailure(error);
+    }
+    const headers = quotaHeaders(verdict);
+    setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (verdict.banBegins) this.tellOfBan(subject, verdict);
-    if (!verdict.admitted) throw refusalOf(verdict);
+    if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
   /** The windows of a subject and the ban of its key as they stand, counting nothing. */
@@ -74,7 +82,7 @@ export class QuotaService {
   /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
   async show(request: Request, response: Response): Promise<void> {
     const { at, windows } = await this.look(quotaSubjectOf(request));
-    setHeaders(response, { admitted: true, at, windows });
+    setHeaders(response, quotaHeaders({ admitted: true, at, windows }));
   }
 
   private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {
@@ -104,12 +112,22 @@ function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
   return bannedUntil === undefined ? 'refused' : 'banned';
 }
 
-function setHeaders(response: Response, verdict: QuotaVerdict): void {
-  for (const [name, value] of Object.entries(quotaHeaders(verdict))) response.setHeader(name, value);
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-function refusalOf(verdict: QuotaVerdict): ApiError {
-  const seconds = quotaHeaders(verdict)['Retry-After'] ?? '1';
+/** What the store could not read may be there in a second; a refusal that the store itself made stays as it is. */
+function refusalOfFailure(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason: 'the quota cannot be read' },
+    headers: { 'Retry-After': '1' },
+    cause: error,
+  });
+}
+
+/** `seconds` as the header `Retry-After` has them. */
+function refusalOf(verdict: QuotaVerdict, seconds: string): ApiError {
   if (verdict.bannedUntil !== undefined) {
     const until = new Date(verdict.bannedUntil).toISOString();
     return new ApiError(THROTTLING_ERRORS.api_key_banned, { params: { until, seconds } });

@@ -66,10 +66,10 @@ export interface QuotaVerdict {
   readonly banBegins?: true;
 }
 
-/** The window of the verdict that a client should look at: fewest remaining, the longer one on a tie. */
-export function tightestWindow(verdict: QuotaVerdict): WindowState | undefined {
-  return pick(verdict.windows, (window, best) =>
-    window.remaining === best.remaining ? window.lengthMs > best.lengthMs : window.remaining < best.remaining,
+/** Of some windows the one that a client should look at: fewest remaining; on a tie the one to wait longer for. */
+export function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
+  return pick(windows, (window, best) =>
+    window.remaining === best.remaining ? resetsLater(window, best) : window.remaining < best.remaining,
   );
 }
 
@@ -83,10 +83,14 @@ export function violatedWindow(verdict: QuotaVerdict): WindowState | undefined {
   if (verdict.admitted) return undefined;
   return pick(
     verdict.windows.filter((window) => window.remaining === 0),
-    (window, best) =>
-      window.resetsAt > best.resetsAt ||
-      (window.resetsAt === best.resetsAt && window.lengthMs > best.lengthMs),
+    resetsLater,
   );
+}
+
+function resetsLater(window: WindowState, other: WindowState): boolean {
+  return window.resetsAt === other.resetsAt
+    ? window.lengthMs > other.lengthMs
+    : window.resetsAt > other.resetsAt;
 }
 
 function pick(

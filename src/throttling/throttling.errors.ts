@@ -13,7 +13,7 @@ export const THROTTLING_ERRORS = defineErrors({
     message:
       'The API key is banned until {until}, because it kept sending requests after 429; retry in {seconds} seconds.',
     cause:
-      'The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.',
+      'The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.',
     remedy:
       'Wait the seconds in `Retry-After` before every retry; an operator can lift the ban with `petstore key unban`.',
   },

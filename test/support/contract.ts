@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { expect } from 'vitest';
 import type { OperationObject, ResponseObject } from '../../src/openapi/document-types.js';
+import { withClosedSchemas } from './closed-schemas.js';
 import type { Answer } from './store.js';
 
 interface ResponseValidator {
@@ -30,7 +31,7 @@ export interface DocumentBelow {
   readonly document: OpenAPIObject;
 }
 
-/** Holds answers of the service against its OpenAPI documents. */
+/** Holds answers of the service against its OpenAPI documents. A member that its schema does not have is a fault. */
 export class Contract {
   private readonly validators = new Map<OperationObject, ResponseValidator>();
 
@@ -73,8 +74,7 @@ export class Contract {
     let validator = this.validators.get(operation);
     if (!validator) {
       validator = new OpenAPIResponseValidator({
-        responses: operation.responses,
-        components: document.components,
+        ...withClosedSchemas({ responses: operation.responses, components: document.components }),
         customFormats: { int64: () => true, uuid: isUuid },
       });
       this.validators.set(operation, validator);
@@ -85,7 +85,7 @@ export class Contract {
 
 function operationOf(document: OpenAPIObject, method: string, path: string): OperationObject | undefined {
   // A path that cannot be decoded is nobody's.
-  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
+  if (!isDecodable(path)) return undefined;
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get';
   for (const [template, item] of Object.entries(document.paths)) {
     if (templateToPattern(template).test(path)) return item[verb];
@@ -93,11 +93,20 @@ function operationOf(document: OpenAPIObject, method: string, path: string): Ope
   return undefined;
 }
 
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** The headers that a response always carries: those that the document says are required. */
 function requiredHeaders({ headers = {} }: ResponseObject, { components }: OpenAPIObject): string[] {
   return Object.entries(headers)
-    .filter(([name, header]) => {
-      const described = '$ref' in header ? components?.headers?.[name] : header;
+    .filter(([, header]) => {
+      const described =
+        '$ref' in header ? components?.headers?.[header.$ref.split('/').at(-1) ?? ''] : header;
       return described !== undefined && 'required' in described && described.required === true;
     })
     .map(([name]) => name);

@@ -33,7 +33,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Fetches one animal. Deprecated: it will be removed on 5 December 2030. Use `GET /pets` with the `status` filter instead. Needs the scope `pets:read`.
+         * @description Fetches one animal. Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=…` instead. Needs the scope `pets:read`.
          */
         get: operations["getPet"];
         put?: never;
@@ -65,9 +65,9 @@ export interface components {
              * @example 400
              */
             status: number;
-            /** @description Every fault found in the values sent; only with the code `validation_failed` */
+            /** @description Every fault found in the values sent; only with the code `validation_failed`. Of more than 20 faults the first 19 are named, and a last entry with the code `more_faults` and an empty field tells how many are left out. */
             details?: {
-                /** @description Name of the field or parameter; empty for the body as a whole */
+                /** @description Name of the field or parameter, shortened if it is long; empty for the body as a whole */
                 field: string;
                 /** @description The rule that was broken */
                 code: string;
@@ -78,7 +78,7 @@ export interface components {
         /** @description An animal to add. */
         NewPet: {
             /**
-             * @description The animal’s name
+             * @description The animal’s name. At least one visible character; no NUL and no half of a surrogate pair
              * @example Biscuit
              */
             name: string;
@@ -103,7 +103,7 @@ export interface components {
              */
             id: number;
             /**
-             * @description The animal’s name
+             * @description The animal’s name. At least one visible character; no NUL and no half of a surrogate pair
              * @example Biscuit
              */
             name: string;
@@ -150,6 +150,31 @@ export interface components {
          */
         RateLimit: string;
         /**
+         * @description The limit that applies to the caller; absent where no quota could be asked
+         * @example 60
+         */
+        "X-RateLimit-Limit-Optional": number;
+        /**
+         * @description Requests remaining in the current window; absent where no quota could be asked
+         * @example 59
+         */
+        "X-RateLimit-Remaining-Optional": number;
+        /**
+         * @description Unix timestamp at which the limit resets; absent where no quota could be asked
+         * @example 1795132860
+         */
+        "X-RateLimit-Reset-Optional": number;
+        /**
+         * @description Every window: requests allowed (q) in its length in seconds (w); absent where no quota could be asked
+         * @example "minute";q=60;w=60, "day";q=1000;w=86400
+         */
+        "RateLimit-Policy-Optional": string;
+        /**
+         * @description Every window: requests remaining (r) and seconds until it is full again (t); absent where no quota could be asked
+         * @example "minute";r=59;t=31, "day";r=999;t=40210
+         */
+        "RateLimit-Optional": string;
+        /**
          * @description Identifier of the request, to be named when reporting a fault
          * @example b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf
          */
@@ -159,6 +184,11 @@ export interface components {
          * @example 31
          */
         "Retry-After": number;
+        /**
+         * @description With 503: seconds to wait before the next request
+         * @example 1
+         */
+        "Retry-After-Optional": number;
         /**
          * @description The credential that is asked for (RFC 6750)
          * @example Bearer realm="petstore"
@@ -210,10 +240,7 @@ export interface operations {
                 cursor?: string;
             };
             header?: {
-                /**
-                 * @description The `ETag` that the client has; if it is still the same, 304 without a body
-                 * @example "kIx2Z0Zx6nJ0mPq1Vb9c4w"
-                 */
+                /** @description The `ETag` that the client has, as it was sent; if it is still the same, 304 without a body. A list of entity tags, or `*` (RFC 9110 section 13.1.2); anything else is ignored */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -258,9 +285,9 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
+             * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              */
             400: {
                 headers: {
@@ -303,7 +330,7 @@ export interface operations {
             /**
              * @description `client_suspended`: The key is valid, but an operator has suspended the client that it belongs to.
              *
-             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs.
+             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs. The request has counted.
              */
             403: {
                 headers: {
@@ -320,7 +347,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not_acceptable`: The `Accept` header allows none of the types that the operation can answer. */
+            /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
             406: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -338,7 +365,7 @@ export interface operations {
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
              *
-             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
+             *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */
@@ -360,12 +387,13 @@ export interface operations {
             /** @description Any other refusal */
             default: {
                 headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -378,10 +406,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, and done once. 1 to 255 visible ASCII characters; a UUID for every new request is best.
-                 * @example 8e03978e-40d5-43e8-bc93-6894a57f9324
-                 */
+                /** @description Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, and done once. 1 to 255 visible ASCII characters; a UUID for every new request is best. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -399,7 +424,7 @@ export interface operations {
                     /** @description Address of the animal */
                     Location: string;
                     /** @description `true` when this is the answer to an earlier request with the same `Idempotency-Key` */
-                    "Idempotent-Replayed"?: string;
+                    "Idempotent-Replayed"?: "true";
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -413,11 +438,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
+             * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              *
-             *     `malformed_json`: The body is empty, is not JSON (RFC 8259), is not UTF-8, names a member twice, or is nested too deeply.
+             *     `malformed_json`: The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, is nested deeper than 64 levels, or holds a number of more than 1,000 characters.
              */
             400: {
                 headers: {
@@ -460,7 +485,7 @@ export interface operations {
             /**
              * @description `client_suspended`: The key is valid, but an operator has suspended the client that it belongs to.
              *
-             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs.
+             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs. The request has counted.
              */
             403: {
                 headers: {
@@ -477,7 +502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not_acceptable`: The `Accept` header allows none of the types that the operation can answer. */
+            /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
             406: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -495,6 +520,8 @@ export interface operations {
             /** @description `idempotency_in_progress`: A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet. */
             409: {
                 headers: {
+                    /** @description With `idempotency_in_progress`: seconds to wait before the request is repeated */
+                    "Retry-After"?: number;
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -522,7 +549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unsupported_media_type`: Content-Type is absent or names another type or charset, or Content-Encoding is not supported. */
+            /** @description `unsupported_media_type`: Content-Type is absent, is malformed, or names another type or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored. */
             415: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -555,7 +582,7 @@ export interface operations {
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
              *
-             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
+             *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */
@@ -577,12 +604,13 @@ export interface operations {
             /** @description Any other refusal */
             default: {
                 headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -595,10 +623,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` that the client has; if it is still the same, 304 without a body
-                 * @example "kIx2Z0Zx6nJ0mPq1Vb9c4w"
-                 */
+                /** @description The `ETag` that the client has, as it was sent; if it is still the same, 304 without a body. A list of entity tags, or `*` (RFC 9110 section 13.1.2); anything else is ignored */
                 "If-None-Match"?: string;
             };
             path: {
@@ -650,9 +675,9 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `validation_failed`: A field or parameter is missing, unknown or holds a value that is not allowed.
+             * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, the Host header is missing, the path cannot be decoded, or the body is not compressed as Content-Encoding says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              */
             400: {
                 headers: {
@@ -701,7 +726,7 @@ export interface operations {
             /**
              * @description `client_suspended`: The key is valid, but an operator has suspended the client that it belongs to.
              *
-             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs.
+             *     `insufficient_scope`: The key is valid, but does not hold the scope that the operation needs. The request has counted.
              */
             403: {
                 headers: {
@@ -739,7 +764,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not_acceptable`: The `Accept` header allows none of the types that the operation can answer. */
+            /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
             406: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -778,7 +803,7 @@ export interface operations {
             /**
              * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
              *
-             *     `api_key_banned`: The key sent 20 requests that were refused while an earlier `Retry-After` still ran. Bans last 5 minutes, then 15, 60, and 24 hours.
+             *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
              *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
              */
@@ -803,15 +828,16 @@ export interface operations {
             /** @description Any other refusal */
             default: {
                 headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -91,8 +91,8 @@ export class QuotaModel {
 
   /** Reads a key's refusals from the first one: which were strikes, and what bans they brought. */
   private bannedUntil(keyId: string): number {
-    const { strikesToBan, forgivenMs, resetMs, ladderMs } = this.rules;
-    let waitUntil = 0;
+    const { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs } = this.rules;
+    let lastTold = 0;
     let episodeBegan = 0;
     let strikes: number[] = [];
     let bans = 0;
@@ -103,15 +103,16 @@ export class QuotaModel {
         strikes = [];
         bans = 0;
       }
-      if (at >= waitUntil) episodeBegan = at;
-      else if (at - episodeBegan >= forgivenMs) {
+      const inFlight = at - episodeBegan < forgivenMs;
+      if (at >= lastTold) episodeBegan = at;
+      else if (told >= lastTold && !inFlight && at - lastStrike >= strikeEveryMs) {
         strikes.push(at);
         lastStrike = at;
       }
-      waitUntil = Math.max(waitUntil, told);
+      lastTold = told;
       if (strikes.length < strikesToBan) continue;
       banned = at + (ladderMs[Math.min(bans, ladderMs.length - 1)] ?? 0);
-      waitUntil = banned;
+      lastTold = banned;
       lastStrike = banned;
       bans += 1;
       strikes = [];

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BanRules } from '../../src/throttling/bans.js';
 import { DAY_MS, MINUTE_MS, retryAtOf, type QuotaRequest } from '../../src/throttling/quota.js';
+import { quotaHeaders } from '../../src/throttling/quota-headers.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
 import { SteadyTime } from '../../src/throttling/steady-time.js';
 import { QuotaModel } from './quota-model.js';
@@ -11,6 +12,7 @@ import { TestClock } from './test-clock.js';
 export const SHORT_RULES: BanRules = {
   strikesToBan: 3,
   forgivenMs: 2_000,
+  strikeEveryMs: 1_000,
   ladderMs: [5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS],
   resetMs: DAY_MS,
 };
@@ -33,6 +35,7 @@ type Step =
       readonly kind: 'burst';
       readonly client: number;
       readonly key: number;
+      readonly route: boolean;
       readonly times: number;
       readonly gapMs: number;
     }
@@ -53,8 +56,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('burst' as const),
       client,
       key,
-      times: fc.integer({ min: 4, max: 12 }),
-      gapMs: fc.constantFrom(0, 100, 500, 1_000, 2_000),
+      route: fc.boolean(),
+      times: fc.integer({ min: 4, max: 16 }),
+      gapMs: fc.constantFrom(0, 100, 500, 999, 1_000, 2_000),
     }),
   },
   {
@@ -130,6 +134,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
     const anyStore = (index: number): QuotaStore => stores[index % stores.length] as QuotaStore;
 
     it('decides as the model does, whatever happens in whatever order', async () => {
+      let bans = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
           walk += 1;
@@ -144,7 +149,9 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
             request: QuotaRequest,
           ): Promise<void> => {
             const now = time.now();
-            expect(await anyStore(index)[kind](request, now)).toEqual(model[kind](request, now));
+            const verdict = await anyStore(index)[kind](request, now);
+            expect(verdict).toEqual(model[kind](request, now));
+            if (verdict.banBegins) bans += 1;
           };
           for (const [index, one] of steps.entries()) {
             if (one.kind === 'wait') clock.advance(one.ms);
@@ -153,7 +160,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
                 await compare(
                   'take',
                   index + sent,
-                  requestOf(one.client, one.key, plans[one.client] ?? limits(1, 1)),
+                  requestOf(one.client, one.key, plans[one.client] ?? limits(1, 1), one.route),
                 );
                 clock.advance(one.gapMs);
               }
@@ -174,6 +181,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
         }),
         { numRuns: under.runs },
       );
+      expect(bans).toBeGreaterThan(under.runs / 20);
     });
 
     it('admits whoever waits as long as it was told', async () => {
@@ -197,6 +205,91 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
         { numRuns: Math.ceil(under.runs / 4) },
       );
       expect(waits).toBeGreaterThan(0);
+    });
+
+    it('never refuses whoever trusts the headers alone, and never lets it wait in vain', async () => {
+      let waits = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            perMinute: fc.integer({ min: 1, max: 4 }),
+            perDay: fc.integer({ min: 1, max: 9 }),
+            withRoute: fc.boolean(),
+            start: fc.integer({ min: 0, max: 3 * MINUTE_MS }),
+            pauses: fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 10, maxLength: 40 }),
+          }),
+          async ({ perMinute, perDay, withRoute, start, pauses }) => {
+            walk += 1;
+            const plain = requestOf(0, 0, limits(perMinute, perDay));
+            // As many as the minute, and a window that often ends after it.
+            const ofRoute = {
+              key: `${plain.subject}:route`,
+              name: 'route',
+              limit: perMinute,
+              lengthMs: 45_000,
+            };
+            const request = withRoute ? { ...plain, windows: [...plain.windows, ofRoute] } : plain;
+            let now = Date.parse('2026-11-20T23:55:00.250Z') + start;
+            for (const [index, pause] of pauses.entries()) {
+              const verdict = await anyStore(index).take(request, now);
+              const headers = quotaHeaders(verdict);
+              expect(verdict.admitted, 'a request that the headers allowed').toBe(true);
+              const remaining = Number(headers['X-RateLimit-Remaining']);
+              expect(remaining).toBe(Math.min(...verdict.windows.map((window) => window.remaining)));
+              if (remaining > 0) {
+                now += pause;
+                continue;
+              }
+              waits += 1;
+              const reset = Number(headers['X-RateLimit-Reset']) * 1_000;
+              expect((await anyStore(index).peek(request, reset - 1)).admitted, 'just before').toBe(false);
+              now = reset;
+            }
+          },
+        ),
+        { numRuns: Math.ceil(under.runs / 4) },
+      );
+      expect(waits).toBeGreaterThan(0);
+    });
+
+    it('tells whoever is refused the first whole second at which what refused it is over', async () => {
+      const refusals = { byQuota: 0, byBan: 0 };
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 4 }),
+          fc.integer({ min: 1, max: 9 }),
+          // How often in a row it goes on without waiting; the least patient are banned.
+          fc.integer({ min: 0, max: 9 }),
+          fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 10, maxLength: 60 }),
+          async (perMinute, perDay, haste, pauses) => {
+            walk += 1;
+            let hasty = 0;
+            const request = requestOf(0, 0, limits(perMinute, perDay));
+            let now = Date.parse('2026-11-20T23:58:00.250Z');
+            for (const [index, pause] of pauses.entries()) {
+              const verdict = await anyStore(index).take(request, now);
+              const headers = quotaHeaders(verdict);
+              now += pause;
+              if (verdict.admitted) continue;
+              refusals[verdict.bannedUntil === undefined ? 'byQuota' : 'byBan'] += 1;
+              const wait = Number(headers['Retry-After']) * 1_000;
+              const until = (instant: number) => anyStore(index).peek(request, instant);
+              expect((await until(verdict.at + wait - 1_000)).admitted, 'a second before').toBe(false);
+              expect(Number(headers['X-RateLimit-Remaining'])).toBe(0);
+              expect(headers.RateLimit).toMatch(new RegExp(`r=0;t=${wait / 1_000}(,|$)`));
+              if (hasty++ < haste) continue;
+              hasty = 0;
+              now = index % 2 === 1 ? verdict.at + wait : Number(headers['X-RateLimit-Reset']) * 1_000;
+              // A ban tells its own end, at which the day may still be used up.
+              const { admitted, bannedUntil } = await until(now);
+              expect(bannedUntil, 'the ban at the end of the wait').toBe(undefined);
+              if (verdict.bannedUntil === undefined) expect(admitted, 'at the end of the wait').toBe(true);
+            }
+          },
+        ),
+        { numRuns: Math.ceil(under.runs / 4) },
+      );
+      expect(Math.min(refusals.byQuota, refusals.byBan)).toBeGreaterThan(0);
     });
 
     it('admits exactly the limit of requests that arrive together, over all instances', async () => {

@@ -69,6 +69,11 @@ export class ServiceProcess {
     return this.child.exitCode;
   }
 
+  /** Id of the process. */
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   /** Everything written to standard output so far. */
   get output(): string {
     return this.read();

@@ -11,6 +11,7 @@ import { SERVICE_ITSELF } from '../../src/auth/operator.js';
 import { Clock } from '../../src/clock.js';
 import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
+import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
 import { buildDocument } from '../../src/openapi/document.js';
 import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
@@ -66,7 +67,7 @@ export class Store {
       .overrideProvider(Settings)
       .useValue(settings)
       .compile();
-    const app = setupApp(module.createNestApplication({ logger: false }));
+    const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger: false }));
     await app.listen(0, '127.0.0.1');
     const { plan = 'business', limits = {}, scopes } = options;
     const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);

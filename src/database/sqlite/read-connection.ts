@@ -1,27 +1,35 @@
 import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import { JsonReader } from '../json-reader.js';
-import { refusalIfBusy } from './busy.js';
+import type { Transactions } from '../transactions.js';
+import { refusalIfUnavailable } from './unavailable.js';
 
 type Row = Readonly<Record<string, unknown>>;
 type DriverError = Error & { readonly code?: string };
 
 /**
  * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and what is
- * committed it sees at once.
+ * committed it sees at once. Whoever takes part in a transaction reads in that instead, and sees what it has written.
  */
 export class ReadConnection extends JsonReader {
   private readonly statements = new Map<string, Promise<sqlite3.Statement>>();
+  private readonly inTransaction: OwnConnection;
 
   private constructor(
     private readonly connection: sqlite3.Database,
     private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
   ) {
     super();
+    this.inTransaction = new OwnConnection(dataSource);
   }
 
   /** Opens the file of a DataSource, which must be there. */
-  static async open(dataSource: DataSource, file: string, busyTimeoutMs: number): Promise<ReadConnection> {
+  static async open(
+    dataSource: DataSource & { readonly transactions: Transactions },
+    file: string,
+    busyTimeoutMs: number,
+  ): Promise<ReadConnection> {
     const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
       const opened: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READONLY, (error) => {
         if (error) reject(error);
@@ -29,16 +37,17 @@ export class ReadConnection extends JsonReader {
       });
     });
     connection.configure('busyTimeout', busyTimeoutMs);
-    return new ReadConnection(connection, dataSource);
+    return new ReadConnection(connection, dataSource, dataSource.transactions);
   }
 
   async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
+    if (this.transactions.isInside()) return this.inTransaction.first(sql, parameters);
     this.dataSource.logger.logQuery(sql, [...parameters]);
     const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {
       // Not get(): it stops at the row, and the statement then reads on from this moment's state for ever.
       statement.all<Row>(parameters, (error: DriverError | null, rows) => {
-        if (error) reject(refusalIfBusy(error, error.code));
+        if (error) reject(refusalIfUnavailable(error, error.code));
         else resolve(rows[0]);
       });
     });
@@ -61,7 +70,7 @@ export class ReadConnection extends JsonReader {
     if (known) return known;
     const preparing = new Promise<sqlite3.Statement>((resolve, reject) => {
       const statement = this.connection.prepare(sql, (error: DriverError | null) => {
-        if (error) reject(refusalIfBusy(error, error.code));
+        if (error) reject(refusalIfUnavailable(error, error.code));
         else resolve(statement);
       });
     });

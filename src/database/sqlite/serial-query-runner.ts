@@ -1,90 +1,129 @@
+import { TransactionNotStartedError, TypeORMError } from 'typeorm';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import type { OwnWrites } from '../committed-state.js';
-import { refusalIfBusy } from './busy.js';
-import type { ConnectionTurns } from './connection-turns.js';
+import type { AsyncContext } from '../async-context.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+import { takeTurn, type StatementScope } from './statement-scope.js';
+import { TransactionScope } from './transaction-scope.js';
 
-const DEFERRED_BEGIN = 'BEGIN TRANSACTION';
-/** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
-const IMMEDIATE_BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
-
-/** What certainly changes nothing. */
-const READS = /^\s*SELECT\b/;
+/** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
+const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 
 /**
- * A query runner that holds the connection from the start of a transaction to its end, or for its one query.
- * With it, `dataSource.transaction()`, `save()` and plain repositories are safe side by side on SQLite.
+ * A query runner that waits for its turn, for each query or for each transaction. Whatever stands in a transaction takes
+ * part in it, with this runner or another. So `dataSource.transaction()`, `save()` and plain repositories are safe side by
+ * side and within each other on SQLite.
  */
 export class SerialQueryRunner extends SqliteQueryRunner {
-  private giveBack: (() => void) | undefined;
+  /** What its transactions are called in the log. */
+  transactionName = (): string => 'A transaction';
+  /** The transactions that it has begun, each within the one before. */
+  private readonly transactions: TransactionScope[] = [];
 
+  /** `home` is where it runs what is in no transaction of its own: the connection, or the transaction that it is made for. */
   constructor(
     driver: SqliteDriver,
-    private readonly turns: ConnectionTurns,
-    private readonly ownWrites: OwnWrites,
+    private readonly sqlite: SqliteConnection,
+    private readonly context: AsyncContext<StatementScope>,
+    private readonly home: StatementScope = sqlite,
   ) {
     super(driver);
+    this.countTransactions();
+  }
+
+  /** Whether it has begun a transaction itself that has not ended. */
+  get isInOwnTransaction(): boolean {
+    return this.transactions.length > 0;
+  }
+
+  /** Another runner, within the transaction that this one is in. */
+  nested(): SerialQueryRunner {
+    const runner = new SerialQueryRunner(this.driver, this.sqlite, this.context, this.own);
+    // It makes itself known to the runner.
+    this.driver.connection.createEntityManager(runner);
+    return runner;
+  }
+
+  /** Runs work that takes part in the transaction of this runner. */
+  inside<T>(work: () => Promise<T>): Promise<T> {
+    return this.context.run(this.own, work);
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    const giveBack = this.giveBack ? undefined : await this.turns.take();
+    const { scope, giveBack } = await takeTurn(this.own, this.context.current());
     try {
       // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
       const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
-      const result: unknown = await super.query(
-        sql === DEFERRED_BEGIN ? IMMEDIATE_BEGIN : sql,
-        bindable,
-        structured,
-      );
-      return (await this.withExactRowId(result)) as never;
-    } catch (error) {
-      throw refusalIfBusy(error, (error as { driverError?: { code?: string } }).driverError?.code);
+      return (await this.sqlite.run(scope, sql, async () =>
+        this.withExactRowId(await super.query(sql, bindable, structured)),
+      )) as never;
     } finally {
-      if (!READS.test(sql)) this.ownWrites.note();
-      giveBack?.();
+      giveBack();
     }
   }
 
   override async startTransaction(
     isolation?: Parameters<SqliteQueryRunner['startTransaction']>[0],
   ): Promise<void> {
-    this.giveBack ??= await this.turns.take();
-    try {
-      await super.startTransaction(isolation);
-    } catch (error) {
-      // TypeORM takes the transaction for begun before it is, and the turn would never end.
-      if (this.transactionDepth === 0) this.isTransactionActive = false;
-      throw error;
-    } finally {
-      this.endTurnOutsideTransaction();
-    }
+    const begunIn = this.context.current();
+    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
+    await this.broadcaster.broadcast('BeforeTransactionStart');
+    const { scope, giveBack } = await takeTurn(this.own, begunIn);
+    const transaction = new TransactionScope(this.sqlite, scope, { name: this.transactionName, giveBack });
+    await transaction.begin();
+    this.transactions.push(transaction);
+    this.countTransactions();
+    await this.broadcaster.broadcast('AfterTransactionStart');
   }
 
   override async commitTransaction(): Promise<void> {
+    const transaction = this.innermost();
+    await this.broadcaster.broadcast('BeforeTransactionCommit');
     try {
-      await super.commitTransaction();
+      await transaction.commit();
     } finally {
-      this.endTurnOutsideTransaction();
+      if (!transaction.isOpen) this.forget(transaction);
     }
+    await this.broadcaster.broadcast('AfterTransactionCommit');
   }
 
   override async rollbackTransaction(): Promise<void> {
+    const transaction = this.innermost();
+    await this.broadcaster.broadcast('BeforeTransactionRollback');
     try {
-      await super.rollbackTransaction();
-    } catch (error) {
-      // SQLite has rolled back by itself, as when the disk is full; there is nothing left to undo.
-      this.isTransactionActive = false;
-      this.transactionDepth = 0;
-      throw error;
+      await transaction.rollback();
     } finally {
-      this.endTurnOutsideTransaction();
+      this.forget(transaction);
     }
+    await this.broadcaster.broadcast('AfterTransactionRollback');
   }
 
   override async release(): Promise<void> {
-    if (this.isTransactionActive) await this.rollbackTransaction();
+    while (this.transactions.length > 0) await this.rollbackTransaction();
     await super.release();
+    this.isReleased = true;
+  }
+
+  private get own(): StatementScope {
+    return this.transactions.at(-1) ?? this.home;
+  }
+
+  private innermost(): TransactionScope {
+    const transaction = this.transactions.at(-1);
+    if (!transaction) throw new TransactionNotStartedError();
+    return transaction;
+  }
+
+  private forget(transaction: TransactionScope): void {
+    const at = this.transactions.indexOf(transaction);
+    if (at >= 0) this.transactions.splice(at, 1);
+    this.countTransactions();
+  }
+
+  private countTransactions(): void {
+    this.transactionDepth = this.transactions.length;
+    this.isTransactionActive = this.own !== this.sqlite;
   }
 
   /** After an INSERT, sqlite3 tells the new row's id as a double; one that was rounded is asked for again. */
@@ -101,11 +140,5 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     }[];
     result.raw = BigInt(row?.id ?? 0);
     return result;
-  }
-
-  private endTurnOutsideTransaction(): void {
-    if (this.isTransactionActive) return;
-    this.giveBack?.();
-    this.giveBack = undefined;
   }
 }

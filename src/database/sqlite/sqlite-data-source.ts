@@ -1,19 +1,23 @@
 import {
   DataSource,
   type DataSourceOptions,
+  type EntityManager,
   type EntityMetadata,
   type ObjectLiteral,
+  type QueryRunner,
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWrites, type CommittedState } from '../committed-state.js';
-import { ConnectionTurns } from './connection-turns.js';
 import type { JsonReader } from '../json-reader.js';
 import { int64Transformer } from '../int64.js';
+import type { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
+import { JoiningEntityManager } from './joining-entity-manager.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
-import { SerialQueryRunner } from './serial-query-runner.js';
+import { SqliteConnection } from './sqlite-connection.js';
+import { SqliteTransactions } from './sqlite-transactions.js';
 import { WalIndexState } from './wal-index-state.js';
 
 /** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
@@ -22,15 +26,18 @@ export class SqliteDataSource extends DataSource {
   readonly committed: CommittedState;
   /** Reads what is committed, from when this is initialized. */
   reader: JsonReader = new OwnConnection(this);
+  /** In which repositories take part by themselves. */
+  readonly transactions: Transactions;
 
   constructor(options: DataSourceOptions) {
     super(options);
     const driver = this.driver as SqliteDriver;
-    const turns = new ConnectionTurns();
     const file = String(options.database);
     const ownWrites = new OwnWrites();
     this.committed = file === ':memory:' ? ownWrites : new WalIndexState(file);
-    driver.createQueryRunner = () => new SerialQueryRunner(driver, turns, ownWrites);
+    const transactions = new SqliteTransactions(this, driver, new SqliteConnection(driver, ownWrites));
+    this.transactions = transactions;
+    driver.createQueryRunner = () => transactions.createQueryRunner();
     driver.createGeneratedMap = generatedIds;
   }
 
@@ -47,6 +54,10 @@ export class SqliteDataSource extends DataSource {
     if (this.reader instanceof ReadConnection) await this.reader.close();
     this.reader = new OwnConnection(this);
     await super.destroy();
+  }
+
+  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
+    return new JoiningEntityManager(this, queryRunner);
   }
 
   override createQueryBuilder(...args: unknown[]): never {

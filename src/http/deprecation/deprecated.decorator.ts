@@ -7,6 +7,8 @@ export interface Deprecation {
   readonly since: number;
   /** Instant from which it answers 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
   readonly sunset: number;
+  /** What to call instead, such as `GET /v1/pets?status=…`; the description and the 410 name it. */
+  readonly replacement: string;
   /** Address of the page that names the replacement (`Link` with rel `deprecation`). */
   readonly link: string;
 }
@@ -15,14 +17,18 @@ export interface Deprecation {
 export const DEPRECATION = 'petstore:deprecation';
 /** OpenAPI extension with the removal instant of a deprecated operation. */
 export const SUNSET_EXTENSION = 'x-sunset';
+/** OpenAPI extension that is true once the instant has passed: the operation answers 410 alone. */
+export const REMOVED_EXTENSION = 'x-removed';
+/** OpenAPI extension that carries a Deprecation to the document's making; it is not published. */
+export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 /**
  * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
- * calls are counted by client, and from the sunset on it answers 410 operation_removed.
+ * calls are counted by client, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return applyDecorators(
     SetMetadata(DEPRECATION, deprecation),
-    ApiExtension(SUNSET_EXTENSION, new Date(deprecation.sunset).toISOString()),
+    ApiExtension(DEPRECATION_EXTENSION, deprecation),
   );
 }

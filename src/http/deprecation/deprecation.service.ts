@@ -42,7 +42,7 @@ export class DeprecationService {
     const sunset = effectiveSunset(deprecation, this.settings);
     if (this.clock.now() < sunset) return;
     throw new ApiError(HTTP_ERRORS.operation_removed, {
-      params: { date: new Date(sunset).toISOString().slice(0, 10) },
+      params: { date: new Date(sunset).toISOString().slice(0, 10), replacement: deprecation.replacement },
     });
   }
 }

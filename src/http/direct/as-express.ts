@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { writeRefusal } from '../../errors/error.filter.js';
-import type { ExpressPrototypes } from '../express-messages.js';
+import type { ExpressPrototypes } from '../adapter/service-adapter.js';
 import type { FoundRoute } from './direct-routes.js';
 
 const nothing = (): void => undefined;

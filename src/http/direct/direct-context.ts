@@ -3,6 +3,9 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 
 /** Nest's execution context of an HTTP request, without making three functions each time that it is asked for one. */
 export class DirectContext extends ExecutionContextHost implements HttpArgumentsHost {
+  /** A file or stream that the handler has answered, to be closed when it is not sent. */
+  streamed: unknown;
+
   // The types are Nest's: whoever asks says what it is.
   /* eslint-disable typescript/no-unnecessary-type-parameters */
   getRequest<T>(): T {

@@ -1,9 +1,13 @@
-import { ForbiddenException } from '@nestjs/common';
-import type { HttpServer } from '@nestjs/common';
+import { finished } from 'node:stream';
+import { ForbiddenException, StreamableFile, type HttpServer } from '@nestjs/common';
 import { FORBIDDEN_MESSAGE } from '@nestjs/core/guards/constants.js';
+import { destroyUnsentBody } from '@nestjs/core/helpers/destroy-unsent-body.js';
+import { RouterResponseController } from '@nestjs/core/router/router-response-controller.js';
+import { isStreamingBody, listenForStreamError } from '@nestjs/core/router/streaming-body.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { writeRefusal } from '../../errors/error.filter.js';
+import { JsonText } from '../../database/json-text.js';
 import { JSON_CONTENT_TYPE } from '../json-response.interceptor.js';
 import type { DirectChain } from './direct-chain.js';
 import { DirectContext } from './direct-context.js';
@@ -14,11 +18,15 @@ import type { HandlerParameter, PlainOperation } from './plain-operation.js';
  * awaited one after the other instead of by way of rxjs.
  */
 export class DirectOperation {
+  private readonly responses;
+
   constructor(
     private readonly operation: PlainOperation,
     private readonly chain: DirectChain,
     private readonly adapter: HttpServer,
-  ) {}
+  ) {
+    this.responses = new RouterResponseController(adapter);
+  }
 
   /** Answers the request, whatever happens. Never rejects. */
   async run(request: Request, response: Response): Promise<void> {
@@ -27,8 +35,15 @@ export class DirectOperation {
     try {
       await this.guard(context);
       response.statusCode = status;
-      write(request, response, await this.around(context, 0), this.adapter);
+      const body = await this.around(context, 0);
+      if (typeof body === 'object' && isStreamingBody(body))
+        await this.responses.stream(body, response, request);
+      else write(request, response, body, this.adapter);
+      const { streamed } = context;
+      // What an interceptor answers in place of a stream may still read from it.
+      if (streamed !== undefined && streamed !== body) finished(response, () => destroyUnsentBody(streamed));
     } catch (error) {
+      destroyUnsentBody(context.streamed);
       writeRefusal(error, request, response);
     }
   }
@@ -52,7 +67,9 @@ export class DirectOperation {
     const { instance, handler, parameters } = this.operation;
     const args: unknown[] = [];
     for (const parameter of parameters) args[parameter.index] = await this.piped(parameter, context);
-    return settled(handler.apply(instance, args));
+    const answer = await settled(handler.apply(instance, args));
+    if (typeof answer === 'object' && !(answer instanceof JsonText)) hold(answer, context);
+    return answer;
   }
 
   private async piped({ valueIn, metadata }: HandlerParameter, context: DirectContext): Promise<unknown> {
@@ -66,6 +83,13 @@ export class DirectOperation {
 const nothing = (): void => undefined;
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
+
+/** Keeps a stream, which may fail while the interceptors still work on its answer, from ending the process by that. */
+function hold(answer: unknown, context: DirectContext): void {
+  if (!(answer instanceof StreamableFile || isStreamingBody(answer))) return;
+  listenForStreamError(answer);
+  context.streamed = answer;
+}
 
 /** What a guard or handler answers, which may be a promise, an Observable, or a promise of one. */
 async function settled(answer: unknown): Promise<unknown> {

@@ -4,7 +4,7 @@ import { DiscoveryService, type ApplicationConfig } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
-import type { ExpressPrototypes } from '../express-messages.js';
+import type { ExpressPrototypes } from '../adapter/service-adapter.js';
 import { dress, runMiddlewares } from './as-express.js';
 import { directChainOf } from './direct-chain.js';
 import { DirectOperation } from './direct-operation.js';

@@ -84,7 +84,7 @@ export function plainOperationOf(
   const { instance } = controller;
   const handler = (instance as Record<string, unknown>)[method] as PlainOperation['handler'];
   if (!controller.isDependencyTreeStatic()) return 'its controller is not a singleton';
-  if (Reflect.getMetadata(ANSWERS_JSON, handler) !== true) return 'it is not declared by @Operation()';
+  if (!Reflect.hasMetadata(ANSWERS_JSON, handler)) return 'it is not declared by @Operation()';
   // Nest gives every controller a host, which is undefined where it has none.
   const special = Object.keys(SPECIAL).find(
     (key) =>

@@ -4,15 +4,16 @@ import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { callerOf } from '../../auth/caller.js';
 import { GroupedInserts } from '../../database/grouped-inserts.js';
-import { OneTransaction, SingleStatements } from '../../database/unit-of-work.js';
+import { SingleStatements } from '../../database/single-statements.js';
+import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
+import { writeExactJson } from '../exact-json.js';
 import { PromisedInterceptor } from '../promised.interceptor.js';
-import { setUnit } from './current-unit.js';
-import type { IdempotencyEntry } from './idempotency-entry.entity.js';
+import { setUnit, withTransaction } from './current-unit.js';
 import { idempotencyKeyOf, requestDigest } from './idempotency-key.js';
-import { IdempotencyStore } from './idempotency.store.js';
+import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 import { IDEMPOTENT } from './idempotent.decorator.js';
 
 /** A request that is to be carried out once. */
@@ -21,6 +22,9 @@ interface Once {
   readonly key: string;
   readonly digest: string;
 }
+
+/** Thrown at the first statement of a handler when another process has answered its request meanwhile. */
+class AnsweredMeanwhile extends Error {}
 
 /**
  * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same.
@@ -33,6 +37,7 @@ export class IdempotencyInterceptor extends PromisedInterceptor {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly store: IdempotencyStore,
     reflector: Reflector,
     private readonly inserts: GroupedInserts,
@@ -54,53 +59,52 @@ export class IdempotencyInterceptor extends PromisedInterceptor {
     }
     const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const response = http.getResponse<Response>();
-    return (await this.replay(once, response)) ?? (await this.carryOut(once, request, response, next));
+    const name = `${context.getClass().name}.${context.getHandler().name}`;
+    return (
+      (await this.replay(once, response)) ??
+      (await this.carryOut(once, response, () => this.inTransaction(name, once, request, response, next)))
+    );
   }
 
-  private async carryOut(
-    once: Once,
-    request: Request,
-    response: Response,
-    next: () => Promise<unknown>,
-  ): Promise<string> {
+  private async carryOut(once: Once, response: Response, work: () => Promise<string>): Promise<string> {
     const name = `${once.clientId} ${once.key}`;
     if (this.inProgress.has(name)) {
       throw new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
     }
     this.inProgress.add(name);
+    const before = new Set(response.getHeaderNames());
     try {
-      return await this.inTransaction(once, request, response, next);
+      return await work();
     } catch (error) {
       // Another process may have carried it out meanwhile; then nothing of ours is committed.
-      const kept = error instanceof ApiError ? undefined : await this.replay(once, response);
-      if (kept === undefined) throw error;
-      return kept;
+      const kept = await this.store.find(once.clientId, once.key).catch(() => undefined);
+      if (!kept) throw error;
+      for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
+      return answerWith(kept, once, response);
     } finally {
       this.inProgress.delete(name);
     }
   }
 
-  private async inTransaction(
+  private inTransaction(
+    name: string,
     once: Once,
     request: Request,
     response: Response,
     next: () => Promise<unknown>,
   ): Promise<string> {
-    let unit: OneTransaction | undefined;
-    const body = await this.dataSource.transaction(async (manager) => {
-      const kept = await this.store.find(once.clientId, once.key, manager);
-      if (kept) return answerWith(kept, once, response);
-      unit = new OneTransaction(manager);
+    const first = async (): Promise<void> => {
+      if (await this.store.find(once.clientId, once.key)) throw new AnsweredMeanwhile();
+    };
+    return this.transactions.unit({ name, first }, async (unit) => {
       setUnit(request, unit);
       const before = new Set(response.getHeaderNames());
-      const text = ((await next()) as string | undefined) ?? '';
+      const text = textOf(await withTransaction(unit, next));
       const added = response.getHeaderNames().filter((header) => !before.has(header));
       const headers = Object.fromEntries(added.map((header) => [header, String(response.getHeader(header))]));
-      await this.store.keep(manager, { ...once, status: response.statusCode, headers, body: text });
+      await this.store.keep(unit.manager, { ...once, status: response.statusCode, headers, body: text });
       return text;
     });
-    unit?.committed();
-    return body;
   }
 
   private async replay(once: Once, response: Response): Promise<string | undefined> {
@@ -109,8 +113,15 @@ export class IdempotencyInterceptor extends PromisedInterceptor {
   }
 }
 
+/** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
+function textOf(body: unknown): string {
+  if (body === undefined || body === null) return '';
+  if (typeof body === 'object') throw new Error('A stream cannot be kept for an Idempotency-Key.');
+  return typeof body === 'string' ? body : writeExactJson(body);
+}
+
 /** Answers as before; throws idempotency_key_reused when the request is another one than before. */
-function answerWith(kept: IdempotencyEntry, { digest }: Once, response: Response): string {
+function answerWith(kept: KeptAnswer, { digest }: Once, response: Response): string {
   if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
   response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
   for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);

@@ -1,12 +1,19 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, LessThanOrEqual, type EntityManager } from 'typeorm';
 import { Clock } from '../../clock.js';
+import { JsonReader } from '../../database/json-reader.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
 
 /** How long an answer is kept, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000;
 /** How often answers that are older are deleted, in milliseconds. */
 const SWEEP_MS = 3_600_000;
+
+const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
+  WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
+
+/** What is answered to a repetition, and what tells whether it is one. */
+export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /** Keeps the answers of requests with an `Idempotency-Key`, for 24 hours. */
 @Injectable()
@@ -16,6 +23,7 @@ export class IdempotencyStore implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly reader: JsonReader,
     private readonly clock: Clock,
   ) {}
 
@@ -31,13 +39,16 @@ export class IdempotencyStore implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The answer kept for a client's key; undefined when there is none, or it is too old to count. */
-  async find(
-    clientId: string,
-    key: string,
-    manager = this.dataSource.manager,
-  ): Promise<IdempotencyEntry | undefined> {
-    const entry = await manager.findOneBy(IdempotencyEntry, { clientId, key });
-    return entry && entry.createdAt > this.oldest() ? entry : undefined;
+  async find(clientId: string, key: string): Promise<KeptAnswer | undefined> {
+    const row = await this.reader.first(FIND, [clientId, key, this.oldest()]);
+    return (
+      row && {
+        digest: String(row['digest']),
+        status: Number(row['status']),
+        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+        body: String(row['body']),
+      }
+    );
   }
 
   /** Keeps an answer, in the transaction of what it answers. Fails when another process has kept one meanwhile. */

@@ -23,8 +23,16 @@ export class Pager {
     const { items, next } = await list(
       cursor === undefined ? { limit } : { limit, after: decodeCursor(cursor, name) },
     );
-    if (next) this.response.append('Link', pageLinks(this.request.originalUrl, encodeCursor(next, name)));
+    if (next) this.response.append('Link', this.linksTo(encodeCursor(next, name), query));
     return items;
+  }
+
+  /** Only what the list declares is in its query; the path is origin form, whatever the request line has before it. */
+  private linksTo(nextCursor: string, query: object): string {
+    const { path, originalUrl } = this.request;
+    const queryAt = originalUrl.indexOf('?');
+    const sent = queryAt === -1 ? '' : originalUrl.slice(queryAt + 1);
+    return pageLinks(path, sent, nextCursor, (parameter) => Object.hasOwn(query, parameter));
   }
 }
 

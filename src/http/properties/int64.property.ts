@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
-import { isWrittenAsInteger } from '../exact-json.js';
 import { Required, Rule } from './rule.js';
 
 const DECIMAL = /^-?(0|[1-9]\d*)$/;
@@ -42,9 +41,9 @@ function int64(
   );
 }
 
-function fromJson({ value, obj, key }: TransformFnParams): unknown {
-  const isInteger = Number.isSafeInteger(value) && isWrittenAsInteger(obj as object, key);
-  return isInteger ? BigInt(value as number) : (value as unknown);
+/** `1.0` is no number here but a JsonDecimal, and stays for the rule to refuse. */
+function fromJson({ value }: TransformFnParams): unknown {
+  return Number.isSafeInteger(value) ? BigInt(value as number) : (value as unknown);
 }
 
 function fromText({ value }: TransformFnParams): unknown {

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { isWrittenAsInteger } from '../exact-json.js';
+import { JsonDecimal } from '../exact-json.js';
 import { Rule } from './rule.js';
 
 /** An optional integer in a JSON body, written as a JSON integer within bounds (both included). */
@@ -14,7 +14,7 @@ export function IntegerProperty(options: {
   const { minimum, maximum } = options;
   return applyDecorators(
     ApiPropertyOptional({ type: 'integer', ...options }),
-    Transform(integerOrAsSent),
+    Transform(integerOrText),
     Rule('not_an_integer', 'This must be an integer.', (value) => value === undefined || isInteger(value)),
     Rule(
       'out_of_range',
@@ -24,11 +24,9 @@ export function IntegerProperty(options: {
   );
 }
 
-/** What `1.0` was written as is known to the body alone, so it becomes text that no rule takes. */
-function integerOrAsSent({ value, obj, key }: TransformFnParams): unknown {
-  return typeof value === 'number' && !isWrittenAsInteger(obj as object, key)
-    ? String(value)
-    : (value as unknown);
+/** `1.0` is not written as an integer; its text is what no rule takes. */
+function integerOrText({ value }: TransformFnParams): unknown {
+  return value instanceof JsonDecimal ? value.text : (value as unknown);
 }
 
 function isInteger(value: unknown): value is number | bigint {

@@ -2,6 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Required, Rule } from './rule.js';
 
+/** What the document can say of the rules below in a form that generated clients of any language understand. */
+const PATTERN = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
+const ACCEPTED = 'At least one visible character; no NUL and no half of a surrogate pair';
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 
 /**
@@ -16,10 +19,11 @@ export function TextProperty(options: {
   optional?: boolean;
   nullable?: boolean;
 }): PropertyDecorator {
-  const { maxLength, optional = false, nullable = false, ...documented } = options;
-  const form = { type: 'string', minLength: 1, maxLength, required: !optional } as const;
+  const { maxLength, optional = false, nullable = false, example } = options;
+  const description = `${options.description}. ${ACCEPTED}`;
+  const form = { type: 'string', minLength: 1, maxLength, pattern: PATTERN, required: !optional } as const;
   return applyDecorators(
-    ApiProperty({ ...form, ...(nullable ? { nullable } : {}), ...documented }),
+    ApiProperty({ ...form, ...(nullable ? { nullable } : {}), description, example }),
     ...(optional ? [] : [Required()]),
     Rule(
       'not_a_string',

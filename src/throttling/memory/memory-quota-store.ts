@@ -28,6 +28,8 @@ export class MemoryQuotaStore extends QuotaStore {
   private readonly refused: RefusedKeys;
   private readonly keys = new CompactKeys();
   private readonly loading = new Map<string, Promise<void>>();
+  /** When the last request arrived: who has waited for the journal is decided then, and turns no window back. */
+  private lastNow = 0;
 
   constructor(
     private readonly journal?: QuotaJournal,
@@ -38,15 +40,15 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.clients.turnTo(now);
+    this.turnTo(now);
     const loading = this.journal && this.load(request);
-    return loading ? loading.then(() => this.take(request, now)) : this.decide(request, now);
+    return loading ? loading.then(() => this.take(request, this.lastNow)) : this.decide(request, now);
   }
 
   peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.clients.turnTo(now);
+    this.turnTo(now);
     const loading = this.journal && this.load(request);
-    return loading ? loading.then(() => this.peek(request, now)) : this.look(request, now);
+    return loading ? loading.then(() => this.peek(request, this.lastNow)) : this.look(request, now);
   }
 
   async unban(keyId: string, _subjectId: string, now: number): Promise<void> {
@@ -63,6 +65,11 @@ export class MemoryQuotaStore extends QuotaStore {
   /** Takes up strikes and bans from before a restart. */
   restoreBans(bans: readonly BanChange[], now: number): void {
     for (const { keyId, state } of bans) this.refused.restore(keyId, state, now);
+  }
+
+  private turnTo(now: number): void {
+    this.lastNow = now;
+    this.clients.turnTo(now);
   }
 
   private decide(request: QuotaRequest, now: number): QuotaVerdict {

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../clock.js';
+import { OneAtATime } from '../../database/one-at-a-time.js';
 import { Settings } from '../../config/settings.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';
 import { QuotaJournal } from './quota-journal.js';
@@ -14,7 +15,7 @@ const LIFTED_MARGIN_MS = 5_000;
 export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Quota');
   private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> = Promise.resolve();
+  private readonly writes = new OneAtATime(() => this.write());
   private failing = false;
 
   constructor(
@@ -37,8 +38,7 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
 
   /** Writes what has changed; on failure it is kept for the next time. Never throws. */
   flush(): Promise<void> {
-    this.running = this.running.then(() => this.write());
-    return this.running;
+    return this.writes.run();
   }
 
   /** Runs before the database closes. */

@@ -11,7 +11,7 @@ import type { BanRules } from '../bans.js';
  * Answers, for every request: the use of every window after it if it is admitted; else the end of the ban or 0
  * before that, negative when the ban begins with this request.
  */
-export function takeScript({ strikesToBan, forgivenMs, resetMs, ladderMs }: BanRules): string {
+export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
   return `
 local function refuse(key, windows, arg, rest, kept, answer)
   local now, told = rest[1], 0
@@ -32,10 +32,10 @@ local function refuse(key, windows, arg, rest, kept, answer)
   if now - last >= ${resetMs} then strikes, bans = 0, 0 end
   if now >= retryAt then
     forgiven = now + ${forgivenMs}
-  elseif now >= forgiven then
+  elseif told >= retryAt and now >= forgiven and now - last >= ${strikeEveryMs} then
     strikes, last = strikes + 1, now
   end
-  if told > retryAt then retryAt = told end
+  retryAt = told
   if strikes >= ${strikesToBan} then
     local ladder = { ${ladderMs.join(', ')} }
     bans, strikes = bans + 1, 0

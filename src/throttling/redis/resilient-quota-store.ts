@@ -20,13 +20,13 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   }
 
   async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const verdict = await this.decide((store, asked) => store.take(asked, now), request);
+    const verdict = await this.decide((store, asked, at) => store.take(asked, at), request, now);
     if (verdict.admitted && request.isClient) this.note(request, now);
     return verdict;
   }
 
   peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    return this.decide((store, asked) => store.peek(asked, now), request);
+    return this.decide((store, asked, at) => store.peek(asked, at), request, now);
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
@@ -48,17 +48,21 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   }
 
   private async decide(
-    ask: (store: QuotaStore, request: QuotaRequest) => QuotaVerdict | Promise<QuotaVerdict>,
+    ask: (store: QuotaStore, request: QuotaRequest, now: number) => QuotaVerdict | Promise<QuotaVerdict>,
     request: QuotaRequest,
+    now: number,
   ): Promise<QuotaVerdict> {
+    const began = performance.now();
     if (this.link.isUp) {
       try {
-        return await ask(this.shared, request);
+        return await ask(this.shared, request, now);
       } catch (error) {
         this.link.failed(error);
       }
     }
-    return ask(this.alone, shareOf(request, this.link.instances));
+    // It may have waited across the end of a window, which must not be opened again for others.
+    const waited = performance.now() - began;
+    return ask(this.alone, shareOf(request, this.link.instances), now + Math.floor(waited));
   }
 }
 

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
+import { JsonReader } from '../database/json-reader.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiKey } from './api-key.entity.js';
+import { Client } from './client.entity.js';
+import { KeyMemory, type FoundKey } from './key-memory.js';
+
+/**
+ * Looks up which key has a digest, by one prepared statement on the connection for reads: it waits for no writer and for no
+ * other request. Requests with one digest that come together share one look-up.
+ */
+@Injectable()
+export class KeyLookUp {
+  private readonly underWay = new Map<
+    string,
+    { readonly state: number; readonly found: Promise<FoundKey> }
+  >();
+  private sql: string | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly reader: JsonReader,
+    private readonly memory: KeyMemory,
+  ) {}
+
+  /** The key with this digest, read from the database. Throws service_unavailable when that does not answer. */
+  async find(digest: string): Promise<FoundKey> {
+    const state = this.memory.state();
+    if (state === undefined) return this.read(digest, state);
+    const shared = this.underWay.get(digest);
+    // It began after the last commit that this request must see.
+    if (shared?.state === state) return shared.found;
+    const found = this.read(digest, state);
+    const own = { state, found };
+    this.underWay.set(digest, own);
+    try {
+      return await found;
+    } finally {
+      if (this.underWay.get(digest) === own) this.underWay.delete(digest);
+    }
+  }
+
+  private async read(digest: string, state: number | undefined): Promise<FoundKey> {
+    const row = await this.reader.first(this.statement(), [digest]).catch((cause: unknown) => {
+      throw cause instanceof ApiError ? cause : unavailable(cause);
+    });
+    const key = row && this.hydrated(row);
+    this.memory.remember(digest, key, state);
+    return { key };
+  }
+
+  private statement(): string {
+    const [keys, clients] = [this.dataSource.getMetadata(ApiKey), this.dataSource.getMetadata(Client)];
+    this.sql ??=
+      `SELECT ${[...selectionOf(keys), ...selectionOf(clients)].join(', ')} FROM ${keys.tableName} ` +
+      `JOIN ${clients.tableName} ON ${clients.tableName}.id = ${keys.tableName}.client_id ` +
+      `WHERE ${keys.tableName}.digest = ?1`;
+    return this.sql;
+  }
+
+  private hydrated(row: Readonly<Record<string, unknown>>): ApiKey {
+    const key = this.entityOf(this.dataSource.getMetadata(ApiKey), row) as ApiKey;
+    key.client = this.entityOf(this.dataSource.getMetadata(Client), row) as Client;
+    return key;
+  }
+
+  private entityOf(metadata: EntityMetadata, row: Readonly<Record<string, unknown>>): ObjectLiteral {
+    const entity = metadata.create();
+    for (const column of metadata.columns) {
+      const stored = row[nameOf(metadata, column.propertyName)];
+      column.setEntityValue(entity, this.dataSource.driver.prepareHydratedValue(stored, column));
+    }
+    return entity;
+  }
+}
+
+function selectionOf(metadata: EntityMetadata): string[] {
+  return metadata.columns.map(
+    ({ databaseName, propertyName }) =>
+      `${metadata.tableName}.${databaseName} AS "${nameOf(metadata, propertyName)}"`,
+  );
+}
+
+function nameOf({ tableName }: EntityMetadata, property: string): string {
+  return `${tableName}.${property}`;
+}
+
+function unavailable(cause: unknown): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason: 'the database does not answer' },
+    headers: { 'Retry-After': '1' },
+    cause,
+  });
+}

@@ -1,0 +1,72 @@
+import { EntityManager, TypeORMError } from 'typeorm';
+import { SerialQueryRunner } from './serial-query-runner.js';
+
+type Isolation = Parameters<SerialQueryRunner['startTransaction']>[0];
+type Work<T> = (manager: EntityManager) => Promise<T>;
+
+/** The frames of a DataSource, which passes a transaction on to its manager, and of the manager. */
+const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
+
+/** An EntityManager in whose transactions everything takes part that is called in them, with whichever repository. */
+export class JoiningEntityManager extends EntityManager {
+  override async transaction<T>(...args: [Work<T>] | [Isolation, Work<T>]): Promise<T> {
+    // TypeORM itself calls it with an undefined second argument.
+    const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
+    if (!work) throw new TypeORMError('A transaction needs a function that makes it.');
+    const called = new Error('begun');
+    const runner = this.runner();
+    runner.transactionName = () => nameOf(called);
+    try {
+      await runner.startTransaction(isolation);
+      const result = await runner.inside(() => work(runner.manager));
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      // The first error tells more than one of the rollback, which leaves nothing to undo either.
+      if (runner.isInOwnTransaction) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      if (runner !== this.queryRunner) await runner.release();
+    }
+  }
+
+  override save(...args: unknown[]): never {
+    return this.persist('save', args);
+  }
+
+  override remove(...args: unknown[]): never {
+    return this.persist('remove', args);
+  }
+
+  override softRemove(...args: unknown[]): never {
+    return this.persist('softRemove', args);
+  }
+
+  override recover(...args: unknown[]): never {
+    return this.persist('recover', args);
+  }
+
+  /** TypeORM begins a transaction in these, in which subscribers of entities are called: they are to take part as well. */
+  private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
+    const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;
+    const on = (manager: EntityManager) => persist.apply(manager, args);
+    const mayBeHeard = !this.queryRunner && this.connection.subscribers.length > 0;
+    return (mayBeHeard ? this.transaction(on) : on(this)) as never;
+  }
+
+  /** Two transactions side by side in another one must not share a runner, which would mix them up. */
+  private runner(): SerialQueryRunner {
+    if (!(this.queryRunner instanceof SerialQueryRunner))
+      return this.connection.createQueryRunner() as SerialQueryRunner;
+    return this.queryRunner.isTransactionActive ? this.queryRunner.nested() : this.queryRunner;
+  }
+}
+
+/** Who called: the nearest function that is not of TypeORM. */
+function nameOf({ stack = '' }: Error): string {
+  const frame = stack
+    .split('\n')
+    .slice(1)
+    .find((line) => !PASSED_ON.test(line));
+  return frame === undefined ? 'A transaction' : `The transaction ${frame.trim()}`;
+}

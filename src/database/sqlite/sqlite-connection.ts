@@ -1,0 +1,53 @@
+import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
+import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import type { OwnWrites } from '../committed-state.js';
+import { StatementScope } from './statement-scope.js';
+import { refusalIfUnavailable } from './unavailable.js';
+
+/** What certainly changes nothing. */
+const READS = /^\s*SELECT\b/;
+
+/** The one connection that writes: every statement runs on it by itself, whoever sends it. */
+export class SqliteConnection extends StatementScope {
+  private running: Promise<void> | undefined;
+  private readonly runner: SqliteQueryRunner;
+
+  constructor(
+    driver: SqliteDriver,
+    private readonly ownWrites: OwnWrites,
+  ) {
+    super();
+    this.runner = new SqliteQueryRunner(driver);
+  }
+
+  /**
+   * Runs a statement whose turn it is in its scope. Throws without running it when the scope cannot go on, and
+   * service_unavailable when the database cannot.
+   */
+  async run<T>(scope: StatementScope, sql: string, statement: () => Promise<T>): Promise<T> {
+    // A transaction that is rolled back by force does not wait for the turns of what is still going on in it.
+    while (this.running) await this.running;
+    scope.check();
+    let end!: () => void;
+    this.running = new Promise((resolve) => (end = resolve));
+    try {
+      return await statement();
+    } catch (error) {
+      const refusal = refusalIfUnavailable(
+        error,
+        (error as { driverError?: { code?: string } }).driverError?.code,
+      );
+      if (refusal !== error) scope.fail(refusal);
+      throw refusal;
+    } finally {
+      if (!READS.test(sql)) this.ownWrites.note();
+      this.running = undefined;
+      end();
+    }
+  }
+
+  /** Runs what begins or ends a transaction in a scope. */
+  async control(scope: StatementScope, sql: string): Promise<void> {
+    await this.run(scope, sql, () => this.runner.query(sql));
+  }
+}

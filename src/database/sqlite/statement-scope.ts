@@ -1,0 +1,100 @@
+import { ConnectionTurns, type GiveBack } from './connection-turns.js';
+
+/** A turn of one statement, or of one transaction. */
+export interface Turn {
+  /** Where it is. */
+  readonly scope: StatementScope;
+  /** Ends it. */
+  readonly giveBack: GiveBack;
+}
+
+/**
+ * Where statements run, one after the other: the connection itself, a transaction on it, or a savepoint in one. A
+ * transaction has a turn of the scope around it from its begin to its end.
+ */
+export class StatementScope {
+  /** Why nothing can be done in it any more, although it has not been left. */
+  protected failure: unknown;
+  private readonly turns = new ConnectionTurns();
+  protected isLeft = false;
+
+  /** `outer` is the scope around it; the connection has none. */
+  constructor(readonly outer?: StatementScope) {}
+
+  /** Waits until a statement may run in it. Throws service_unavailable after 10 s. */
+  take(): Promise<GiveBack> {
+    return this.turns.take();
+  }
+
+  /** Ends it for whoever comes from now on: their place is the scope around it. */
+  leave(): void {
+    this.isLeft = true;
+  }
+
+  /** Calls back once what was done in it is committed; never when it is not. */
+  afterCommit(callback: () => void): void {
+    if (this.outer) this.outer.afterCommit(callback);
+    else callback();
+  }
+
+  /** Notes that the database could not run a statement in it. */
+  fail(error: unknown): void {
+    this.outer?.fail(error);
+  }
+
+  /** Whether it is this scope, or one within it. */
+  contains(scope: StatementScope): boolean {
+    let one: StatementScope | undefined = scope;
+    while (one && one !== this) one = one.outer;
+    return one === this;
+  }
+
+  /**
+   * Where work that was begun in it runs its statements: here, or around it once it was left. Throws when what it is a part
+   * of has ended before it, or has failed.
+   */
+  place(): StatementScope {
+    if (this.isLeft && this.outer) return this.outer.place();
+    this.check();
+    return this;
+  }
+
+  /** Throws when nothing can be done in it any more. */
+  check(): void {
+    const { fault } = this;
+    if (fault !== undefined) throw fault;
+  }
+
+  /** Why nothing can be done in it any more; undefined while something can. */
+  get fault(): unknown {
+    return this.failure ?? (this.isLeft ? endedBefore() : this.outer?.fault);
+  }
+}
+
+/**
+ * Waits for a turn where the work stands: in the scope that it was begun in, if that is within its own. Looks again after
+ * the wait, because what it waited for may have ended the scope.
+ */
+export async function takeTurn(own: StatementScope, begunIn: StatementScope | undefined): Promise<Turn> {
+  const scope = placeOf(own, begunIn);
+  const giveBack = await scope.take();
+  try {
+    if (placeOf(own, begunIn) === scope) return { scope, giveBack };
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  giveBack();
+  return takeTurn(own, begunIn);
+}
+
+function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
+  const scope = (begunIn && own.contains(begunIn) ? begunIn : own).place();
+  // Whoever has a transaction of its own may not go on without it.
+  if (!own.contains(scope)) throw endedBefore();
+  return scope;
+}
+
+function endedBefore(): Error {
+  return new Error('The transaction that this statement is a part of has ended before it.');
+}

@@ -1,0 +1,25 @@
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+
+/** What SQLite says of a state that passes without a change of the service, by its code, and what a client is told. */
+const PASSING = new Map([
+  ['SQLITE_BUSY', 'the database is busy'],
+  ['SQLITE_LOCKED', 'the database is busy'],
+  ['SQLITE_FULL', 'the database cannot be written to'],
+  ['SQLITE_IOERR', 'the database cannot be read or written'],
+]);
+
+/** Turns an error of SQLite into service_unavailable when it is a passing state, not a defect; `code` is SQLite's. */
+export function refusalIfUnavailable(error: unknown, code: string | undefined): unknown {
+  const reason = PASSING.get(code ?? '');
+  return reason === undefined ? error : unavailable(reason, error);
+}
+
+/** The refusal while the database cannot do what is asked of it; `cause` is logged, never sent. */
+export function unavailable(reason: string, cause: unknown): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '1' },
+    cause,
+  });
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accepts } from './accept.js';
+
+const JSON_TYPE = 'application/json';
+
+describe('an Accept', () => {
+  it.each([
+    '*/*',
+    'application/json',
+    'Application/JSON',
+    'application/*',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset=iso-8859-1',
+    'application/json; version=2',
+    'application/json;q=0.001',
+    'application/json ; q=0.5 ; ext=1',
+    'text/html, application/json',
+    'text/html;level="a,b;q=0", application/json',
+    'text/html;title="application/json;q=0,", */*;q=0.1',
+    'text/html;x="\\",application/json", application/json',
+    'application/json;x="q=0"',
+    'application/*;q=0, application/json',
+    '*/*;q=0, application/*',
+    '*/*;q=0, application/json;q=0.1',
+    'application/json;version=1;q=0, application/json',
+    'application/json, application/json;version=1;q=0',
+    'application/json;version=2;q=0, */*',
+    'application/json;q=',
+    'application/json;q=high',
+    ',, ,application/json,',
+    'nonsense, application/json',
+    '',
+    '  ',
+  ])('%j takes JSON', (accept) => {
+    expect(accepts(accept, JSON_TYPE)).toBe(true);
+  });
+
+  it.each([
+    'text/html',
+    'text/*',
+    'application',
+    'application/',
+    '*',
+    '*/json',
+    'application/jsonp',
+    'application/problem+json',
+    'app*/*',
+    'application/json;q=0',
+    'application/json;Q=0',
+    'application/json; q=0.000',
+    'application/json;version=1;q=0',
+    'application/json;q=0, */*',
+    '*/*, application/json;q=0.0',
+    'application/*;q=0, */*',
+    '*/*;q=0',
+    'text/html;x="application/json"',
+    'text/html;x=",application/json,"',
+    'text/html;x="\\",application/json',
+    ',',
+  ])('%j does not', (accept) => {
+    expect(accepts(accept, JSON_TYPE)).toBe(false);
+  });
+
+  it('is read the same in any order and any case', () => {
+    const range = fc.constantFrom('*/*', 'application/*', JSON_TYPE, 'text/html', 'text/*');
+    const weight = fc.constantFrom('', ';q=0', ';q=0.000', ';q=1', ';q=0.3', ';charset=utf-8', ';a=b;q=0');
+    const elements = fc.array(
+      fc.tuple(range, weight).map((parts) => parts.join('')),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(elements, (list) => {
+        const expected = accepts(list.join(','), JSON_TYPE);
+        expect(accepts(list.toReversed().join(', '), JSON_TYPE)).toBe(expected);
+        expect(accepts(list.join(' ,\t').toUpperCase(), JSON_TYPE)).toBe(expected);
+      }),
+    );
+  });
+
+  it.each([
+    ['ranges', 'a/b,'],
+    ['commas', ','],
+    ['quotes', '"'],
+    ['quoted commas', 'a/b;c=",",'],
+    ['parameters', ';q="'],
+    ['zeros', 'application/json;q=0'],
+    ['weights', 'application/json;q=0,'],
+    ['slashes', '*/*;'],
+  ])('of 16 KiB of %s is read in a moment', (_, part) => {
+    const accept = part.repeat(16_384 / part.length);
+    const begin = performance.now();
+    for (let run = 0; run < 10; run += 1) accepts(accept, JSON_TYPE);
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,56 @@
+import { splitOutsideQuotes } from './quoted-lists.js';
+
+/** A weight of nothing, with more digits than RFC 9110 section 12.4.2 has, too. */
+const ZERO = /^0+(?:\.0*)?$/;
+
+/**
+ * Whether an `Accept` takes a media type (RFC 9110 section 12.5.1). The most specific range decides: the type itself, then
+ * `application/*`, then the range of all types; a weight of 0 excludes. Parameters of a range ask for a variant that there
+ * is none of, and exclude nothing. An empty field asks for nothing. Takes one pass over the field.
+ */
+export function accepts(accept: string, type: string): boolean {
+  if (accept === '*/*' || accept === type) return true;
+  let nearest = Specificity.NONE;
+  let isTaken = accept.trim() === '';
+  for (const element of splitOutsideQuotes(accept, ',')) {
+    const specificity = specificityOf(element, type);
+    if (specificity === Specificity.NONE || specificity < nearest) continue;
+    const isExcluded = weighsNothing(element);
+    // A variant that there is none of can be asked for in vain, but not be excluded.
+    if (isExcluded && hasParameters(element)) continue;
+    isTaken = !isExcluded || (specificity === nearest && isTaken);
+    nearest = specificity;
+  }
+  return isTaken;
+}
+
+enum Specificity {
+  NONE,
+  ALL,
+  FAMILY,
+  TYPE,
+}
+
+function specificityOf(element: string, type: string): Specificity {
+  const end = element.indexOf(';');
+  const range = (end === -1 ? element : element.slice(0, end)).trim().toLowerCase();
+  if (range === type) return Specificity.TYPE;
+  if (range === '*/*') return Specificity.ALL;
+  const isFamily = range.endsWith('/*') && type.startsWith(range.slice(0, -1));
+  return isFamily ? Specificity.FAMILY : Specificity.NONE;
+}
+
+/** Whether a range has parameters beside its weight, other than the charset that is sent anyway. */
+function hasParameters(element: string): boolean {
+  return splitOutsideQuotes(element, ';')
+    .slice(1)
+    .some((parameter) => !/^\s*(?:q=.*|charset="?utf-8"?\s*|)$/i.test(parameter));
+}
+
+function weighsNothing(element: string): boolean {
+  for (const parameter of splitOutsideQuotes(element, ';').slice(1)) {
+    const text = parameter.trim();
+    if (text.slice(0, 2).toLowerCase() === 'q=') return ZERO.test(text.slice(2));
+  }
+  return false;
+}

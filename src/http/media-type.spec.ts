@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isJsonInUtf8 } from './media-type.js';
+
+describe('a Content-Type', () => {
+  it.each([
+    'application/json',
+    'Application/JSON',
+    ' application/json ',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json; Charset="utf-8"',
+    'application/json; charset="ut\\f-8"',
+    'application/json; foo=bar',
+    'application/json; foo="a;charset=latin1,b\\""; charset=utf-8',
+    'application/json;',
+    'application/json; ;charset=utf-8;',
+    'application/json\t;\tcharset=utf-8',
+  ])('%j is JSON in UTF-8', (header) => {
+    expect(isJsonInUtf8(header)).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    '',
+    ';',
+    'json',
+    'text/plain',
+    'text/json',
+    'application/jsonp',
+    'application/json5',
+    'application/merge-patch+json',
+    'application/json, text/plain',
+    'application/json, application/json',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json; charset=utf-8; charset=latin1',
+    'application/json; charset',
+    'application/json; charset = utf-8',
+    'application/json; charset=',
+    'application/json; charset="utf-8',
+    'application/json; =utf-8',
+    'application/json charset=utf-8',
+    'x application/json',
+  ])('%j is not', (header) => {
+    expect(isJsonInUtf8(header)).toBe(false);
+  });
+
+  it('of any text is answered, and parameters other than charset decide nothing', () => {
+    const token = fc.stringMatching(/^[a-z!#$%&'*+.^_`|~-]{1,8}$/);
+    const value = fc.oneof(
+      token,
+      fc.string({ maxLength: 8 }).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(token, value)), (parameters) => {
+        fc.pre(parameters.every(([name]) => name !== 'charset'));
+        const text = parameters.map(([name, of]) => `; ${name}=${of}`).join('');
+        expect(isJsonInUtf8(`application/json${text}`)).toBe(true);
+        expect(isJsonInUtf8(`application/json${text}; charset=latin1`)).toBe(false);
+        expect(isJsonInUtf8(`text/html${text}`)).toBe(false);
+      }),
+    );
+    fc.assert(fc.property(fc.string(), (text) => typeof isJsonInUtf8(text) === 'boolean'));
+  });
+});

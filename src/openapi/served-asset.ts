@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { namesEntityTag } from '../http/conditional-get.js';
+
+const compressWithBrotli = promisify(brotliCompress);
+const compressWithGzip = promisify(gzip);
+/** Brotli's default of 11 takes seconds for the script of the docs, in the threads that the database needs. */
+const BROTLI_QUALITY = 5;
+/** Codings of one `Accept-Encoding` that are looked at. */
+const MOST_CODINGS = 16;
+
+type Coding = 'br' | 'gzip' | 'identity';
+
+interface Representation {
+  readonly bytes: Buffer;
+  readonly tag: string;
+}
+
+/**
+ * Something that is served as it stands: read once, at its first use, compressed once for each coding, and kept in memory. No
+ * request opens a file, starts a compression of its own, or holds anything that has to be closed.
+ */
+export class ServedAsset {
+  private readonly representations = new Map<Coding, Promise<Representation>>();
+
+  /** `type` is its Content-Type; `load` is called once, and again after it failed. `isText` says whether compressing pays. */
+  constructor(
+    private readonly type: string,
+    private readonly load: () => string | Buffer | Promise<string | Buffer>,
+    private readonly isText = true,
+  ) {}
+
+  /** Answers a GET or HEAD with it, or with 304 (RFC 9110 section 13.1.2). */
+  async send(request: Request, response: Response): Promise<void> {
+    const coding = this.isText ? codingFor(request.headers['accept-encoding'] ?? '') : 'identity';
+    const { bytes, tag } = await this.in(coding);
+    response.setHeader('Content-Type', this.type);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', tag);
+    if (this.isText) response.setHeader('Vary', 'Accept-Encoding');
+    if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
+    if (namesEntityTag(request.headers['if-none-match'] ?? '', tag)) {
+      response.removeHeader('Content-Type');
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    response.setHeader('Content-Length', bytes.length);
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  private in(coding: Coding): Promise<Representation> {
+    let representation = this.representations.get(coding);
+    if (!representation) {
+      representation = this.make(coding);
+      this.representations.set(coding, representation);
+      representation.catch(() => this.representations.delete(coding));
+    }
+    return representation;
+  }
+
+  private async make(coding: Coding): Promise<Representation> {
+    const bytes = await compressed(
+      coding === 'identity' ? await this.load() : (await this.in('identity')).bytes,
+      coding,
+    );
+    return { bytes, tag: `"${createHash('sha1').update(bytes).digest('base64url')}"` };
+  }
+}
+
+async function compressed(content: string | Buffer, coding: Coding): Promise<Buffer> {
+  if (coding === 'identity') return Buffer.from(content);
+  if (coding === 'gzip') return compressWithGzip(content);
+  return compressWithBrotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+}
+
+/** The best coding that the client takes (RFC 9110 section 12.5.3). */
+function codingFor(acceptEncoding: string): Coding {
+  const taken = new Set<string>();
+  for (const item of acceptEncoding.toLowerCase().split(',', MOST_CODINGS)) {
+    const [coding = '', weight = ''] = item.split(';', 2);
+    if (!/^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(weight)) taken.add(coding.trim());
+  }
+  return (['br', 'gzip'] as const).find((coding) => taken.has(coding)) ?? 'identity';
+}

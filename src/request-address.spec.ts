@@ -1,0 +1,53 @@
+import express from 'express';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { trustedProxies, type TrustsHop } from './request-address.js';
+
+/** What Express itself makes of a list of proxies. */
+function expressTrust(ranges: readonly string[]): TrustsHop {
+  const app = express();
+  app.set('trust proxy', ranges);
+  return app.get('trust proxy fn') as TrustsHop;
+}
+
+const RANGES = ['10.0.0.0/8', '::1', 'fc00::/7', '192.168.1.1', '::ffff:172.16.0.0/108', '1.2.3.4/31'];
+
+describe('whose word is taken', () => {
+  it('is nobody’s without TRUST_PROXY', () => {
+    expect(trustedProxies(null)('127.0.0.1', 0)).toBe(false);
+  });
+
+  it('is that of so many proxies', () => {
+    expect([0, 1, 2].map((hop) => trustedProxies(2)('anything', hop))).toEqual([true, true, false]);
+  });
+
+  it('is that of 32 proxies in a row at most', () => {
+    expect([31, 32].map((hop) => trustedProxies(RANGES)('10.0.0.1', hop))).toEqual([true, false]);
+  });
+
+  it.each(['', 'unknown', '_hidden', '10.0.0.1:80', '[::1]', '010.0.0.1', '10.1', '167772161', '::1 '])(
+    'is not that of what is no address: %j',
+    (text) => {
+      expect(trustedProxies(RANGES)(text, 0)).toBe(false);
+    },
+  );
+
+  it('is that of the same addresses as in Express', () => {
+    const [ours, theirs] = [trustedProxies(RANGES), expressTrust(RANGES)];
+    const v4 = fc.ipV4();
+    const near = fc.constantFrom('10.1.2.3', '172.16.9.9', '192.168.1.1', '1.2.3.4', '1.2.3.5', '1.2.3.6');
+    const address = fc.oneof(
+      v4,
+      near,
+      fc.ipV6(),
+      fc.oneof(v4, near).map((text) => `::ffff:${text}`),
+      fc.constant('::1'),
+    );
+    fc.assert(
+      fc.property(address, (text) => {
+        expect(ours(text, 0)).toBe(theirs(text, 0));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BAN_RULES, neverRefused, recordRefusal, type BanState } from './bans.js';
+import { DAY_MS, MINUTE_MS } from './quota.js';
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const MIDNIGHT = Date.parse('2026-11-21T00:00:00.000Z');
+
+/** Refuses a key at each of these times, in ms after noon, telling it the reset beside it. */
+function refusedAt(...refusals: readonly (readonly [at: number, told: number])[]): BanState {
+  const state = neverRefused();
+  for (const [at, told] of refusals) recordRefusal(state, NOON + at, told, BAN_RULES);
+  return state;
+}
+
+describe('a key that goes on after 429 until it is banned', () => {
+  it.each([
+    ['all at once, which is one strike a second', 0.25, 21_000],
+    ['every 15 ms', 15, 21_105],
+    ['every half second', 500, 21_000],
+    ['every second', 1_000, 21_000],
+    ['every 2.5 seconds', 2_500, 50_000],
+    ['every minute', MINUTE_MS, 20 * MINUTE_MS],
+  ])('%s', (_, gapMs, expected) => {
+    const state = neverRefused();
+    let after = 0;
+    for (; state.bans === 0; after += gapMs) recordRefusal(state, NOON + after, MIDNIGHT, BAN_RULES);
+    expect([after - gapMs, state.bannedUntil]).toEqual([expected, NOON + expected + 5 * MINUTE_MS]);
+  });
+});
+
+describe('what is a strike', () => {
+  const minute = (count: number) => NOON + count * MINUTE_MS;
+  it.each([
+    ['the first refusal', [[10_000, minute(1)]], 0],
+    [
+      'one within two seconds of the first: it was in flight',
+      [
+        [10_000, minute(1)],
+        [11_999, minute(1)],
+      ],
+      0,
+    ],
+    [
+      'one two seconds after the first',
+      [
+        [10_000, minute(1)],
+        [12_000, minute(1)],
+      ],
+      1,
+    ],
+    [
+      'one less than a second after a strike',
+      [
+        [10_000, minute(1)],
+        [12_000, minute(1)],
+        [12_999, minute(1)],
+      ],
+      1,
+    ],
+    [
+      'one a second after a strike',
+      [
+        [10_000, minute(1)],
+        [12_000, minute(1)],
+        [13_000, minute(1)],
+      ],
+      2,
+    ],
+    [
+      'one at the reset that was told',
+      [
+        [10_000, minute(1)],
+        [60_000, minute(2)],
+      ],
+      0,
+    ],
+    [
+      'one within two seconds after the reset that was told',
+      [
+        [10_000, minute(1)],
+        [60_001, minute(2)],
+        [61_999, minute(2)],
+      ],
+      0,
+    ],
+    [
+      'one that tells an earlier reset, because the plan was raised',
+      [
+        [10_000, MIDNIGHT],
+        [70_000, minute(2)],
+        [130_000, minute(3)],
+        [190_000, minute(4)],
+      ],
+      0,
+    ],
+    [
+      'one during the wait that was told last',
+      [
+        [10_000, MIDNIGHT],
+        [70_000, minute(2)],
+        [73_000, minute(2)],
+      ],
+      1,
+    ],
+    [
+      'one of a key that goes from window to window',
+      [
+        [0, MIDNIGHT],
+        [3_000, minute(1)],
+        [5_000, MIDNIGHT],
+        [7_000, minute(1)],
+        [9_000, MIDNIGHT],
+      ],
+      2,
+    ],
+  ] as [string, [number, number][], number][])('%s', (_, refusals, expected) => {
+    expect(refusedAt(...refusals).strikes).toBe(expected);
+  });
+});
+
+describe('a key that waits as long as it was last told', () => {
+  it('has no strike, whatever is refused within two seconds and whichever resets it is told', () => {
+    const inFlight = fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: DAY_MS }));
+    const episode = fc.tuple(fc.integer({ min: 0, max: DAY_MS }), fc.array(inFlight, { maxLength: 5 }));
+    fc.assert(
+      fc.property(fc.array(episode, { maxLength: 40 }), (episodes) => {
+        const state = neverRefused();
+        let now = NOON;
+        for (const [pause, requests] of episodes) {
+          recordRefusal(state, now, now + MINUTE_MS, BAN_RULES);
+          for (const [gap, wait] of requests.slice(0, 4)) {
+            now += gap;
+            recordRefusal(state, now, now + wait, BAN_RULES);
+          }
+          now = Math.max(now + 2_000, state.retryAt + pause);
+        }
+        expect([state.strikes, state.bans]).toEqual([0, 0]);
+      }),
+    );
+  });
+});

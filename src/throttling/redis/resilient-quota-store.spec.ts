@@ -1,0 +1,33 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
+import { UnsavedChanges } from '../memory/unsaved-changes.js';
+import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
+import type { QuotaStore } from '../quota-store.js';
+import type { RedisLink } from './redis-link.js';
+import { ResilientQuotaStore } from './resilient-quota-store.js';
+
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+const WAIT_MS = 30;
+
+it('decides a request that has waited for Redis across the end of a window in the window that is then', async () => {
+  const alone = new MemoryQuotaStore();
+  const link = { isUp: true, instances: 1, failed: () => undefined } as unknown as RedisLink;
+  const silent = {
+    take: async () => {
+      await setTimeout(WAIT_MS);
+      throw new Error('Command timed out');
+    },
+  } as unknown as QuotaStore;
+  const store = new ResilientQuotaStore(link, silent, alone, new UnsavedChanges());
+  const windows = [
+    { key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS },
+    { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },
+  ];
+  const request: QuotaRequest = { subject: 'client:a', isClient: true, windows };
+  const late = store.take(request, MIDNIGHT - 1);
+  // Others have gone on in the meantime, and used the new minute up.
+  expect(alone.take(request, MIDNIGHT + 5)).toMatchObject({ admitted: true });
+  expect(await late).toMatchObject({ admitted: false });
+  expect(alone.take(request, MIDNIGHT + WAIT_MS + 20_000)).toMatchObject({ admitted: false });
+});

@@ -1,0 +1,174 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
+import { from } from 'rxjs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DirectRoutes } from '../src/http/direct/direct-routes.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { Store } from './support/store.js';
+
+class Maker {
+  @ApiProperty()
+  town!: string;
+}
+
+class Toy {
+  @ApiProperty({ type: 'integer' })
+  size!: bigint;
+
+  @ApiProperty()
+  name!: string;
+
+  @ApiProperty({ type: () => Maker, required: false })
+  maker?: Maker;
+
+  @ApiProperty({ type: [Maker], required: false })
+  shops?: Maker[];
+
+  @ApiProperty({ name: 'made_at', required: false })
+  madeAt?: Date;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false })
+  labels?: object;
+}
+
+/** A row with more than its DTO declares, in another order. */
+const row = {
+  supplierNote: 'pays late',
+  name: 'Ball',
+  size: 2n ** 63n - 1n,
+  maker: { town: 'Ulm', secret: 1 },
+  shops: [{ secret: 2, town: 'Bern' }],
+  madeAt: new Date(0),
+  labels: { any: { thing: null } },
+};
+const SHOWN =
+  '{"size":9223372036854775807,"name":"Ball","maker":{"town":"Ulm"},"shops":[{"town":"Bern"}],' +
+  '"made_at":"1970-01-01T00:00:00.000Z","labels":{"any":{"thing":null}}}';
+
+class StoredToy {
+  readonly supplierNote = 'pays late';
+  constructor(readonly toy: typeof row) {}
+  toJSON(): object {
+    return this.toy;
+  }
+}
+
+const answered = (id: string, list = false) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: {
+      status: 200,
+      description: 'Toys',
+      ...(list ? { arrayOf: Toy, schemaName: 'Toys' } : { type: Toy }),
+    },
+  });
+
+@Controller({ path: 'toys', version: '1' })
+class ToysController {
+  @Get('one')
+  @answered('one')
+  one(): object {
+    return row;
+  }
+
+  @Get('list')
+  @answered('list', true)
+  list(): object[] {
+    return [row, row];
+  }
+
+  @Get('observed')
+  @answered('observed')
+  observed(): object {
+    return from([row]);
+  }
+
+  @Get('stored')
+  @answered('stored')
+  stored(): object {
+    return new StoredToy(row);
+  }
+
+  @Get('bare')
+  @answered('bare')
+  bare(): object {
+    return { size: 1n, name: 'Ball', maker: { secret: 1 }, supplierNote: 'pays late' };
+  }
+
+  @Get('enveloped')
+  @answered('enveloped')
+  enveloped(): object {
+    return { name: 'an envelope of an added interceptor', data: row };
+  }
+
+  @Get('stock')
+  @ApiOkResponse({ type: Maker })
+  stock(): object {
+    return row.maker;
+  }
+
+  @Get('stock-list')
+  @ApiOkResponse({ type: [Maker] })
+  stockList(): object[] {
+    return row.shops;
+  }
+
+  @Get('stock-nested')
+  @ApiOkResponse({ type: Toy })
+  stockNested(): object {
+    return { size: 1n, name: 'Ball', shops: row.shops };
+  }
+
+  @Get('stock-free')
+  @ApiOkResponse({ type: Toy })
+  stockFree(): object {
+    return { size: 1n, name: 'Ball', labels: row.labels };
+  }
+}
+
+@Module({ controllers: [ToysController] })
+class ToysModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [ToysModule] });
+});
+afterAll(() => store.close());
+
+describe('what an operation answers', () => {
+  it.each([
+    ['an object', 'one', SHOWN],
+    ['an array', 'list', `[${SHOWN},${SHOWN}]`],
+    ['an Observable', 'observed', SHOWN],
+    ['an object with a toJSON of its own', 'stored', SHOWN],
+  ])('is shown as its DTO declares it: %s', async (_, path, expected) => {
+    expect((await store.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
+    const find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
+    onTestFinished(() => find.mockRestore());
+    expect((await store.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
+  });
+});
+
+describe('an object within an answer', () => {
+  it('shows nothing that its class does not declare, also where a required member is missing', async () => {
+    const response = await fetch(`${store.url}/v1/toys/bare`, {
+      headers: { authorization: `Bearer ${store.key}` },
+    });
+    expect(await response.text()).toBe('{"size":1,"name":"Ball","maker":{}}');
+  });
+});
+
+describe('the test kit', () => {
+  it.each(['enveloped', 'stock', 'stock-list', 'stock-nested'])(
+    'refuses a member that no schema has: %s',
+    async (path) => {
+      await expect(store.request('GET', `/v1/toys/${path}`)).rejects.toThrow(/secret/);
+    },
+  );
+
+  it('accepts any member where the schema says so', async () => {
+    expect((await store.request('GET', '/v1/toys/stock-free')).status).toBe(200);
+  });
+});

@@ -1,0 +1,154 @@
+import {
+  Body,
+  Controller,
+  Module,
+  Param,
+  ParseIntPipe,
+  Post,
+  Query,
+  UseGuards,
+  type CanActivate,
+} from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { EnumProperty } from '../src/http/properties/enum.property.js';
+import { Int64Parameter, Int64Property } from '../src/http/properties/int64.property.js';
+import { IntegerParameter } from '../src/http/properties/integer.parameter.js';
+import { TextProperty } from '../src/http/properties/text.property.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { Store } from './support/store.js';
+
+class CageParams {
+  @Int64Parameter({ description: 'Id of the cage', example: 1 })
+  cageId!: bigint;
+}
+
+class CageQuery {
+  @IntegerParameter({ description: 'Floor of the cage', minimum: 0, maximum: 5, default: 0 })
+  floor!: number;
+
+  @EnumProperty({ enumName: 'CageSize', values: ['small', 'large'], description: 'Size of the cage' })
+  size?: string;
+}
+
+class NewCage {
+  @TextProperty({ description: 'Name of the cage', example: 'Den', maxLength: 10 })
+  name!: string;
+
+  @Int64Property({ description: 'Category of the cage', example: 1 })
+  categoryId!: bigint;
+}
+
+class AllowAll implements CanActivate {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+const answers = { status: 200, description: 'What was understood', type: Object } as const;
+const texts = (id: string) => ({ id, summary: 'Take a cage', description: 'Takes a cage.', answers });
+
+@ApiExcludeController()
+@Controller({ path: 'cages', version: '1' })
+class CagesController {
+  @Post('direct/:cageId')
+  @Idempotent()
+  @Operation(texts('takeCageDirectly'))
+  direct(
+    @Param() params: CageParams,
+    @Query() query: CageQuery,
+    @Body() body: NewCage,
+    @CurrentUnit() _unit: object,
+  ): object {
+    return { params, query, body };
+  }
+
+  @Post('nest/:cageId')
+  @Idempotent()
+  @UseGuards(AllowAll)
+  @Operation(texts('takeCageByNest'))
+  byNest(
+    @Param() params: CageParams,
+    @Query() query: CageQuery,
+    @Body() body: NewCage,
+    @CurrentUnit() _unit: object,
+  ): object {
+    return { params, query, body };
+  }
+
+  @Post('piped/:floor')
+  @Operation(texts('takeCageByPipe'))
+  piped(@Param('floor', ParseIntPipe) floor: number, @Body() body: NewCage): object {
+    return { floor, body };
+  }
+}
+
+@Module({ controllers: [CagesController] })
+class CagesModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [CagesModule] });
+});
+afterAll(() => store.close());
+
+const faultsOf = ({ body }: { body: { details?: { field: string; code: string }[] } }) =>
+  (body.details ?? []).map(({ field, code }) => `${field} ${code}`).toSorted();
+
+describe.each(['direct', 'nest'])('an operation that is run %s', (way) => {
+  const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
+    store.request('POST', `/v1/cages/${way}/${path}`, { json, headers });
+
+  it('names the faults of path, query, body and Idempotency-Key at once', async () => {
+    const refusal = await post(
+      'x?floor=9&size=huge',
+      { name: '', age: 1 },
+      { 'idempotency-key': 'white space' },
+    );
+    expect([refusal.status, refusal.body.code]).toEqual([400, 'validation_failed']);
+    expect(faultsOf(refusal)).toEqual([
+      'Idempotency-Key malformed_key',
+      'age unknown_field',
+      'cageId not_an_integer',
+      'categoryId required',
+      'floor out_of_range',
+      'name blank',
+      'size not_allowed_value',
+    ]);
+  });
+
+  it.each([
+    ['path', 'x', { name: 'Den', categoryId: 1 }, ['cageId not_an_integer']],
+    ['query', '1?floor=9', { name: 'Den', categoryId: 1 }, ['floor out_of_range']],
+    ['body', '1', { name: '' }, ['categoryId required', 'name blank']],
+    ['path and body', 'x', { name: '' }, ['cageId not_an_integer', 'categoryId required', 'name blank']],
+    ['query and body', '1?Floor=1', { name: 'Den' }, ['Floor misspelled_parameter', 'categoryId required']],
+  ])('names each fault once: %s', async (_, path, json, faults) => {
+    expect(faultsOf(await post(path, json))).toEqual(faults);
+    expect(
+      faultsOf(await post(path, json, { 'idempotency-key': `${way} ${path}`.replaceAll(' ', '-') })),
+    ).toEqual(faults);
+  });
+
+  it('says first that the body is empty, whatever else is wrong', async () => {
+    const { status, body } = await store.request('POST', `/v1/cages/${way}/x?floor=9`);
+    expect([status, body.code]).toEqual([400, 'malformed_json']);
+  });
+
+  it('takes what has no fault', async () => {
+    const { status, body } = await post('7?size=large', { name: 'Den', categoryId: 1 });
+    expect([status, body]).toEqual([
+      200,
+      { params: { cageId: 7 }, query: { floor: 0, size: 'large' }, body: { name: 'Den', categoryId: 1 } },
+    ]);
+  });
+});
+
+it('an argument with a pipe of its own is refused by that pipe', async () => {
+  const json = { name: '', categoryId: 1 };
+  const refused = await store.request('POST', '/v1/cages/piped/x', { json });
+  expect([refused.status, refused.body.code]).toEqual([400, 'bad_request']);
+  expect(faultsOf(await store.request('POST', '/v1/cages/piped/1', { json }))).toEqual(['name blank']);
+});

@@ -1,0 +1,155 @@
+import { Body, Controller, Module, Post, Req } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
+import type { Request } from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DurationProperty } from '../src/http/properties/duration.property.js';
+import { Int64Property } from '../src/http/properties/int64.property.js';
+import { IntegerProperty } from '../src/http/properties/integer.property.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { sendRaw, parseRaw } from './support/raw-http.js';
+import { Store } from './support/store.js';
+
+class Line {
+  @Int64Property({ description: 'Id of the article', example: 1 })
+  articleId!: bigint;
+
+  @IntegerProperty({ description: 'How many', example: 1, minimum: 1, maximum: 9 })
+  count?: number;
+
+  @IsNumber()
+  price!: number;
+}
+
+class Order {
+  @ValidateNested({ each: true })
+  @Type(() => Line)
+  lines!: Line[];
+
+  @IsOptional()
+  @IsInt()
+  points?: number;
+
+  @IsOptional()
+  anything?: unknown;
+}
+
+class Pause {
+  @DurationProperty({ description: 'How long', example: '1h', default: '1h' })
+  length!: number;
+}
+
+const answers = { status: 200, description: 'What was understood', type: Object } as const;
+const texts = (id: string) => ({ id, summary: 'Take an order', description: 'Takes an order.', answers });
+
+@ApiExcludeController()
+@Controller({ path: 'orders', version: '1' })
+class OrdersController {
+  @Post()
+  @Operation(texts('order'))
+  order(@Body() order: Order): object {
+    return { order, isPlain: typeof order.lines[0]?.price === 'number' };
+  }
+
+  @Post('anything')
+  @Operation(texts('orderAnything'))
+  anything(@Body() body: unknown): object {
+    return { body, types: Object.values(body as object).map((value) => typeof value) };
+  }
+
+  @Post('pause')
+  @Operation(texts('pause'))
+  pause(@Body() pause: Pause): object {
+    return pause;
+  }
+
+  @Post('raw')
+  @Operation(texts('orderRaw'))
+  raw(@Req() { body }: Request): object {
+    return { total: (body as { price: number }).price * 2 };
+  }
+}
+
+@Module({ controllers: [OrdersController] })
+class OrdersModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [OrdersModule] });
+});
+afterAll(() => store.close());
+
+const post = (path: string, json: unknown) => store.request('POST', path, { json });
+const faultsOf = ({ body }: { body: { details: { field: string; code: string }[] } }) =>
+  body.details.map(({ field, code }) => `${field} ${code}`);
+
+describe('a number that is written with a fraction', () => {
+  it('is a plain number to rules and handlers that ask for no integer', async () => {
+    const { status, body } = await post(
+      '/v1/orders',
+      '{"lines":[{"articleId":1,"price":9.50}],"points":3.0,"anything":[{"deep":1e2},0.5]}',
+    );
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      order: { lines: [{ articleId: 1, price: 9.5 }], points: 3, anything: [{ deep: 100 }, 0.5] },
+      isPlain: true,
+    });
+  });
+
+  it('is no integer to a property that asks for one, also deep in a body', async () => {
+    const refused = await post('/v1/orders', '{"lines":[{"articleId":1.0,"count":2.0,"price":1}]}');
+    expect(faultsOf(refused)).toEqual(['lines.0.articleId not_an_integer', 'lines.0.count not_an_integer']);
+  });
+
+  it('is plain in a body without a class, and counts in what was parsed', async () => {
+    expect((await post('/v1/orders/anything', '{"a":1.0,"b":[2.5],"c":1}')).body).toEqual({
+      body: { a: 1, b: [2.5], c: 1 },
+      types: ['number', 'object', 'number'],
+    });
+    expect((await post('/v1/orders/anything', '[1.0,-2e0]')).body.types).toEqual(['number', 'number']);
+    expect((await post('/v1/orders/raw', '{"price":1.5}')).body).toEqual({ total: 3 });
+  });
+});
+
+describe('no body', () => {
+  const spellings = [
+    ['at all', '', ''],
+    ['by Content-Length', 'Content-Length: 0\r\n', ''],
+    ['by Content-Length, with a type', 'Content-Type: application/json\r\nContent-Length: 0\r\n', ''],
+    ['in chunks', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+    ['in chunks, without a type', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+    ['in chunks, of another type', 'Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+    [
+      'in chunks, of a coding',
+      'Content-Type: application/json\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n',
+      '0\r\n\r\n',
+    ],
+    ['by Content-Length of two digits', 'Content-Length: 00\r\n', ''],
+    ['but a space', 'Content-Type: application/json\r\nContent-Length: 1\r\n', ' '],
+    ['but white space', 'Content-Type: application/json\r\nContent-Length: 4\r\n', '\r\n\t '],
+  ] as const;
+  const send = async (path: string, fields: string, body: string) =>
+    parseRaw(
+      await sendRaw(
+        store.url,
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${store.key}\r\n${fields}\r\n${body}`,
+      ),
+    );
+
+  it.each(spellings)('%s is malformed where one is required', async (_, fields, body) => {
+    const answer = await send('/v1/pets', fields, body);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { code: 'malformed_json', message: 'The request body is not valid JSON: it is empty.', status: 400 },
+    ]);
+  });
+
+  it.each(spellings)(
+    '%s is as good as an empty object where every field may be absent',
+    async (_, fields, body) => {
+      const answer = await send('/v1/orders/pause', fields, body);
+      expect([answer.status, answer.body]).toEqual([200, { length: 3_600_000 }]);
+    },
+  );
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyFolder, ServiceProcess } from './support/service-process.js';
+
+async function start(
+  environment: NodeJS.ProcessEnv = {},
+): Promise<{ service: ServiceProcess; key: string; path: string }> {
+  const { path, remove } = await emptyFolder();
+  const service = await ServiceProcess.start(path, environment);
+  onTestFinished(async () => {
+    await service.stop('SIGKILL');
+    await remove();
+  });
+  const [key = ''] = /pst_test_\w+/.exec(service.output) ?? [];
+  return { service, key, path };
+}
+
+/** Sends a GET on a connection of the agent; answers its status and `Connection`, or the code of its error. */
+function get(
+  url: string,
+  agent: Agent,
+): Promise<{ status: number; connection: string } | { failed: string }> {
+  return new Promise((resolve) => {
+    const sent = httpRequest(`${url}/health/live`, { agent }, (response) => {
+      response
+        .resume()
+        .once('end', () =>
+          resolve({ status: response.statusCode ?? 0, connection: String(response.headers.connection) }),
+        );
+    });
+    sent.once('error', ({ code }: NodeJS.ErrnoException) => resolve({ failed: String(code) }));
+    sent.end();
+  });
+}
+
+describe('a stop', () => {
+  it('tells every client that is served that its connection ends, and resets none', async () => {
+    const { service } = await start();
+    const agents = Array.from({ length: 32 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const clients = agents.map(async (agent) => {
+      for (;;) {
+        const answer = await get(service.url, agent);
+        if ('failed' in answer || answer.connection === 'close') return answer;
+      }
+    });
+    for (const agent of agents) await get(service.url, agent);
+    const stopped = service.stop('SIGTERM');
+    const last = await Promise.all(clients);
+    expect(last).toEqual(last.map(() => ({ status: 200, connection: 'close' })));
+    expect((await stopped).code).toBe(0);
+    for (const agent of agents) agent.destroy();
+  });
+
+  it('closes a connection that never sent a byte at once', async () => {
+    const { service } = await start({ SHUTDOWN_TIMEOUT_MS: '600000' });
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    await (await fetch(`${service.url}/health/live`)).arrayBuffer();
+    const closed = once(socket.resume(), 'close');
+    const stopped = service.stop('SIGTERM');
+    await closed;
+    expect((await stopped).code).toBe(0);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('on %s loses no count', async (signal) => {
+    const { service, key, path } = await start();
+    const ask = async (url: string) =>
+      (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).headers;
+    for (let sent = 0; sent < 4; sent += 1) await ask(service.url);
+    expect((await service.stop(signal)).code).toBe(0);
+    const again = await ServiceProcess.start(path);
+    expect((await ask(again.url)).get('ratelimit')).toContain('"day";r=995;');
+    await again.stop();
+  });
+
+  it('ends in time, though another process keeps the database locked', async () => {
+    const { service, key, path } = await start({ SHUTDOWN_TIMEOUT_MS: '1000' });
+    const other = new sqlite3.Database(join(path, 'data/petstore.sqlite'));
+    await new Promise<void>((resolve, reject) => {
+      other.exec('BEGIN IMMEDIATE', (error) => (error ? reject(error) : resolve()));
+    });
+    onTestFinished(() => other.close());
+    const authorization = { authorization: `Bearer ${key}` };
+    await (await fetch(`${service.url}/v1/pets`, { headers: authorization })).arrayBuffer();
+    // Each second another flush is due, which waits five seconds for the lock.
+    await expect.poll(() => service.output, { timeout: 20_000 }).toContain('Counters cannot be written');
+    const { code, stdout } = await service.stop('SIGTERM');
+    expect(code).toBe(0);
+    const at = (text: string) => Date.parse(/"time":"([^"]+)"/.exec(lineWith(stdout, text))?.[1] ?? '');
+    expect(at('Stopped') - at('finishing the requests in flight')).toBeLessThan(6_000);
+  }, 60_000);
+});
+
+function lineWith(output: string, text: string): string {
+  return output.split('\n').find((line) => line.includes(text)) ?? '';
+}

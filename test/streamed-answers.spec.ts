@@ -1,0 +1,325 @@
+import { EventEmitter, once } from 'node:events';
+import { Readable } from 'node:stream';
+import {
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  Post,
+  Res,
+  StreamableFile,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import type { Response as ExpressResponse } from 'express';
+import { of } from 'rxjs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { UnitOfWork } from '../src/database/unit-of-work.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { DirectOperation } from '../src/http/direct/direct-operation.js';
+import { DirectRoutes } from '../src/http/direct/direct-routes.js';
+import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { PromisedInterceptor } from '../src/http/promised.interceptor.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { sendRaw } from './support/raw-http.js';
+import { Store } from './support/store.js';
+
+/** Whatever it is, the document says nothing of its members. */
+class Anything {}
+
+/** What happened to the generators of the controller below. */
+let events: string[] = [];
+const ends = new EventEmitter();
+
+async function* pieces(...made: unknown[]): AsyncGenerator {
+  events.push('started');
+  try {
+    for (const piece of made) {
+      await Promise.resolve();
+      if (piece instanceof Error) throw piece;
+      yield piece;
+    }
+  } finally {
+    events.push('ended');
+    ends.emit('ended');
+  }
+}
+
+/** The last stream that was made. */
+let opened: Readable | undefined;
+
+/** Bytes as they come from a file, and a failure after them if one is given. */
+function readable(error?: Error): Readable {
+  opened = Readable.from(pieces('a', 'b', ...(error ? [error] : [])), { objectMode: false });
+  return opened;
+}
+
+function webStream(...texts: string[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const text of texts) controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+}
+
+const ANSWERS: Readonly<Record<string, () => unknown>> = {
+  texts: () => pieces('a', 'ä'),
+  objects: () => pieces({ n: 1 }, { n: 2 }),
+  bytes: () => pieces(Buffer.from('a'), new Uint8Array([98])),
+  none: () => pieces(),
+  promised: () => Promise.resolve(pieces('a', 'b')),
+  observed: () => of(pieces('lost'), pieces('a', 'b')),
+  'node-stream': () => readable(),
+  'web-stream': () => webStream('a', 'b'),
+  'web-response': () =>
+    new Response(webStream('a', 'b'), {
+      status: 202,
+      headers: [
+        ['Content-Type', 'text/csv'],
+        ['X-Own', 'yes'],
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+      ],
+    }),
+  'web-json': () => Response.json({ n: 1 }),
+  'web-empty': () => new Response(null, { status: 204 }),
+  file: () => new StreamableFile(Buffer.from('ab'), { type: 'text/csv' }),
+  'file-stream': () => new StreamableFile(readable()),
+  refused: () => pieces(new ApiError(HTTP_ERRORS.malformed_request, { params: { reason: 'of the test' } })),
+  failed: () => pieces(new Error('a secret')),
+  'failed-stream': () => new Readable({ read: () => undefined }).destroy(new Error('a secret')),
+  broken: () => pieces('a', new Error('a secret')),
+  'broken-stream': () => readable(new Error('a secret')),
+  'broken-file': () => new StreamableFile(readable(new Error('a secret'))),
+  'broken-response': () => new Response(readable(new Error('a secret')) as never),
+  endless: () => pieces(...Array.from({ length: 1_000 }, () => 'x'.repeat(65_536))),
+  nothing: () => undefined,
+  null: () => null,
+  text: () => 'text',
+  'empty-text': () => '',
+  number: () => 0,
+  int64: () => 2n ** 63n - 1n,
+  false: () => false,
+  array: () => [1n, null, { a: 'b' }],
+  buffer: () => Buffer.from('a'),
+};
+
+/** One operation for each answer. */
+function answering() {
+  @Controller({ path: 'answers', version: '1' })
+  class AnsweringController {}
+  for (const [name, answer] of Object.entries(ANSWERS)) {
+    Object.defineProperty(AnsweringController.prototype, name, { value: answer, writable: true });
+    const handler = Object.getOwnPropertyDescriptor(
+      AnsweringController.prototype,
+      name,
+    ) as PropertyDescriptor;
+    const operation = Operation({
+      id: name,
+      summary: name,
+      description: 'For a test.',
+      answers: { status: 200, description: 'Whatever', type: Anything },
+    });
+    for (const decorate of [Get(name), operation]) decorate(AnsweringController.prototype, name, handler);
+  }
+  return AnsweringController;
+}
+
+@Controller({ path: 'typed', version: '1' })
+class TypedController {
+  @Get()
+  @Operation({
+    id: 'typed',
+    summary: 'Typed',
+    description: 'For a test.',
+    answers: { status: 200, description: 'Whatever', type: Anything },
+  })
+  typed(@Res({ passthrough: true }) response: ExpressResponse): object {
+    response.status(203).setHeader('Content-Type', 'application/problem+json');
+    return { big: 2n ** 63n - 1n };
+  }
+}
+
+@Controller({ path: 'once', version: '1' })
+class OnceController {
+  @Post()
+  @Idempotent()
+  async *once(@CurrentUnit() unit: UnitOfWork): AsyncGenerator<string> {
+    await unit.insert(Pet, Object.assign(new Pet(), { name: 'Rex', categoryId: 1n, status: 'sold' }));
+    yield 'a';
+  }
+
+  @Post('file')
+  @Idempotent()
+  async file(@CurrentUnit() unit: UnitOfWork): Promise<StreamableFile> {
+    await unit.insert(Pet, Object.assign(new Pet(), { name: 'Rex', categoryId: 1n, status: 'sold' }));
+    return new StreamableFile(Buffer.from('a'));
+  }
+}
+
+/** Fails on, or replaces, what an operation has answered when the request asks for it. */
+@Injectable()
+class Meddling extends PromisedInterceptor {
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const body = await next();
+    const how = context.switchToHttp().getRequest<{ query: { how?: string } }>().query.how;
+    if (how === 'fail') throw new Error('a secret');
+    return how === 'replace' ? 'replaced' : body;
+  }
+}
+
+@Module({
+  controllers: [answering(), TypedController, OnceController],
+  providers: [{ provide: APP_INTERCEPTOR, useClass: Meddling }],
+})
+class AnswersModule {}
+
+let store: Store;
+beforeAll(async () => {
+  store = await Store.open({ modules: [AnswersModule] });
+});
+afterAll(() => store.close());
+beforeEach(() => {
+  events = [];
+});
+
+const headers = () => ({ authorization: `Bearer ${store.key}` });
+
+describe.each([
+  ['directly', true],
+  ['by Nest', false],
+] as const)('what an added operation that is run %s answers', (_way, isDirect) => {
+  const run = vi.spyOn(DirectOperation.prototype, 'run');
+  let find: { mockRestore: () => void } | undefined;
+  beforeEach(() => {
+    run.mockClear();
+    store.clock.advance(60_000);
+    if (!isDirect) find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
+  });
+  afterEach(() => find?.mockRestore());
+
+  const json = 'application/json; charset=utf-8';
+  const text = 'text/plain; charset=utf-8';
+  const bytes = 'application/octet-stream';
+  it.each([
+    ['texts', 200, text, 'aä'],
+    ['objects', 200, 'application/x-ndjson', '{"n":1}\n{"n":2}\n'],
+    ['bytes', 200, bytes, 'ab'],
+    ['none', 200, null, ''],
+    ['promised', 200, text, 'ab'],
+    ['observed', 200, text, 'ab'],
+    ['node-stream', 200, bytes, 'ab'],
+    ['web-stream', 200, bytes, 'ab'],
+    ['web-response', 202, 'text/csv; charset=utf-8', 'ab'],
+    ['web-json', 200, json, '{"n":1}'],
+    ['web-empty', 204, null, ''],
+    ['file', 200, 'text/csv', 'ab'],
+    ['file-stream', 200, bytes, 'ab'],
+    ['nothing', 200, null, ''],
+    ['null', 200, json, 'null'],
+    ['text', 200, json, '"text"'],
+    ['empty-text', 200, json, '""'],
+    ['number', 200, json, '0'],
+    ['int64', 200, json, '9223372036854775807'],
+    ['false', 200, json, 'false'],
+    ['array', 200, json, '[1,null,{"a":"b"}]'],
+    ['buffer', 200, json, '{"type":"Buffer","data":[97]}'],
+  ])('%s: %i, %s, %j', async (name, status, type, expected) => {
+    const response = await fetch(`${store.url}/v1/answers/${name}`, { headers: headers() });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      status,
+      type,
+      expected,
+    ]);
+    if (name === 'web-response') {
+      expect(response.headers.get('x-own')).toBe('yes');
+      expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    }
+    expect(run.mock.calls.length > 0).toBe(isDirect);
+    // What has begun to be made is made to its end.
+    expect(events.join()).toMatch(/^(started,ended)?$/);
+  });
+
+  it('an object under a type of its own: with every bigint exact', async () => {
+    const response = await fetch(`${store.url}/v1/typed`, { headers: headers() });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      203,
+      'application/problem+json; charset=utf-8',
+      '{"big":9223372036854775807}',
+    ]);
+  });
+
+  it.each([
+    ['refused', 400, 'malformed_request'],
+    ['failed', 500, 'internal_error'],
+    ['failed-stream', 500, 'internal_error'],
+  ])('%s before its first piece: %i %s', async (name, status, code) => {
+    const answer = await store.request('GET', `/v1/answers/${name}`);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.text).not.toContain('secret');
+  });
+
+  it.each(['broken', 'broken-stream', 'broken-file', 'broken-response'])(
+    '%s after its first piece: the connection is cut',
+    async (name) => {
+      const request = `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${store.key}\r\n\r\n`;
+      // It ends by itself, although the client would keep it open.
+      const received = await sendRaw(store.url, request);
+      expect(received).toMatch(/^HTTP\/1\.1 200 [^]*Transfer-Encoding: chunked[^]*\r\n\r\n1\r\na\r\n/);
+      expect(received).not.toMatch(/\r\n0\r\n\r\n$|secret/);
+      expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+    },
+  );
+
+  it.each(['texts', 'node-stream', 'web-stream', 'web-response', 'file', 'null', 'endless'])(
+    'HEAD of %s: what GET answers, without its body',
+    async (name) => {
+      const response = await fetch(`${store.url}/v1/answers/${name}`, { method: 'HEAD', headers: headers() });
+      expect([response.status, await response.text()]).toEqual([name === 'web-response' ? 202 : 200, '']);
+      expect(events.filter((event) => event === 'started')).toHaveLength(0);
+    },
+  );
+
+  it('is stopped when its client goes away', async () => {
+    const gone = new AbortController();
+    const response = await fetch(`${store.url}/v1/answers/endless`, {
+      headers: headers(),
+      signal: gone.signal,
+    });
+    await response.body?.getReader().read();
+    const ended = once(ends, 'ended');
+    gone.abort();
+    await ended;
+    expect(events).toEqual(['started', 'ended']);
+  });
+
+  it('is closed when an interceptor fails', async () => {
+    const answer = await store.request('GET', '/v1/answers/node-stream?how=fail');
+    expect([answer.status, answer.body.code]).toEqual([500, 'internal_error']);
+    expect(opened?.destroyed).toBe(true);
+  });
+
+  it('is closed when an interceptor has replaced it', async () => {
+    const response = await fetch(`${store.url}/v1/answers/node-stream?how=replace`, { headers: headers() });
+    expect(await response.text()).toContain('replaced');
+    if (opened && !opened.destroyed) await once(opened, 'close');
+    expect(opened?.destroyed).toBe(true);
+  });
+});
+
+describe('a stream that an @Idempotent() operation answers', () => {
+  it.each(['', '/file'])('is refused with an Idempotency-Key, and nothing is committed: %s', async (path) => {
+    const send = (key: Record<string, string>) => store.request('POST', `/v1/once${path}`, { headers: key });
+    const before = (await store.request('GET', '/v1/pets')).text;
+    for (let asked = 0; asked < 2; asked += 1) {
+      const { status, body } = await send({ 'idempotency-key': 'k' });
+      expect([status, body.code]).toEqual([500, 'internal_error']);
+    }
+    expect((await store.request('GET', '/v1/pets')).text).toBe(before);
+    expect((await send({})).text).toBe('a');
+  });
+});

@@ -1,0 +1,421 @@
+import { join } from 'node:path';
+import {
+  Body,
+  Controller,
+  Injectable,
+  Logger,
+  Module,
+  Param,
+  Post,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { defer } from 'rxjs';
+import { DataSource, type Repository } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { JsonRows } from '../src/database/json-rows.js';
+import type { UnitOfWork } from '../src/database/unit-of-work.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { PetDto } from '../src/pets/dto/pet.dto.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { emptyFolder } from './support/service-process.js';
+import { Store } from './support/store.js';
+
+const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
+
+/** What a handler works with, as a team injects it. */
+@Injectable()
+class Tools {
+  constructor(
+    @InjectRepository(Pet) readonly pets: Repository<Pet>,
+    readonly dataSource: DataSource,
+    readonly rows: JsonRows,
+  ) {}
+}
+
+type Way = (tools: Tools, unit: UnitOfWork) => Promise<unknown>;
+
+/** Ways in which a handler adds the animals `a` and `b`, reading before and after. */
+const WAYS: Readonly<Record<string, Way>> = {
+  'repositories that read, then insert': async ({ pets }) => {
+    expect(await pets.countBy({ name: 'a' })).toBe(0);
+    await pets.insert(row('a'));
+    await pets.insert(row('b'));
+    expect(await pets.count()).toBe(2);
+  },
+  'save(), one and several': async ({ pets }) => {
+    const saved = await pets.save(pets.create(row('x')));
+    saved.name = 'a';
+    await pets.save([saved, pets.create(row('b'))]);
+  },
+  'remove() and update()': async ({ pets }) => {
+    const [x] = await pets.save([row('x'), row('y'), row('b')].map((one) => pets.create(one)));
+    if (x) await pets.remove(x);
+    await pets.update({ name: 'y' }, { name: 'a' });
+  },
+  'dataSource.transaction() and its manager': async ({ dataSource }) => {
+    await dataSource.transaction(async (manager) => {
+      expect(await manager.count(Pet)).toBe(0);
+      await manager.save(Pet, row('a'));
+    });
+    await dataSource.transaction('SERIALIZABLE', (manager) => manager.insert(Pet, row('b')));
+  },
+  'dataSource.transaction() and repositories in it': async ({ dataSource, pets }) => {
+    await dataSource.transaction(async (manager) => {
+      await pets.insert(row('a'));
+      expect(await manager.countBy(Pet, { name: 'a' })).toBe(1);
+      await pets.save(pets.create(row('b')));
+    });
+  },
+  'one that fails within, and one that does not': async ({ dataSource, pets }) => {
+    await pets.insert(row('a'));
+    const failing = dataSource.transaction(async () => {
+      await pets.insert(row('x'));
+      throw new Error('undo');
+    });
+    await expect(failing).rejects.toThrow('undo');
+    await dataSource.transaction(() => pets.insert(row('b')));
+  },
+  'dataSource.query()': async ({ dataSource }) => {
+    const insert = 'INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)';
+    await dataSource.query(insert, ['a', 1, 'sold']);
+    await dataSource.query(insert, ['b', 1, 'sold']);
+    expect(await dataSource.query('SELECT count(*) AS n FROM pets')).toEqual([{ n: 2 }]);
+  },
+  'query builders': async ({ dataSource, pets }) => {
+    await pets
+      .createQueryBuilder()
+      .insert()
+      .values([row('x'), row('b')])
+      .execute();
+    await dataSource.createQueryBuilder().update(Pet).set({ name: 'a' }).where({ name: 'x' }).execute();
+    expect(await pets.createQueryBuilder('pet').where('pet.name = :name', { name: 'a' }).getCount()).toBe(1);
+  },
+  'a query runner of its own': async ({ dataSource }) => {
+    const runner = dataSource.createQueryRunner();
+    await runner.connect();
+    await runner.startTransaction();
+    await runner.manager.insert(Pet, row('a'));
+    await runner.manager.save(Pet, row('b'));
+    await runner.commitTransaction();
+    await runner.release();
+  },
+  'all of it side by side': async ({ dataSource, pets }) => {
+    await Promise.all([
+      pets.save(pets.create(row('a'))),
+      pets.find(),
+      dataSource
+        .transaction(async (manager) => {
+          await manager.insert(Pet, row('x'));
+          await pets.insert(row('y'));
+          throw new Error('undo');
+        })
+        .catch(() => undefined),
+      dataSource.query('SELECT 1'),
+      dataSource.transaction(() => pets.insert(row('b'))),
+    ]);
+  },
+  'JsonRows, which sees what was written': async ({ pets, rows }) => {
+    await pets.insert([row('a'), row('b')]);
+    expect(JSON.parse((await rows.page(Pet, PetDto, { limit: 9 })).items.text)).toHaveLength(2);
+  },
+  'the unit, beside repositories': async ({ pets }, unit) => {
+    const a = Object.assign(new Pet(), row('a'));
+    await unit.insert(Pet, a);
+    expect(await pets.findOneBy({ id: a.id })).toMatchObject({ name: 'a' });
+    await unit.manager.save(Pet, row('b'));
+    expect(await unit.manager.count(Pet)).toBe(2);
+  },
+  'the unit in transactions within it': async ({ dataSource, pets }, unit) => {
+    await dataSource.transaction(async () => {
+      await unit.insert(Pet, Object.assign(new Pet(), row('a')));
+      await unit.manager.transaction((manager) => manager.insert(Pet, row('b')));
+      expect(await pets.count()).toBe(2);
+    });
+  },
+};
+
+/** Where a test holds up a handler, or what comes before it. */
+const hold = { pipe: async () => {}, handler: (async () => {}) as Way };
+let failure: Error | undefined;
+let calledBack = 0;
+
+@Injectable()
+class HoldingPipe implements PipeTransform {
+  async transform(value: unknown): Promise<unknown> {
+    await hold.pipe();
+    return value;
+  }
+}
+
+@Controller({ path: 'litters', version: '1' })
+class LittersController {
+  constructor(private readonly tools: Tools) {}
+
+  @Post('direct/:way')
+  @Idempotent()
+  @Operation({
+    id: 'createLitter',
+    summary: 'Add a litter',
+    description: 'Adds a litter.',
+    answers: { status: 201, description: 'Done', type: Object },
+  })
+  async direct(@Param('way') way: string, @CurrentUnit() unit: UnitOfWork): Promise<object> {
+    await this.add(way, unit);
+    return { way };
+  }
+
+  @Idempotent()
+  @Post('nest/:way')
+  nest(
+    @Param('way') way: string,
+    @Body(HoldingPipe) _body: object,
+    @CurrentUnit() unit: UnitOfWork,
+  ): unknown {
+    return defer(() => this.add(way, unit).then(() => ({ way })));
+  }
+
+  private async add(way: string, unit: UnitOfWork): Promise<void> {
+    unit.afterCommit(() => (calledBack += 1));
+    await (WAYS[way] ?? hold.handler)(this.tools, unit);
+    if (failure) throw failure;
+  }
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Pet])],
+  controllers: [LittersController],
+  providers: [Tools, HoldingPipe],
+})
+class LittersModule {}
+
+beforeEach(() => {
+  Object.assign(hold, { pipe: async () => {}, handler: async () => {} });
+  failure = undefined;
+  calledBack = 0;
+});
+
+async function folder(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return join(path, 'a.sqlite');
+}
+
+async function open(file?: string, modules: Type[] = [LittersModule]) {
+  const store = await Store.open({
+    modules,
+    environment: { DATABASE_URL: `sqlite:${file ?? (await folder())}` },
+  });
+  onTestFinished(() => store.close());
+  const { pets, dataSource } = store.app.get(Tools);
+  const add = (way: string, key?: string, face = 'direct', apiKey = store.key) =>
+    store.request('POST', `/v1/litters/${face}/${encodeURIComponent(way)}`, {
+      key: apiKey,
+      json: {},
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+    });
+  const addBeside = () => store.request('POST', '/v1/pets', { json: { name: 'beside', categoryId: 1 } });
+  const names = async () => (await pets.find()).map(({ name }) => name).toSorted();
+  return { store, dataSource, pets, add, addBeside, names };
+}
+
+/** Something to wait for. */
+function gate() {
+  let pass!: () => void;
+  const passed = new Promise<void>((resolve) => (pass = resolve));
+  return { pass, passed };
+}
+
+describe.each([
+  ['without a key', undefined],
+  ['with an Idempotency-Key', 'k-1'],
+])('a handler that works %s', (_, key) => {
+  it.each(['direct', 'nest'])('adds the same whatever it uses, run by %s', async (face) => {
+    const { pets, add, names } = await open();
+    for (const [index, way] of Object.keys(WAYS).entries()) {
+      await pets.clear();
+      calledBack = 0;
+      const ownKey = key === undefined ? key : `${key}-${index}`;
+      const { status, body } = await add(way, ownKey, face);
+      expect([way, status, body]).toEqual([way, 201, { way }]);
+      expect([way, ...(await names())]).toEqual([way, 'a', 'b']);
+      if (ownKey !== undefined) {
+        expect((await add(way, ownKey, face)).headers.get('idempotent-replayed')).toBe('true');
+        expect([way, ...(await names())]).toEqual([way, 'a', 'b']);
+      }
+      expect([way, calledBack]).toEqual([way, 1]);
+    }
+  });
+});
+
+describe('a handler that fails behind its writes', () => {
+  it.each([
+    ['an error', new Error('the second half is missing'), 500],
+    ['a refusal', new ApiError(HTTP_ERRORS.unsupported_media_type), 415],
+  ])('by %s takes them all along with a key, whatever wrote them', async (_, error, expected) => {
+    const { add, names } = await open();
+    for (const way of Object.keys(WAYS)) {
+      failure = error;
+      expect((await add(way, 'k-1')).status).toBe(expected);
+      expect([way, ...(await names())]).toEqual([way]);
+    }
+    expect(calledBack).toBe(0);
+    failure = undefined;
+    expect((await add('dataSource.query()', 'k-2')).status).toBe(201);
+  });
+});
+
+describe('other writers are not kept waiting', () => {
+  it('by a handler that awaits something before its first statement', async () => {
+    const { add, addBeside, names } = await open();
+    const [arrived, go] = [gate(), gate()];
+    hold.handler = async ({ pets }) => {
+      arrived.pass();
+      await go.passed;
+      await pets.insert(row('held up'));
+    };
+    const slow = add('slow', 'k-1');
+    await arrived.passed;
+    expect((await addBeside()).status).toBe(201);
+    go.pass();
+    expect((await slow).status).toBe(201);
+    expect(await names()).toEqual(['beside', 'held up']);
+  });
+
+  it('by a pipe, although it reads by a repository', async () => {
+    const { add, addBeside, pets } = await open();
+    const [arrived, go] = [gate(), gate()];
+    hold.pipe = async () => {
+      await pets.count();
+      arrived.pass();
+      await go.passed;
+    };
+    const slow = add('dataSource.query()', 'k-1', 'nest');
+    await arrived.passed;
+    expect((await addBeside()).status).toBe(201);
+    await pets.clear();
+    go.pass();
+    expect((await slow).status).toBe(201);
+  });
+
+  it('by what is left when a handler has answered', async () => {
+    const { add, addBeside, dataSource, names } = await open();
+    const go = gate();
+    let late: Promise<unknown> | undefined;
+    hold.handler = async ({ pets }) => {
+      await pets.insert(row('in time'));
+      late = go.passed.then(() => pets.save(pets.create(row('late'))));
+    };
+    expect((await add('left', 'k-1')).status).toBe(201);
+    expect((await addBeside()).status).toBe(201);
+    const other = dataSource.transaction(async (manager) => {
+      await manager.insert(Pet, row('undone'));
+      go.pass();
+      await new Promise(setImmediate);
+      throw new Error('undo');
+    });
+    await expect(other).rejects.toThrow('undo');
+    await late;
+    expect(await names()).toEqual(['beside', 'in time', 'late']);
+  });
+});
+
+describe('a request that another process answers while its handler has not written yet', () => {
+  it('gets that answer, and its handler no further than its first statement', async () => {
+    const file = await folder();
+    const [first, second] = [await open(file), await open(file)];
+    const [arrived, go] = [gate(), gate()];
+    let isFirst = true;
+    let isThrough = false;
+    hold.handler = async ({ pets }) => {
+      if (isFirst) {
+        isFirst = false;
+        arrived.pass();
+        await go.passed;
+        await pets.count().catch((error: Error) => {
+          throw new ApiError(HTTP_ERRORS.unsupported_media_type, { cause: error });
+        });
+        isThrough = true;
+      }
+      await pets.insert(row('once'));
+    };
+    const slow = first.add('once', 'k-1');
+    await arrived.passed;
+    const fast = await second.add('once', 'k-1', 'direct', first.store.key);
+    expect(fast.status).toBe(201);
+    go.pass();
+    const { status, text, headers } = await slow;
+    expect([status, text, headers.get('idempotent-replayed')]).toEqual([201, fast.text, 'true']);
+    expect([isThrough, await first.names()]).toEqual([false, ['once']]);
+  });
+});
+
+describe('a transaction that keeps the write lock for longer than a second', () => {
+  const told: string[] = [];
+  beforeEach(() => {
+    told.length = 0;
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation((text: string) => void told.push(text));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it.each([
+    ['its operation', 'k-1', /^LittersController\.direct /],
+    ['who called it', undefined, /^The transaction at .*hold\.handler.* \(.*units-of-work\.spec\.ts/],
+  ])('is told by the name of %s, and once more with its total when it ends', async (_, key, name) => {
+    const { add, addBeside } = await open();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const [arrived, go] = [gate(), gate()];
+    hold.handler = ({ dataSource, pets }) =>
+      dataSource.transaction(async () => {
+        await pets.insert(row('slow'));
+        arrived.pass();
+        await go.passed;
+      });
+    const slow = add('slow', key);
+    await arrived.passed;
+    await vi.advanceTimersByTimeAsync(999);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told).toEqual([expect.stringMatching(name)]);
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(told).toHaveLength(1);
+    go.pass();
+    expect((await slow).status).toBe(201);
+    expect(told[1]).toMatch(name);
+    expect(told[1]).toMatch(/had the write lock for 2500 ms\.$/);
+    vi.useRealTimers();
+    expect((await addBeside()).status).toBe(201);
+    expect(told).toHaveLength(2);
+  });
+
+  it('lets whoever waits for it be refused with 503 and Retry-After after 10 s, with and without a key', async () => {
+    const { add, addBeside } = await open();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const [arrived, go] = [gate(), gate()];
+    hold.handler = async ({ pets }) => {
+      await pets.insert(row('slow'));
+      arrived.pass();
+      await go.passed;
+    };
+    const slow = add('slow', 'k-1');
+    await arrived.passed;
+    const waiting = [addBeside(), add('dataSource.query()'), add('save(), one and several', 'k-2')];
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThanOrEqual(3));
+    for (let second = 0; second < 12; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      await new Promise(setImmediate);
+    }
+    for (const { status, body, headers } of await Promise.all(waiting))
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '1']);
+    go.pass();
+    expect((await slow).status).toBe(201);
+  });
+});
