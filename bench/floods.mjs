@@ -1,0 +1,113 @@
+// The floods of `npm run bench:hostile`, each in a process of its own: node bench/floods.mjs <flood> <url> <key>
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** How long floods without an end of their own last, in milliseconds. */
+const LASTS_MS = 4_000;
+const END = '\r\n\r\n';
+
+/** Name to what is done with an address (host and port) and a valid key. */
+export const FLOODS = {
+  'nobody attacks': () => pause(LASTS_MS),
+  '20 × 1,200 requests for the script of the docs, never read': (at) =>
+    unread(at, 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a'),
+  '20 × 1,200 requests for readiness, never read': (at) =>
+    unread(at, 'GET /health/ready HTTP/1.1\r\nHost: a'),
+  '10 × 2,000 keys that nobody issued': unknownKeys,
+  '20,000 requests of a valid key at once': (at, key) =>
+    answered(
+      at,
+      1,
+      Array(20_000).fill(`GET /v1/pets?limit=20 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`),
+    ),
+  '20 × a body without end, with a key': (at, key) =>
+    endless(
+      at,
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked${END}`,
+      `10000\r\n${' '.repeat(65_536)}\r\n`,
+    ),
+  '20 × 2^53 bytes announced and sent, without a key': (at) =>
+    endless(
+      at,
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9007199254740992${END}`,
+      ' '.repeat(65_536),
+    ),
+  '20 × white space without end in a head': (at) =>
+    endless(at, 'GET / HTTP/1.1\r\nHost: a\r\nX:', ' '.repeat(65_536)),
+  '1,000 × half a head': async (at) => {
+    const sockets = await Promise.all(Array.from({ length: 1_000 }, () => open(at)));
+    for (const socket of sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\n');
+    await pause(LASTS_MS);
+    for (const socket of sockets) socket.destroy();
+  },
+};
+
+async function open({ hostname, port }) {
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => socket.destroy());
+  await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+  return socket;
+}
+
+async function unread(at, request) {
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(at)));
+  for (const socket of sockets) socket.pause().write(`${request}${END}`.repeat(1_200));
+  await pause(LASTS_MS);
+  for (const socket of sockets) socket.destroy();
+}
+
+async function unknownKeys(at) {
+  const { generateApiKey } = await import('../dist/src/auth/api-key.format.js');
+  const requests = Array.from(
+    { length: 2_000 },
+    () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${generateApiKey('live')}`,
+  );
+  await answered(at, 10, requests);
+}
+
+/** Sends all requests at once on so many connections, and reads until everything is answered. */
+async function answered(at, connections, requests) {
+  const text = `${requests.join(END)}${END}GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`;
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(at)));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      socket.resume().write(text);
+      await new Promise((resolve) => socket.once('close', resolve));
+    }),
+  );
+}
+
+/** Sends a head and then the same piece again and again, on a new connection whenever one is closed. */
+async function endless(at, head, piece) {
+  const until = performance.now() + LASTS_MS;
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      while (performance.now() < until) {
+        const socket = await open(at);
+        socket.resume().write(head);
+        while (!socket.destroyed && performance.now() < until)
+          if (!socket.write(piece)) await drained(socket);
+        socket.destroy();
+      }
+    }),
+  );
+}
+
+/** Until more can be written, or never again. */
+function drained(socket) {
+  return new Promise((resolve) => {
+    const end = () => {
+      socket.off('drain', end).off('close', end);
+      resolve();
+    };
+    socket.on('drain', end).on('close', end);
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , flood, url, key] = process.argv;
+  process.send('begins');
+  await FLOODS[flood](new URL(url), key);
+  process.disconnect();
+}
