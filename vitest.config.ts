@@ -20,8 +20,10 @@ const THE_SAME_ON_THE_BUNDLE = [
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
   globalSetup: 'test/support/build.ts',
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
+  // For what hangs: no test may fail because the machine is slow. A call of the command line takes over 20 s at load 30.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
 };
 
 /** What the suites run on: what they import of src, or what the bundler has made of it. */

@@ -100,7 +100,7 @@ describe('the state of an SQLite file', () => {
     await expect(walks).resolves.toBeUndefined();
     await ours.destroy();
     await theirs.destroy();
-  }, 60_000);
+  });
 
   it('cannot be told without a write-ahead log', async () => {
     const { path, remove } = await emptyFolder();

@@ -152,7 +152,7 @@ describe('the direct chain', () => {
       { numRuns: 25 },
     );
     expect(run).toHaveBeenCalled();
-  }, 120_000);
+  });
 
   it.each([
     ['GET', '/v1/pets', 200],

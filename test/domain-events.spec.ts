@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ClientsService } from '../src/auth/clients.service.js';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
@@ -50,7 +50,9 @@ async function open(options: StoreOptions = {}) {
   return { store, create };
 }
 
-const told = (count: number) => vi.waitFor(() => expect(heard).toHaveLength(count));
+async function told(count: number): Promise<void> {
+  await expect.poll(() => heard).toHaveLength(count);
+}
 
 describe('pet.created', () => {
   it('reaches an added module once the animal is committed', async () => {

@@ -53,7 +53,7 @@ describe('rows inserted at the same time', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('are committed together: a thousand of them in a handful of transactions', async () => {
     const { dataSource, inserts } = await open();

@@ -11,11 +11,19 @@ const END = '\r\n\r\n';
 
 let folder: { path: string; remove: () => Promise<void> };
 let service: ServiceProcess;
+/** A service with short time limits, for clients that keep it waiting: every other one may be as slow as this machine. */
+let hasty: ServiceProcess;
 let key: string;
 beforeAll(async () => {
   folder = await emptyFolder();
-  const environment = { NODE_ENV: 'production', HEADERS_TIMEOUT_MS: '2000', REQUEST_TIMEOUT_MS: '3000' };
-  service = await ServiceProcess.start(folder.path, { ...environment, RESPONSE_TIMEOUT_MS: '2000' });
+  const environment = { NODE_ENV: 'production' };
+  service = await ServiceProcess.start(folder.path, environment);
+  hasty = await ServiceProcess.start(folder.path, {
+    ...environment,
+    HEADERS_TIMEOUT_MS: '2000',
+    REQUEST_TIMEOUT_MS: '3000',
+    RESPONSE_TIMEOUT_MS: '2000',
+  });
   const run = async (...args: string[]) => {
     const { stdout, stderr } = await petstore(folder.path, [...args, '--json'], environment);
     if (stdout === '') throw new Error(stderr);
@@ -24,9 +32,9 @@ beforeAll(async () => {
   const limits = ['--per-minute', '1000000', '--per-day', '100000000'];
   const { id } = await run('client', 'create', '--name', 'Innocent', '--plan', 'enterprise', ...limits);
   ({ key } = await run('key', 'issue', '--client', id));
-}, 120_000);
+});
 afterAll(async () => {
-  await service.stop();
+  await Promise.all([service.stop(), hasty.stop()]);
   await folder.remove();
 });
 
@@ -35,8 +43,8 @@ const descriptors = () => readdirSync(`/proc/${service.pid}/fd`).length;
 const residentMiB = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-async function open(): Promise<Socket> {
-  const { hostname, port } = new URL(service.url);
+async function open(to = service): Promise<Socket> {
+  const { hostname, port } = new URL(to.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => socket.destroy());
   await once(socket, 'connect');
@@ -76,7 +84,7 @@ async function innocent(): Promise<number> {
 
 /** Waits until the service has let go of what it held for connections that are closed. */
 async function settled(before: number): Promise<void> {
-  await expect.poll(descriptors, { timeout: 10_000, interval: 50 }).toBeLessThanOrEqual(before + 5);
+  await expect.poll(descriptors, { interval: 50 }).toBeLessThanOrEqual(before + 5);
 }
 
 describe('a client that never reads', () => {
@@ -88,7 +96,7 @@ describe('a client that never reads', () => {
     expect(await innocent()).toBe(200);
     const before = descriptors();
     const memory = residentMiB();
-    const sockets = await Promise.all(Array.from({ length: 20 }, open));
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
     for (const socket of sockets) socket.pause().write(`${request}${END}`.repeat(1_200));
     for (let asked = 0; asked < 20; asked += 1) expect(await innocent()).toBe(200);
     for (const socket of sockets) socket.destroy();
@@ -97,11 +105,9 @@ describe('a client that never reads', () => {
   });
 
   it('loses its connection once its answer has waited too long', async () => {
-    const socket = await open();
+    const socket = await open(hasty);
     socket.pause().write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`.repeat(60));
-    await expect
-      .poll(() => socket.write(' ') && !socket.destroyed, { timeout: 15_000, interval: 250 })
-      .toBe(false);
+    await expect.poll(() => socket.write(' ') && !socket.destroyed, { interval: 250 }).toBe(false);
   });
 });
 
@@ -149,7 +155,7 @@ describe('a client that sends thousands of requests at once', () => {
   });
 
   it('with keys that nobody issued gets 401 and then 429, and nobody else notices', async () => {
-    const sockets = await Promise.all(Array.from({ length: 10 }, open));
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => open()));
     const received = sockets.map((socket) => receivedBy(socket));
     for (const socket of sockets) {
       const requests = Array.from(
@@ -248,14 +254,14 @@ describe('a client that stops sending', () => {
         `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
     ],
   ])('gets 408 with the Error body: %s', async (_, bytes) => {
-    const text = await sendRaw(service.url, bytes());
+    const text = await sendRaw(hasty.url, bytes());
     expect(statusesIn(text).at(-1)).toBe(408);
     expect(text).toMatch(/"code":"request_timeout"/);
     expect(text).toMatch(/x-ratelimit-limit: \d+/i);
   });
 
   it('gets 408 in the middle of a second head too', async () => {
-    const socket = await open();
+    const socket = await open(hasty);
     const received = receivedBy(socket);
     socket.write(`GET /health/live HTTP/1.1\r\nHost: a${END}`);
     await once(socket, 'data');
@@ -266,14 +272,14 @@ describe('a client that stops sending', () => {
 
 describe('a connection that is kept', () => {
   it('may bring an empty line between two requests', async () => {
-    const socket = await open();
+    const socket = await open(hasty);
     const received = receivedBy(socket);
     socket.write(`GET /health/live HTTP/1.1\r\nHost: a${END}`);
     await once(socket, 'data');
     socket.write('\r\n');
     for (let asked = 0; asked < 3; asked += 1) {
       // Until the limit of a head has passed, as another connection notices it.
-      expect(await sendRaw(service.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
+      expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
     }
     socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
     expect(statusesIn(await received)).toEqual([200, 200]);
@@ -281,7 +287,7 @@ describe('a connection that is kept', () => {
 
   it('whose body stops shows the quota of its own key', async () => {
     const text = await sendRaw(
-      service.url,
+      hasty.url,
       `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
     );
     expect(text).toMatch(/^HTTP\/1\.1 408 [^]*x-ratelimit-limit: 1000000\r\n/i);

@@ -147,8 +147,9 @@ describe('a field of 15 KiB is read in a moment', () => {
     ['If-None-Match without an end', 'if-none-match', '"', 200],
   ])('%s', async (_, name, part, expected) => {
     const value = part.repeat(15_000 / part.length);
-    const begin = performance.now();
+    // Processor time: other processes may want the machine too.
+    const begin = process.cpuUsage();
     const { status } = await store.request('GET', '/v1/pets', { headers: { [name]: value } });
-    expect([status, performance.now() - begin < 1_000]).toEqual([expected, true]);
+    expect([status, process.cpuUsage(begin).user < 1_000_000]).toEqual([expected, true]);
   });
 });

@@ -65,4 +65,4 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
   const pets = await dataSource.manager.find(Pet);
   expect(pets.map((pet) => pet.name).toSorted()).toEqual(names.toSorted());
   expect(await kept()).toBe(REQUESTS);
-}, 120_000);
+});

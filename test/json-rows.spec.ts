@@ -95,7 +95,7 @@ describe.each([
       { numRuns: 60 },
     );
     expect(await rows.one(Pet, PetDto, 424_242n)).toBeUndefined();
-  }, 60_000);
+  });
 
   it('sees a commit as soon as it is acknowledged', async () => {
     const [rows, repository] = [new JsonRows(dataSource, dataSource.reader), dataSource.getRepository(Pet)];

@@ -48,7 +48,7 @@ async function startWith(stdout: number | 'pipe'): Promise<{
       (response) => response.ok,
       () => false,
     );
-  await expect.poll(isUp, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isUp).toBe(true);
   const metrics = async () => (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
   return { url, metrics, child, complaints: () => complaints };
 }
@@ -74,7 +74,7 @@ describe('a log that cannot be written', () => {
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(0);
-  }, 120_000);
+  });
 
   it('because its reader is stuck is bounded: lines are dropped, counted, and requests go on', async () => {
     const { url, metrics, child } = await startWith('pipe');
@@ -89,11 +89,11 @@ describe('a log that cannot be written', () => {
           await Promise.all(requests);
           return dropped(await metrics());
         },
-        { timeout: 100_000, interval: 1 },
+        { interval: 1 },
       )
       .toBeGreaterThan(0);
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(0);
-  }, 120_000);
+  });
 });

@@ -25,4 +25,4 @@ it('the TypeORM CLI opens the service’s database through ormconfig.ts, and fin
   const drift = await typeorm(folder.path, 'schema:log');
   expect(drift.stdout).toMatch(/up to date/);
   await folder.remove();
-}, 30_000);
+});

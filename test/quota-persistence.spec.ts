@@ -71,7 +71,6 @@ describe('the day’s counters', () => {
               days: { requests: number }[];
             }
           ).days[0]?.requests,
-        { timeout: 5_000 },
       )
       .toBe(25);
     await dayLeft(first.url, key);
@@ -224,7 +223,5 @@ it('petstore key unban reaches a running service', async () => {
     };
   expect((await show()).bans.map((ban) => ban.keyId)).toEqual([keyId]);
   expect((await petstore(path, ['key', 'unban', keyId])).code).toBe(0);
-  await expect
-    .poll(async () => (await send()).code, { timeout: 5_000, interval: 300 })
-    .not.toBe('api_key_banned');
-}, 60_000);
+  await expect.poll(async () => (await send()).code, { interval: 300 }).not.toBe('api_key_banned');
+});

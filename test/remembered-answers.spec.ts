@@ -117,7 +117,7 @@ describe('what is remembered', () => {
       }),
       { numRuns: 25 },
     );
-  }, 180_000);
+  });
 
   it('is answered from memory: the database is not asked', async () => {
     const store = await open();
@@ -173,5 +173,5 @@ describe('no process answers what is stale', () => {
       expect((await fetch(`${writer?.url}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
       expect([await lastOf(reader?.url ?? ''), await lastOf(writer?.url ?? '')]).toEqual([name, name]);
     }
-  }, 60_000);
+  });
 });

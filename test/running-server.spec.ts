@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
 
-/** The promise: what the command line changes reaches a server that runs within this time, in milliseconds. */
-const WITHIN_MS = 5_000;
+/** How long a server may take to learn of it on the slowest machine, in milliseconds; test/key-clock.spec.ts holds the 5 s. */
+const WITHIN_MS = 60_000;
 
 let folder: { path: string; remove: () => Promise<void> };
 let service: ServiceProcess;
 beforeAll(async () => {
   folder = await emptyFolder();
   service = await ServiceProcess.start(folder.path, { NODE_ENV: 'production' });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await folder.remove();
@@ -48,20 +48,20 @@ async function shown<T>(order: string[], ask: () => Promise<T>, expected: T): Pr
   return answer;
 }
 
-describe('a server that runs beside the command line on one SQLite file learns within 5 s', () => {
+describe('a server that runs beside the command line on one SQLite file learns', () => {
   it('that a key was revoked', async () => {
     const { id, ask } = await clientWithKey();
     expect(await shown(['key', 'revoke', id], async () => (await ask()).code, 'revoked_api_key')).toEqual(
       'revoked_api_key',
     );
-  }, 60_000);
+  });
 
   it('that a key was rotated without grace', async () => {
     const { id, ask } = await clientWithKey();
     expect(
       await shown(['key', 'rotate', id, '--grace', '0'], async () => (await ask()).code, 'expired_api_key'),
     ).toEqual('expired_api_key');
-  }, 60_000);
+  });
 
   it('that a client was suspended, resumed and deleted', async () => {
     const { client, ask } = await clientWithKey();
@@ -69,14 +69,14 @@ describe('a server that runs beside the command line on one SQLite file learns w
     expect(await shown(['client', 'suspend', client], code, 'client_suspended')).toEqual('client_suspended');
     expect(await shown(['client', 'resume', client], code, 200)).toEqual(200);
     expect(await shown(['client', 'delete', client], code, 'invalid_api_key')).toEqual('invalid_api_key');
-  }, 60_000);
+  });
 
   it('that a plan was changed', async () => {
     const { client, ask } = await clientWithKey();
     const policy = async () => (await ask()).policy;
     const wanted = '"minute";q=1000;w=60, "day";q=100000;w=86400';
     expect(await shown(['client', 'set-plan', client, '--plan', 'business'], policy, wanted)).toBe(wanted);
-  }, 60_000);
+  });
 });
 
 it('the command line sees what the server counts: both windows, the last use, the day', async () => {
@@ -101,11 +101,11 @@ it('the command line sees what the server counts: both windows, the last use, th
         const before = await show();
         return [before[0], before[1]];
       },
-      { timeout: 50_000, interval: 2_000 },
+      { interval: 2_000 },
     )
     .toEqual([[expect.any(Number), expect.any(Number)], 'used']);
   const [[minute, day], , today] = (await show()) as [[number, number], string, number];
   expect(day).toBeGreaterThanOrEqual(2);
   expect(minute).toBeLessThanOrEqual(day);
   expect(today).toBe(day);
-}, 90_000);
+});

@@ -93,7 +93,7 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   // What was answered may repeat to a caller what it sent; the audit trail and the lists may not.
   expect(said.slice(-4).some(holdsApiKey)).toBe(false);
   expect([...keys].every((key) => new RegExp(API_KEY_PATTERN).test(`key=${key};`))).toBe(true);
-}, 120_000);
+});
 
 it('the regular expression in docs/operations.md is the one that finds our keys', async () => {
   const guide = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');

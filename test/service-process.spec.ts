@@ -212,34 +212,28 @@ describe('the stop', () => {
     expect((await stopped).code).toBe(0);
   });
 
-  it.each(['stuck', 'gone'] as const)(
-    'does not wait for a reader of its log who is %s',
-    async (how) => {
-      const service = await start(await folder(), { NODE_ENV: 'production' });
-      service.leaveOutput('stuck');
-      const ask = async () => {
-        for (let sent = 0; sent < 200; sent += 1) await (await fetch(`${service.url}/v1/pets`)).text();
-      };
-      await Promise.all(Array.from({ length: 16 }, ask));
-      if (how === 'gone') service.leaveOutput(how);
-      service.signal('SIGTERM');
-      await expect.poll(() => service.exitCode, { timeout: 10_000 }).toBe(0);
-    },
-    30_000,
-  );
+  it.each(['stuck', 'gone'] as const)('does not wait for a reader of its log who is %s', async (how) => {
+    const service = await start(await folder(), { NODE_ENV: 'production' });
+    service.leaveOutput('stuck');
+    const ask = async () => {
+      for (let sent = 0; sent < 200; sent += 1) await (await fetch(`${service.url}/v1/pets`)).text();
+    };
+    await Promise.all(Array.from({ length: 16 }, ask));
+    if (how === 'gone') service.leaveOutput(how);
+    service.signal('SIGTERM');
+    await expect.poll(() => service.exitCode).toBe(0);
+  });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'takes less than two seconds with an idle connection open, on %s',
-    async (signal) => {
-      const service = await start(await folder());
-      await (await fetch(`${service.url}/health/live`)).arrayBuffer();
-      const { code, stdout } = await service.stop(signal);
-      expect(code).toBe(0);
-      const at = (text: string) =>
-        Date.parse(String(lines(stdout).find(({ msg }) => String(msg).includes(text))?.time));
-      expect(at('Stopped') - at('finishing the requests in flight')).toBeLessThan(2_000);
-    },
-  );
+  it.each(['SIGTERM', 'SIGINT'] as const)('does not wait for an idle connection, on %s', async (signal) => {
+    const service = await start(await folder(), { SHUTDOWN_TIMEOUT_MS: '600000' });
+    await (await fetch(`${service.url}/health/live`)).arrayBuffer();
+    const { code, stdout } = await service.stop(signal);
+    expect(code).toBe(0);
+    const at = (text: string) =>
+      Date.parse(String(lines(stdout).find(({ msg }) => String(msg).includes(text))?.time));
+    // The client would keep it for 72 seconds.
+    expect(at('Stopped') - at('finishing the requests in flight')).toBeLessThan(60_000);
+  });
 
   it('cuts what takes too long', async () => {
     const service = await start(await folder(), { SHUTDOWN_TIMEOUT_MS: '100' });

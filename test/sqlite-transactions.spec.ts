@@ -183,7 +183,7 @@ describe('work in transactions, and in transactions within them', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 });
 
 describe('work that outlives its transaction', () => {

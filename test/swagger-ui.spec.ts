@@ -35,7 +35,7 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
       const { origin } = new URL(request.url());
       if (origin !== store.url && origin !== 'null') foreign.push(request.url());
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await store?.close();

@@ -408,7 +408,7 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     const slow = add('slow', 'k-1');
     await arrived.passed;
     const waiting = [addBeside(), add('dataSource.query()'), add('save(), one and several', 'k-2')];
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThanOrEqual(3));
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThanOrEqual(3), 120_000);
     for (let second = 0; second < 12; second += 1) {
       await vi.advanceTimersByTimeAsync(1_000);
       await new Promise(setImmediate);

@@ -90,8 +90,9 @@ describe('an Accept', () => {
     ['slashes', '*/*;'],
   ])('of 16 KiB of %s is read in a moment', (_, part) => {
     const accept = part.repeat(16_384 / part.length);
-    const begin = performance.now();
+    // Processor time: other processes may want the machine too.
+    const begin = process.cpuUsage();
     for (let run = 0; run < 10; run += 1) accepts(accept, JSON_TYPE);
-    expect(performance.now() - begin).toBeLessThan(500);
+    expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(500);
   });
 });

@@ -77,9 +77,10 @@ describe('If-None-Match', () => {
     'of 16 KiB of %s is read in a moment',
     (part) => {
       const header = part.repeat(16_384 / part.length);
-      const begin = performance.now();
+      // Processor time: other processes may want the machine too.
+      const begin = process.cpuUsage();
       for (let run = 0; run < 10; run += 1) namesEntityTag(header, '"b"');
-      expect(performance.now() - begin).toBeLessThan(500);
+      expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(500);
     },
   );
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 /**
  * Sends bytes as they stand and answers everything that comes back until the server closes the connection.
- * Rejects when it stays open for 10 s: a hang.
+ * Rejects when nothing comes for 120 s: a hang.
  */
 export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -10,7 +10,9 @@ export function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     let received = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
-    socket.setTimeout(10_000, () => socket.destroy(new Error(`No end after 10 s; received: ${received}`)));
+    socket.setTimeout(120_000, () =>
+      socket.destroy(new Error(`Nothing more in 120 s; received: ${received}`)),
+    );
     socket.on('close', (failed) => (failed ? undefined : resolve(received)));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // A server may reset a connection whose rest it does not read, after its answer.

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 240_000;
 
 /** What a finished command left. */
 export interface Finished {
