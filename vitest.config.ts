@@ -15,6 +15,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/running-server.spec.ts',
   'test/service-process.spec.ts',
   'test/stopping.spec.ts',
+  'test/torture/torture.spec.ts',
 ];
 
 const suites = {

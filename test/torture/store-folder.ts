@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import sqlite3 from 'sqlite3';
+import type { Span } from './admission.js';
+import { emptyFolder, petstore } from '../support/service-process.js';
+
+const run = promisify(execFile);
+
+/** Minute limit of the client that overdraws. */
+export const SMALL_LIMIT = 200;
+
+/** A folder with a database, and what is done to the file system and to the database behind the service's back. */
+export class StoreFolder {
+  /** Spans in which nothing could be written. */
+  readonly blocked: Span[] = [];
+
+  private constructor(
+    readonly path: string,
+    /** Key of a client without worries about its quota. */
+    readonly key: string,
+    /** Key of a client with `SMALL_LIMIT` requests a minute. */
+    readonly smallKey: string,
+    private readonly mounted: boolean,
+    private readonly remove: () => Promise<void>,
+  ) {}
+
+  /** Makes the folder, on a small file system of its own where that may be mounted, with its clients and keys. */
+  static async make(): Promise<StoreFolder> {
+    const { path, remove } = await emptyFolder();
+    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path]).then(
+      () => true,
+      () => false,
+    );
+    const json = async (...args: string[]) => {
+      const { stdout, stderr } = await petstore(path, [...args, '--json']);
+      if (stdout === '') throw new Error(stderr);
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const keyOf = async (name: string, perMinute: number) => {
+      const limits = ['--per-minute', String(perMinute), '--per-day', '100000000'];
+      const { id } = await json('client', 'create', '--name', name, '--plan', 'enterprise', ...limits);
+      return (await json('key', 'issue', '--client', id)).key;
+    };
+    await json('db', 'seed', '--count', '20');
+    return new StoreFolder(
+      path,
+      await keyOf('Large', 10_000_000),
+      await keyOf('Small', SMALL_LIMIT),
+      mounted,
+      remove,
+    );
+  }
+
+  /** Whether its file system may be filled. */
+  get canBeFilled(): boolean {
+    return this.mounted;
+  }
+
+  /** Where the database is. */
+  get file(): string {
+    return join(this.path, 'data/petstore.sqlite');
+  }
+
+  /** Fills the file system to the last byte for a while, in milliseconds. */
+  async fill(ms: number): Promise<void> {
+    const from = performance.now();
+    const ballast = join(this.path, 'ballast');
+    const file = await open(ballast, 'w');
+    try {
+      for (const size of [65_536, 4_096, 1])
+        for (;;) {
+          const written = await file.write(Buffer.alloc(size)).catch(() => undefined);
+          if (!written) break;
+        }
+      await pause(ms);
+    } finally {
+      await file.close();
+      await rm(ballast);
+      this.blocked.push({ from, to: performance.now() });
+    }
+  }
+
+  /** Holds the write lock for a while, in milliseconds, as another program does. */
+  async lock(ms: number): Promise<void> {
+    const from = performance.now();
+    const database = await this.open();
+    await exec(database, 'PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE');
+    await pause(ms);
+    await exec(database, 'ROLLBACK');
+    await close(database);
+    this.blocked.push({ from, to: performance.now() });
+  }
+
+  /** What SQLite itself says of the file: `ok`. */
+  async integrity(): Promise<string> {
+    const database = await this.open();
+    const answer = await new Promise<string>((resolve, reject) => {
+      database.get('PRAGMA integrity_check', (error, row: { integrity_check: string }) =>
+        error ? reject(error) : resolve(row.integrity_check),
+      );
+    });
+    await close(database);
+    return answer;
+  }
+
+  /** Removes it all. */
+  async end(): Promise<void> {
+    if (this.mounted) await run('umount', ['-l', this.path]);
+    await this.remove();
+  }
+
+  private open(): Promise<sqlite3.Database> {
+    return new Promise((resolve, reject) => {
+      const database = new sqlite3.Database(this.file, (error) =>
+        error ? reject(error) : resolve(database),
+      );
+    });
+  }
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function exec(database: sqlite3.Database, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => database.exec(sql, (error) => (error ? reject(error) : resolve())));
+}
+
+function close(database: sqlite3.Database): Promise<void> {
+  return new Promise((resolve, reject) => database.close((error) => (error ? reject(error) : resolve())));
+}
