@@ -269,7 +269,8 @@ describe.each([
       const request = `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${store.key}\r\n\r\n`;
       // It ends by itself, although the client would keep it open.
       const received = await sendRaw(store.url, request);
-      expect(received).toMatch(/^HTTP\/1\.1 200 [^]*Transfer-Encoding: chunked[^]*\r\n\r\n1\r\na\r\n/);
+      // What has been written by then may come as one chunk.
+      expect(received).toMatch(/^HTTP\/1\.1 200 [^]*Transfer-Encoding: chunked[^]*\r\n\r\n[12]\r\nab?\r\n/);
       expect(received).not.toMatch(/\r\n0\r\n\r\n$|secret/);
       expect((await store.request('GET', '/v1/pets')).status).toBe(200);
     },
