@@ -346,9 +346,9 @@ const CASES: readonly Case[] = [
     /was rotated already; the key .+ follows it\.$/,
   ],
   [
-    'refuse to rotate a key that has ended',
+    'refuse to rotate a key that was ended at once by a rotation',
     (ids) => [rotate(ids, '0'), rotate(ids)],
-    /^The key .+ expired at 2026-11-20T12:00:10/,
+    /^The key .+ was revoked at 2026-11-20T12:00:10/,
   ],
   ['refuse to rotate a revoked key', (ids) => [revoke(ids), rotate(ids)], /^The key .+ was revoked at /],
   ['revoke a key', (ids) => [revoke(ids)], ({ key }) => ({ id: key, revokedAt: AT })],

@@ -2,8 +2,8 @@ import { Body, Controller, Injectable, Module, Post, type Type } from '@nestjs/c
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
-import { IdempotencyStore } from '../src/http/idempotency/idempotency.store.js';
 import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { Sweeper } from '../src/database/sweeper.js';
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { Store, type Answer } from './support/store.js';
@@ -126,7 +126,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await pets()).toBe(2);
     expect((await post('k-1', { ...NEW, name: 'Max' })).status).toBe(422);
     store.clock.advance(24 * 3_600_000);
-    await store.app.get(IdempotencyStore).sweep();
+    await store.app.get(Sweeper).sweep();
     expect(await store.app.get(DataSource).query('SELECT COUNT(*) AS n FROM idempotency_entries')).toEqual([
       { n: 0 },
     ]);

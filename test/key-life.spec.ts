@@ -37,7 +37,14 @@ describe('a rotated key', () => {
     const { store, keys, codeOf } = await open();
     const { id, key } = await store.issueKey();
     const { secret } = await keys.rotate(id, { grace: 0 }, SERVICE_ITSELF);
-    expect([await codeOf(key), await codeOf(secret)]).toEqual(['expired_api_key', 200]);
+    expect([await codeOf(key), await codeOf(secret)]).toEqual(['revoked_api_key', 200]);
+  });
+
+  it('is refused to a key that has ended', async () => {
+    const { store, keys } = await open();
+    const { id } = await store.issueKey({ expires: HOUR });
+    store.clock.advance(HOUR);
+    await expect(keys.rotate(id, { grace: 0 }, SERVICE_ITSELF)).rejects.toThrow(/ expired at 2026-/);
   });
 
   it('never outlives its own end, and the new one lives as long as it was made for', async () => {

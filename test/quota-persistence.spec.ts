@@ -3,6 +3,7 @@ import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
 import { QuietWrites } from '../src/database/quiet-writes.js';
+import { Sweeper } from '../src/database/sweeper.js';
 import { DatabaseQuotaJournal } from '../src/throttling/memory/database-quota-journal.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../src/throttling/quota.js';
@@ -95,7 +96,8 @@ describe('the journal in the database', () => {
   async function open() {
     const service = await Store.open();
     onTestFinished(() => service.close());
-    return new DatabaseQuotaJournal(service.app.get(DataSource), service.app.get(QuietWrites));
+    const { app } = service;
+    return new DatabaseQuotaJournal(app.get(DataSource), app.get(QuietWrites), app.get(Sweeper));
   }
 
   const save = async (store: MemoryQuotaStore, journal: DatabaseQuotaJournal) => {

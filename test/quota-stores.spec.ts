@@ -7,7 +7,7 @@ import { describeWith, REDIS_URL } from './support/requirements.js';
 
 describeQuotaStore('the store in this process', {
   open: (rules) => Promise.resolve([new MemoryQuotaStore(undefined, rules)]),
-  forgetsPast: true,
+  isOfOneProcess: true,
   runs: 4_000,
 });
 
@@ -29,7 +29,7 @@ describeWith('redis', 'over a real Redis', () => {
           }),
         );
       },
-      forgetsPast: false,
+      isOfOneProcess: false,
       close: async () => {
         await Promise.all(connections.splice(0).map((redis) => redis.quit()));
       },

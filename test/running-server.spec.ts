@@ -59,8 +59,8 @@ describe('a server that runs beside the command line on one SQLite file learns',
   it('that a key was rotated without grace', async () => {
     const { id, ask } = await clientWithKey();
     expect(
-      await shown(['key', 'rotate', id, '--grace', '0'], async () => (await ask()).code, 'expired_api_key'),
-    ).toEqual('expired_api_key');
+      await shown(['key', 'rotate', id, '--grace', '0'], async () => (await ask()).code, 'revoked_api_key'),
+    ).toEqual('revoked_api_key');
   });
 
   it('that a client was suspended, resumed and deleted', async () => {

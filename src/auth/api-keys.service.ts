@@ -92,7 +92,7 @@ export class ApiKeysService {
 
   /**
    * Makes a key that follows another: a new secret with the same client, scopes and label. The old one ends after the
-   * grace. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
+   * grace; without any it is revoked. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
    * scope_not_held, and last_key_with_scope for a last key that would live less than a day, unless forced.
    */
   rotate(
@@ -114,6 +114,8 @@ export class ApiKeysService {
       const end = this.instant(grace);
       key.expiresAt = key.expiresAt !== null && key.expiresAt < end ? key.expiresAt : end;
       key.replacedBy = successor;
+      // At once is for ever: an end alone would be undone by a clock that is put back.
+      if (grace === 0) key.revokedAt = end;
       const details = { replacedBy: successor, prefix, expiresAt, oldExpiresAt: key.expiresAt };
       await this.save(manager, key);
       await record({ action: 'api_key.rotated', clientId, keyId: id, details });

@@ -17,6 +17,7 @@ export interface FoundKey {
 
 interface Remembered extends FoundKey {
   readonly state: number | undefined;
+  /** Of the steady clock. */
   readonly at: number;
 }
 
@@ -44,8 +45,8 @@ export class KeyMemory {
   recall(digest: string): FoundKey | undefined {
     const remembered = this.keys.get(digest) ?? this.unknown.get(digest);
     if (!remembered) return undefined;
-    const age = this.clock.now() - remembered.at;
-    if (remembered.state === this.state() && age < REMEMBERED_MS && age >= 0) return remembered;
+    const age = this.clock.steady() - remembered.at;
+    if (remembered.state === this.state() && age < REMEMBERED_MS) return remembered;
     (remembered.key ? this.keys : this.unknown).delete(digest);
     return undefined;
   }
@@ -55,7 +56,7 @@ export class KeyMemory {
     if (!key && state === undefined) return;
     const [memory, most] = key ? [this.keys, MOST_KEYS] : [this.unknown, MOST_UNKNOWN];
     memory.delete(digest);
-    memory.set(digest, { key, state, at: this.clock.now() });
+    memory.set(digest, { key, state, at: this.clock.steady() });
     if (memory.size <= most) return;
     for (const oldest of memory.keys()) {
       memory.delete(oldest);

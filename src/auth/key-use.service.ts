@@ -19,7 +19,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   /** Uses to write the next time, and uses of keys that were written less than a minute ago. */
   private due = new Map<string, number>();
   private readonly waiting = new Map<string, number>();
-  /** When keys were last written, the longest ago first. */
+  /** When keys were last written, by the steady clock, the longest ago first. */
   private readonly written = new Map<string, number>();
   private readonly writes = new OneAtATime(() => this.write());
   private timer: NodeJS.Timeout | undefined;
@@ -54,11 +54,12 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
 
   private async write(): Promise<void> {
     const now = this.clock.now();
-    this.turn(now);
+    const steady = this.clock.steady();
+    this.turn(steady);
     if (this.due.size === 0) return;
     const uses = [...this.due];
     this.due = new Map();
-    for (const [keyId] of uses) this.written.set(keyId, now);
+    for (const [keyId] of uses) this.written.set(keyId, steady);
     try {
       await this.quietly.run(async (manager) => {
         for (let at = 0; at < uses.length; at += BATCH) await put(manager, uses.slice(at, at + BATCH), now);
@@ -77,10 +78,9 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Makes due what was used since it was written a minute ago. */
-  private turn(now: number): void {
+  private turn(steady: number): void {
     for (const [keyId, writtenAt] of this.written) {
-      // A clock that was put back would hold a key up for ever.
-      if (writtenAt > now - BETWEEN_WRITINGS_MS && writtenAt <= now) break;
+      if (writtenAt > steady - BETWEEN_WRITINGS_MS) break;
       this.written.delete(keyId);
       const usedAt = this.waiting.get(keyId);
       if (usedAt === undefined) continue;
@@ -90,7 +90,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** One statement; what another process wrote less than a minute ago stays. */
+/** One statement; what another process wrote less than a minute ago stays, unless the clock was put back since. */
 async function put(
   manager: EntityManager,
   uses: readonly (readonly [string, number])[],
@@ -106,8 +106,9 @@ async function put(
     .update(ApiKey)
     .set({ lastUsedAt: () => `CASE id ${cases} ELSE last_used_at END` })
     .where('id IN (:...ids)', { ids: uses.map(([keyId]) => keyId) })
-    .andWhere('(last_used_at IS NULL OR last_used_at <= :before)', {
+    .andWhere('(last_used_at IS NULL OR last_used_at <= :before OR last_used_at > :after)', {
       before: isoOf(now - BETWEEN_WRITINGS_MS),
+      after: isoOf(now + BETWEEN_WRITINGS_MS),
     })
     .setParameters(Object.fromEntries(parameters) as Record<string, string>)
     .execute();

@@ -12,6 +12,7 @@ import { JsonRows } from './json-rows.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
 
 /** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
@@ -35,6 +36,7 @@ import { Transactions } from './transactions.js';
     GroupedInserts,
     JsonRows,
     QuietWrites,
+    Sweeper,
     {
       provide: JsonReader,
       inject: [DataSource],
@@ -52,7 +54,16 @@ import { Transactions } from './transactions.js';
         dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
     },
   ],
-  exports: [CommittedState, DemoData, GroupedInserts, JsonReader, JsonRows, QuietWrites, Transactions],
+  exports: [
+    CommittedState,
+    DemoData,
+    GroupedInserts,
+    JsonReader,
+    JsonRows,
+    QuietWrites,
+    Sweeper,
+    Transactions,
+  ],
 })
 export class DatabaseModule {}
 

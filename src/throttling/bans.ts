@@ -44,6 +44,33 @@ export interface BanState {
   bannedUntil: number;
 }
 
+/**
+ * Moves what lasts along with a clock that was set forward by `by` ms, or back: a ban goes on for as long as it would have.
+ * What the key was told to wait is void: by which clock it waits nobody knows, so that going on is no strike.
+ */
+export function moveWithClock(state: BanState, by: number): void {
+  state.retryAt = 0;
+  state.forgivenUntil += by;
+  state.lastStrikeAt += by;
+  if (state.bannedUntil !== 0) state.bannedUntil += by;
+}
+
+/**
+ * A state that was stored, as a process takes it up that does not know whether the clock was set since: nothing in it lasts
+ * longer from now on than it did from its beginning.
+ */
+export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
+  const longest = ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0;
+  const bannedUntil = Math.min(state.bannedUntil, now + longest);
+  return {
+    ...state,
+    bannedUntil,
+    retryAt: Math.min(state.retryAt, now + Math.max(longest, DAY_MS)),
+    forgivenUntil: Math.min(state.forgivenUntil, now + forgivenMs),
+    lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(now, bannedUntil)),
+  };
+}
+
 /** The state of a key that was never refused. */
 export function neverRefused(): BanState {
   return { retryAt: 0, forgivenUntil: 0, strikes: 0, lastStrikeAt: 0, bans: 0, bannedUntil: 0 };

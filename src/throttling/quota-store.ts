@@ -21,6 +21,12 @@ export abstract class QuotaStore implements ThrottlerStorage {
   /** Ends a key's ban and forgets its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
   abstract unban(keyId: string, subjectId: string, now: number): Promise<void>;
 
+  /**
+   * The clock was set forward by `by` ms, back when negative: what lasts goes on for as long as it would have. A store whose
+   * state is shared with others leaves it as it is.
+   */
+  clockStepped(_by: number): void {}
+
   /** Serves code that uses throttler's own guard with this store: one window, no key. */
   increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
     const verdict = await this.take(

@@ -6,6 +6,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
+import { ClockSteps } from './clock-steps.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaJournal, type DayCount } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
@@ -19,7 +20,6 @@ import {
   type QuotaVerdict,
   type QuotaWindow,
 } from './quota.js';
-import { SteadyTime } from './steady-time.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 import './throttling.events.js';
 
@@ -27,16 +27,16 @@ import './throttling.events.js';
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
-  private readonly time: SteadyTime;
+  private readonly steps: ClockSteps;
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
     private readonly journal: QuotaJournal,
     private readonly events: DomainEvents,
-    clock: Clock,
+    private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.time = new SteadyTime(clock);
+    this.steps = new ClockSteps(clock);
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
       'Requests admitted, refused by quota, and refused because the key is banned, by plan.',
@@ -53,7 +53,7 @@ export class QuotaService {
     const subject = quotaSubjectOf(request);
     let verdict: QuotaVerdict;
     try {
-      verdict = await this.store.take(requestOf(subject, windows), this.time.now());
+      verdict = await this.store.take(requestOf(subject, windows), this.now());
     } catch (error) {
       throw refusalOfFailure(error);
     }
@@ -66,7 +66,7 @@ export class QuotaService {
 
   /** The windows of a subject and the ban of its key as they stand, counting nothing. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
-    return this.store.peek(requestOf(subject), this.time.now());
+    return this.store.peek(requestOf(subject), this.now());
   }
 
   /** The days of subjects from an instant on (ms since the Unix epoch), as written a second ago or later. */
@@ -76,13 +76,20 @@ export class QuotaService {
 
   /** Lifts the ban of a key and forgets its strikes. */
   unban(keyId: string, subjectId: string): Promise<void> {
-    return this.store.unban(keyId, subjectId, this.time.now());
+    return this.store.unban(keyId, subjectId, this.now());
   }
 
   /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
   async show(request: Request, response: Response): Promise<void> {
     const { at, windows } = await this.look(quotaSubjectOf(request));
     setHeaders(response, quotaHeaders({ admitted: true, at, windows }));
+  }
+
+  /** The time to decide by, once the store knows of a clock that was set. */
+  private now(): number {
+    const step = this.steps.take();
+    if (step !== 0) this.store.clockStepped(step);
+    return this.clock.now();
   }
 
   private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {

@@ -8,11 +8,14 @@ interface Admission {
   readonly start: number;
 }
 
-/** One refusal of a key by its quota: when, and until when it was told to wait. */
-interface Refusal {
-  readonly at: number;
-  readonly told: number;
-}
+/**
+ * One refusal of a key by its quota: when, and until when it was told to wait, both by a clock that is never set; or that the
+ * clock was set.
+ */
+type Refusal = { readonly at: number; readonly told: number } | 'clock set';
+
+/** A step back up to this goes back into no window that has ended. */
+const HELD_MS = MINUTE_MS;
 
 /**
  * What a QuotaStore promises, in the plainest way: every admission and every refusal is kept in a list, and every
@@ -22,11 +25,16 @@ export class QuotaModel {
   private admissions: Admission[] = [];
   private readonly refusals = new Map<string, Refusal[]>();
   private readonly current = new Map<number, number>();
+  /** By how much the clock was set forward in all. */
+  private ahead = 0;
 
-  /** `forgetsPast`: a window that time has left is forgotten, should the clock be put back into it. */
+  /**
+   * `isOfOneProcess`: only the current window of each length is known, and a clock that was put back takes its counts along;
+   * bans move with the clock. Else every window is known for ever, and bans stand where they were told.
+   */
   constructor(
     private readonly rules: BanRules,
-    private readonly forgetsPast: boolean,
+    private readonly isOfOneProcess: boolean,
   ) {}
 
   take(request: QuotaRequest, now: number): QuotaVerdict {
@@ -35,7 +43,7 @@ export class QuotaModel {
     if (looked.bannedUntil !== undefined) return looked;
     if (looked.admitted) {
       for (const { key, lengthMs } of windows)
-        this.admissions.push({ key, lengthMs, start: startOf(now, lengthMs) });
+        this.admissions.push({ key, lengthMs, start: this.startOf(now, lengthMs) });
       return {
         ...looked,
         windows: looked.windows.map((window) => ({
@@ -49,17 +57,18 @@ export class QuotaModel {
     const told = Math.max(
       ...looked.windows.filter(({ remaining }) => remaining === 0).map(({ resetsAt }) => resetsAt),
     );
-    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), { at: now, told }]);
+    const refusal = { at: now - this.ahead, told: told - this.ahead };
+    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), refusal]);
     const bannedUntil = this.bannedUntil(keyId);
     return bannedUntil > now ? { ...looked, bannedUntil, banBegins: true } : looked;
   }
 
   peek({ windows, keyId }: QuotaRequest, now: number): QuotaVerdict {
-    if (this.forgetsPast)
+    if (this.isOfOneProcess)
       for (const length of [MINUTE_MS, DAY_MS, ...windows.map(({ lengthMs }) => lengthMs)])
         this.turn(length, now);
     const states = windows.map(({ key, name, limit, lengthMs }) => {
-      const start = startOf(now, lengthMs);
+      const start = this.startOf(now, lengthMs);
       const used = this.admissions.filter(
         (one) => one.key === key && one.lengthMs === lengthMs && one.start === start,
       );
@@ -81,24 +90,43 @@ export class QuotaModel {
     this.refusals.delete(keyId);
   }
 
-  /** Forgets every window of a length but the one that now is in. */
+  clockStepped(by: number): void {
+    this.ahead += by;
+    for (const refusals of this.refusals.values()) refusals.push('clock set');
+  }
+
+  /** Forgets every window of a length but the current one. */
   private turn(lengthMs: number, now: number): void {
-    const start = startOf(now, lengthMs);
-    if (this.current.get(lengthMs) === start) return;
+    const before = this.current.get(lengthMs);
+    if (before !== undefined && now >= before - HELD_MS && now < before + lengthMs) return;
+    const start = Math.floor(now / lengthMs) * lengthMs;
+    const ofLength = this.admissions.filter((one) => one.lengthMs === lengthMs);
     this.admissions = this.admissions.filter((one) => one.lengthMs !== lengthMs);
+    if (before !== undefined && now < before)
+      this.admissions.push(...ofLength.map((one) => ({ ...one, start })));
     this.current.set(lengthMs, start);
+  }
+
+  private startOf(now: number, lengthMs: number): number {
+    if (this.isOfOneProcess) return this.current.get(lengthMs) ?? 0;
+    return Math.floor(now / lengthMs) * lengthMs;
   }
 
   /** Reads a key's refusals from the first one: which were strikes, and what bans they brought. */
   private bannedUntil(keyId: string): number {
     const { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs } = this.rules;
-    let lastTold = 0;
-    let episodeBegan = 0;
+    let lastTold = Number.NEGATIVE_INFINITY;
+    let episodeBegan = Number.NEGATIVE_INFINITY;
     let strikes: number[] = [];
     let bans = 0;
-    let banned = 0;
+    let banned = Number.NEGATIVE_INFINITY;
     let lastStrike = Number.NEGATIVE_INFINITY;
-    for (const { at, told } of this.refusals.get(keyId) ?? []) {
+    for (const refusal of this.refusals.get(keyId) ?? []) {
+      if (refusal === 'clock set') {
+        lastTold = Number.NEGATIVE_INFINITY;
+        continue;
+      }
+      const { at, told } = refusal;
       if (at - lastStrike >= resetMs) {
         strikes = [];
         bans = 0;
@@ -117,10 +145,6 @@ export class QuotaModel {
       bans += 1;
       strikes = [];
     }
-    return banned;
+    return banned + this.ahead;
   }
-}
-
-function startOf(now: number, lengthMs: number): number {
-  return Math.floor(now / lengthMs) * lengthMs;
 }

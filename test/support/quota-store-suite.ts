@@ -4,7 +4,7 @@ import type { BanRules } from '../../src/throttling/bans.js';
 import { DAY_MS, MINUTE_MS, retryAtOf, type QuotaRequest } from '../../src/throttling/quota.js';
 import { quotaHeaders } from '../../src/throttling/quota-headers.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
-import { SteadyTime } from '../../src/throttling/steady-time.js';
+import { ClockSteps } from '../../src/throttling/clock-steps.js';
 import { QuotaModel } from './quota-model.js';
 import { TestClock } from './test-clock.js';
 
@@ -22,7 +22,7 @@ export interface StoreUnderTest {
   /** Makes instances that count together, with nothing counted yet. */
   open(rules: BanRules): Promise<QuotaStore[]>;
   /** See QuotaModel. */
-  readonly forgetsPast: boolean;
+  readonly isOfOneProcess: boolean;
   close?(): Promise<void>;
   /** How many random walks; a store behind a network takes fewer. */
   readonly runs: number;
@@ -40,6 +40,7 @@ type Step =
       readonly gapMs: number;
     }
   | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'step'; readonly ms: number }
   | { readonly kind: 'plan'; readonly client: number; readonly perMinute: number; readonly perDay: number }
   | { readonly kind: 'unban'; readonly client: number; readonly key: number };
 
@@ -69,20 +70,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('wait' as const),
-      // Within a window, to its very end, over a ban, into another day, and back.
+      // Within a window, to its very end, over a ban, into another day.
       ms: fc.oneof(
         fc.integer({ min: 1, max: 3_000 }),
-        fc.constantFrom(
-          MINUTE_MS,
-          5 * MINUTE_MS,
-          15 * MINUTE_MS,
-          DAY_MS,
-          2 * DAY_MS,
-          -500,
-          -59_000,
-          -2 * MINUTE_MS,
-          -DAY_MS,
-        ),
+        fc.constantFrom(MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, DAY_MS, 2 * DAY_MS),
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('step' as const),
+      ms: fc.oneof(
+        fc.integer({ min: -3 * MINUTE_MS, max: 3 * MINUTE_MS }),
+        fc.constantFrom(-500, -59_000, -MINUTE_MS, -60 * MINUTE_MS, -DAY_MS, -400 * DAY_MS),
+        fc.constantFrom(500, 60 * MINUTE_MS, DAY_MS, 400 * DAY_MS),
       ),
     }),
   },
@@ -138,23 +140,32 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
           walk += 1;
-          if (under.forgetsPast) stores = await under.open(SHORT_RULES);
-          const model = new QuotaModel(SHORT_RULES, under.forgetsPast);
+          if (under.isOfOneProcess) stores = await under.open(SHORT_RULES);
+          const model = new QuotaModel(SHORT_RULES, under.isOfOneProcess);
           const clock = new TestClock('2026-11-20T23:58:00.000Z');
-          const time = new SteadyTime(clock);
+          const set = new ClockSteps(clock);
+          const now = (): number => {
+            const by = set.take();
+            if (by !== 0 && under.isOfOneProcess) {
+              for (const store of stores) store.clockStepped(by);
+              model.clockStepped(by);
+            }
+            return clock.now();
+          };
           const plans = [limits(3, 8), limits(4, 100)];
           const compare = async (
             kind: 'take' | 'peek',
             index: number,
             request: QuotaRequest,
           ): Promise<void> => {
-            const now = time.now();
-            const verdict = await anyStore(index)[kind](request, now);
-            expect(verdict).toEqual(model[kind](request, now));
+            const at = now();
+            const verdict = await anyStore(index)[kind](request, at);
+            expect(verdict).toEqual(model[kind](request, at));
             if (verdict.banBegins) bans += 1;
           };
           for (const [index, one] of steps.entries()) {
             if (one.kind === 'wait') clock.advance(one.ms);
+            else if (one.kind === 'step') clock.step(one.ms);
             else if (one.kind === 'burst') {
               for (let sent = 0; sent < one.times; sent += 1) {
                 await compare(
@@ -168,8 +179,8 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
             else if (one.kind === 'unban') {
               const { keyId = '', subject } = requestOf(one.client, one.key, limits(1, 1));
               model.unban(keyId);
-              for (const store of under.forgetsPast ? stores : stores.slice(0, 1))
-                await store.unban(keyId, subject, time.now());
+              for (const store of under.isOfOneProcess ? stores : stores.slice(0, 1))
+                await store.unban(keyId, subject, now());
             } else {
               await compare(
                 one.kind,

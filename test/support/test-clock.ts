@@ -3,6 +3,7 @@ import { Clock } from '../../src/clock.js';
 /** A clock that stands still until a test moves it. */
 export class TestClock extends Clock {
   private at: number;
+  private passed = 0;
 
   constructor(start: string) {
     super();
@@ -13,13 +14,23 @@ export class TestClock extends Clock {
     return this.at;
   }
 
-  /** Moves to an instant given as ISO 8601 text. */
-  set(instant: string): void {
-    this.at = Date.parse(instant);
+  steady(): number {
+    return this.passed;
   }
 
-  /** Moves forward by milliseconds (back when negative). */
+  /** Lets the time pass up to an instant given as ISO 8601 text; an earlier one is a step back. */
+  set(instant: string): void {
+    this.advance(Date.parse(instant) - this.at);
+  }
+
+  /** Lets milliseconds pass; a negative number of them is a step back. */
   advance(milliseconds: number): void {
+    this.at += milliseconds;
+    this.passed += Math.max(0, milliseconds);
+  }
+
+  /** Sets the clock forward by milliseconds, or back when negative, while no time passes. */
+  step(milliseconds: number): void {
     this.at += milliseconds;
   }
 }

@@ -1,13 +1,14 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { DataSource, LessThanOrEqual, type EntityManager } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { LessThanOrEqual, type EntityManager } from 'typeorm';
 import { Clock } from '../../clock.js';
 import { JsonReader } from '../../database/json-reader.js';
+import { Sweeper } from '../../database/sweeper.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
 
 /** How long an answer is kept, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000;
-/** How often answers that are older are deleted, in milliseconds. */
-const SWEEP_MS = 3_600_000;
+/** By how much the clocks of two instances may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
   WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
@@ -15,27 +16,28 @@ const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
 /** What is answered to a repetition, and what tells whether it is one. */
 export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
-/** Keeps the answers of requests with an `Idempotency-Key`, for 24 hours. */
+/**
+ * Keeps the answers of requests with an `Idempotency-Key`, for 24 hours by the clock of the machine. After a clock was put
+ * back an answer is kept longer by as much, at most until an hour and 24 hours from then.
+ */
 @Injectable()
-export class IdempotencyStore implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Idempotency');
-  private timer: NodeJS.Timeout | undefined;
-
+export class IdempotencyStore {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     private readonly clock: Clock,
-  ) {}
-
-  async onModuleInit(): Promise<void> {
-    await this.sweep();
-    this.timer = setInterval(() => void this.sweep(), SWEEP_MS);
-    // Nobody waits for this alone.
-    this.timer.unref();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.timer);
+    sweeper: Sweeper,
+  ) {
+    const entity = IdempotencyEntry;
+    sweeper.add(
+      { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }) },
+      {
+        entity,
+        // Written by a clock that was wrong: to delete them would carry out again what is repeated.
+        where: 'created_at > :ahead',
+        parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
+        set: (now) => ({ createdAt: isoOf(now) }),
+      },
+    );
   }
 
   /** The answer kept for a client's key; undefined when there is none, or it is too old to count. */
@@ -57,20 +59,15 @@ export class IdempotencyStore implements OnModuleInit, OnModuleDestroy {
     await manager.delete(IdempotencyEntry, { clientId, key, createdAt: LessThanOrEqual(this.oldest()) });
     await manager.insert(IdempotencyEntry, {
       ...answer,
-      createdAt: new Date(this.clock.now()).toISOString(),
+      createdAt: isoOf(this.clock.now()),
     });
   }
 
-  /** Deletes the answers that are too old to count. Never throws. */
-  async sweep(): Promise<void> {
-    try {
-      await this.dataSource.manager.delete(IdempotencyEntry, { createdAt: LessThanOrEqual(this.oldest()) });
-    } catch (error) {
-      this.logger.error('Old answers cannot be deleted; the next hour tries again', error);
-    }
-  }
-
   private oldest(): string {
-    return new Date(this.clock.now() - KEPT_MS).toISOString();
+    return isoOf(this.clock.now() - KEPT_MS);
   }
+}
+
+function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
 }

@@ -1,4 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../quota.js';
+import { isCurrent } from './window-counts.js';
 
 /** What one client takes: the turn of the minute that was counted, requests in it, requests in the day, flags. */
 const LANES = 4;
@@ -24,13 +25,27 @@ export class ClientCounts {
   private lastClient = '';
   private lastFound: number | undefined;
 
-  /** Turns to the minute and the day that `now` is in; the counts of any other are forgotten. */
+  /**
+   * Turns to the minute and the day that `now` is in; the counts of those that have ended are forgotten. A clock that was put
+   * back takes the minute's counts along, and the day's too unless they are read anew: see WindowCounts.
+   */
   turnTo(now: number): void {
-    if (now >= this.minuteStart && now < this.minuteStart + MINUTE_MS) return;
-    this.minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
-    this.turn += 1;
-    if (now >= this.dayStart && now < this.dayStart + DAY_MS) return;
-    this.dayStart = Math.floor(now / DAY_MS) * DAY_MS;
+    if (!isCurrent(this.minuteStart, MINUTE_MS, now)) {
+      if (now >= this.minuteStart) this.turn += 1;
+      this.minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+    }
+    if (!isCurrent(this.dayStart, DAY_MS, now)) {
+      if (now >= this.dayStart) this.forgetClients();
+      else this.forgetThatDaysAreKnown();
+      this.dayStart = Math.floor(now / DAY_MS) * DAY_MS;
+    }
+  }
+
+  private forgetThatDaysAreKnown(): void {
+    for (const at of this.slots.values()) this.lanes[at + FLAGS] = 0;
+  }
+
+  private forgetClients(): void {
     this.slots = new Map();
     this.lanes = new Uint32Array(FIRST_CAPACITY * LANES);
     this.lastFound = undefined;

@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan, MoreThanOrEqual, type EntityManager } from 'typeorm';
 import { QuietWrites } from '../../database/quiet-writes.js';
+import { Sweeper, type Sweep } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan } from './key-ban.entity.js';
 import { QuotaCount } from './quota-count.entity.js';
-import { QuotaJournal, type BanChange, type CountChange, type DayCount } from './quota-journal.js';
+import {
+  QuotaJournal,
+  type BanChange,
+  type CountChange,
+  type DayCount,
+  type LiftedBan,
+} from './quota-journal.js';
 import { QuotaMinute } from './quota-minute.entity.js';
 
 /** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
@@ -15,13 +22,13 @@ const KEPT_MS = 90 * DAY_MS;
 /** The journal in the service's database. */
 @Injectable()
 export class DatabaseQuotaJournal extends QuotaJournal {
-  private oldestKept = 0;
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly quietly: QuietWrites,
+    sweeper: Sweeper,
   ) {
     super();
+    sweeper.add(pastCounts(QuotaCount), pastCounts(QuotaMinute), ENDED_BANS, BANS_OF_A_WRONG_CLOCK);
   }
 
   async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
@@ -63,9 +70,9 @@ export class DatabaseQuotaJournal extends QuotaJournal {
     }));
   }
 
-  async liftedSince(instant: number): Promise<string[]> {
+  async liftedSince(instant: number): Promise<LiftedBan[]> {
     const rows = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(BigInt(instant)) });
-    return rows.map(({ keyId }) => keyId);
+    return rows.map(({ keyId, liftedAt }) => ({ keyId, at: Number(liftedAt) }));
   }
 
   async write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void> {
@@ -76,7 +83,6 @@ export class DatabaseQuotaJournal extends QuotaJournal {
         await this.addMinutes(manager, batch);
       }
       for (let at = 0; at < bans.length; at += BATCH) await this.putBans(manager, bans.slice(at, at + BATCH));
-      await this.dropOld(manager, counts);
     });
   }
 
@@ -133,17 +139,47 @@ export class DatabaseQuotaJournal extends QuotaJournal {
       bannedUntil: BigInt(state.bannedUntil),
       liftedAt: 0n,
     }));
-    await manager.upsert(KeyBan, rows, ['keyId']);
-  }
-
-  /** Once a day, when the first count of a new day is written. */
-  private async dropOld(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
-    const oldest = counts.reduce((latest, { dayStart }) => Math.max(latest, dayStart), 0) - KEPT_MS;
-    if (oldest <= this.oldestKept) return;
-    this.oldestKept = oldest;
-    for (const table of ['quota_counts', 'quota_minutes']) {
-      const place = this.dataSource.driver.createParameter('', 0);
-      await manager.query(`DELETE FROM ${table} WHERE window_start < ${place}`, [oldest]);
-    }
+    // Not when it was lifted: another process may have yet to learn of that.
+    const columns = this.dataSource
+      .getMetadata(KeyBan)
+      .columns.filter(({ propertyName }) => propertyName !== 'keyId' && propertyName !== 'liftedAt')
+      .map(({ databaseName }) => databaseName);
+    await manager
+      .createQueryBuilder()
+      .insert()
+      .into(KeyBan)
+      .values(rows)
+      .orUpdate(columns, ['key_id'])
+      .updateEntity(false)
+      .execute();
   }
 }
+
+function pastCounts(entity: Sweep['entity']): Sweep {
+  return {
+    entity,
+    where: 'window_start < :oldest',
+    parameters: (now) => ({ oldest: Math.floor(now / DAY_MS) * DAY_MS - KEPT_MS }),
+  };
+}
+
+/** What `bans()` would not take up any more: no ban and no wait runs, and the ladder would begin anew. */
+const ENDED_BANS: Sweep = {
+  entity: KeyBan,
+  where: 'banned_until <= :now AND retry_at <= :now AND last_strike_at <= :dayAgo AND lifted_at <= :dayAgo',
+  parameters: (now) => ({ now, dayAgo: now - DAY_MS }),
+};
+
+/** No ban is longer than a day, nor is what a key is told to wait. */
+const BANS_OF_A_WRONG_CLOCK: Sweep = {
+  entity: KeyBan,
+  where:
+    'banned_until > :longest OR retry_at > :longest OR last_strike_at > :longest OR lifted_at > :longest',
+  parameters: (now) => ({ longest: now + DAY_MS }),
+  set: (now) => ({
+    bannedUntil: () => `CASE WHEN banned_until < ${now + DAY_MS} THEN banned_until ELSE ${now + DAY_MS} END`,
+    retryAt: BigInt(now),
+    lastStrikeAt: BigInt(now),
+    liftedAt: 0n,
+  }),
+};

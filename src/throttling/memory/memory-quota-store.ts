@@ -1,4 +1,4 @@
-import { BAN_RULES, recordRefusal, type BanRules } from '../bans.js';
+import { BAN_RULES, heldToLength, recordRefusal, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
@@ -64,7 +64,13 @@ export class MemoryQuotaStore extends QuotaStore {
 
   /** Takes up strikes and bans from before a restart. */
   restoreBans(bans: readonly BanChange[], now: number): void {
-    for (const { keyId, state } of bans) this.refused.restore(keyId, state, now);
+    for (const { keyId, state } of bans)
+      this.refused.restore(keyId, heldToLength(state, now, this.rules), now);
+  }
+
+  override clockStepped(by: number): void {
+    for (const [keyId, state] of this.refused.moveWithClock(by))
+      if (this.journal) this.unsaved.noteBan(keyId, state);
   }
 
   private turnTo(now: number): void {

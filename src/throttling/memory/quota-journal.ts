@@ -25,6 +25,13 @@ export interface BanChange {
   readonly state: BanState;
 }
 
+/** A ban that was lifted, by whichever process. */
+export interface LiftedBan {
+  readonly keyId: string;
+  /** When, in ms since the Unix epoch. */
+  readonly at: number;
+}
+
 /** Where counters outlive the process. The default is the database; a test may give another. */
 export abstract class QuotaJournal {
   /** Requests counted so far for a client in the minute and the day with these starts. */
@@ -33,8 +40,8 @@ export abstract class QuotaJournal {
   abstract days(keys: readonly string[], since: number): Promise<DayCount[]>;
   /** Every key that may still be banned or on the ladder. */
   abstract bans(now: number): Promise<BanChange[]>;
-  /** Keys whose ban was lifted since an instant, by whichever process. */
-  abstract liftedSince(instant: number): Promise<string[]>;
+  /** The bans that were lifted since an instant. */
+  abstract liftedSince(instant: number): Promise<LiftedBan[]>;
   /** Writes all changes, or none. */
   abstract write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void>;
   /** Lifts a key's ban. */

@@ -17,6 +17,9 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private readonly writes = new OneAtATime(() => this.write());
   private failing = false;
+  /** When bans were last looked for, and those that were found, in ms since the Unix epoch. */
+  private lookedAt = Number.POSITIVE_INFINITY;
+  private taken = new Map<string, number>();
 
   constructor(
     private readonly store: MemoryQuotaStore,
@@ -70,6 +73,13 @@ export class QuotaWriteBehind implements OnModuleInit, OnModuleDestroy {
   }
 
   private async liftedBans(): Promise<string[]> {
-    return this.countsAlone ? this.journal.liftedSince(this.clock.now() - LIFTED_MARGIN_MS) : [];
+    if (!this.countsAlone) return [];
+    const now = this.clock.now();
+    // The clock may have been set: forward, and what was lifted just before is long past; back, and it stays new for long.
+    const lifted = await this.journal.liftedSince(Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS);
+    const fresh = lifted.filter(({ keyId, at }) => this.taken.get(keyId) !== at);
+    this.taken = new Map(lifted.map(({ keyId, at }) => [keyId, at]));
+    this.lookedAt = now;
+    return fresh.map(({ keyId }) => keyId);
   }
 }

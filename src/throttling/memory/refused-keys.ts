@@ -1,4 +1,4 @@
-import { neverRefused, type BanState } from '../bans.js';
+import { moveWithClock, neverRefused, type BanState } from '../bans.js';
 
 /**
  * What is remembered of keys that were refused, in two generations: a key that is not refused again is dropped
@@ -36,6 +36,14 @@ export class RefusedKeys {
   restore(keyId: string, state: BanState, now: number): void {
     this.turn(now);
     this.recent.set(keyId, state);
+  }
+
+  /** Moves all with a clock that was set forward by `by` ms, or back; answers the keys and their states. */
+  moveWithClock(by: number): Iterable<[string, BanState]> {
+    this.turnedAt += by;
+    const all = new Map([...this.older, ...this.recent]);
+    for (const state of all.values()) moveWithClock(state, by);
+    return all;
   }
 
   private turn(now: number): void {

@@ -34,6 +34,10 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     await this.shared.unban(keyId, subjectId, now);
   }
 
+  override clockStepped(by: number): void {
+    this.alone.clockStepped(by);
+  }
+
   onApplicationBootstrap(): void {
     this.link.tell();
   }

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { Clock } from '../clock.js';
+import { OneAtATime } from './one-at-a-time.js';
+import { QuietWrites } from './quiet-writes.js';
+
+/** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
+const FIRST_MS = 60_000;
+/** How often they are looked for, in milliseconds. */
+const PERIOD_MS = 3_600_000;
+/** Rows of one transaction: few enough that nobody notices to have waited for it, and that the log stays small. */
+const BATCH = 500;
+/** How long others have the database between two transactions, in milliseconds. */
+const PAUSE_MS = 10;
+
+/** Rows of one table that have had their time. */
+export interface Sweep {
+  readonly entity: EntityTarget<ObjectLiteral>;
+  /** The condition on its columns in SQL, the same on every database; `:name` stands for a parameter. */
+  readonly where: string;
+  /** `now` is in ms since the Unix epoch. */
+  parameters(now: number): ObjectLiteral;
+  /** What they are set to instead of being deleted; then the condition must no longer hold. */
+  set?(now: number): ObjectLiteral;
+}
+
+/**
+ * Deletes what has had its time: every hour, beside the requests, a few rows at a time. A table of any size keeps no
+ * start, no writer and no stop waiting, and its deletion takes no room on disk.
+ */
+@Injectable()
+export class Sweeper implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Database');
+  private readonly sweeps: Sweep[] = [];
+  private readonly runs = new OneAtATime(() => this.sweepAll());
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly quietly: QuietWrites,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Has rows swept from now on. Only such as are never remembered: it does not count as a change (see QuietWrites). */
+  add(...sweeps: readonly Sweep[]): void {
+    this.sweeps.push(...sweeps);
+  }
+
+  onModuleInit(): void {
+    this.schedule(FIRST_MS);
+  }
+
+  /** Runs before the database closes; waits for the transaction that runs, and no longer. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.runs.run();
+  }
+
+  /** Sweeps everything now. Never throws. */
+  sweep(): Promise<void> {
+    return this.runs.run();
+  }
+
+  private schedule(delayMs: number): void {
+    this.timer = setTimeout(() => void this.sweepAgain(), delayMs);
+    // Nobody waits for this alone.
+    this.timer.unref();
+  }
+
+  private async sweepAgain(): Promise<void> {
+    await this.sweep();
+    if (!this.stopped) this.schedule(PERIOD_MS);
+  }
+
+  private async sweepAll(): Promise<void> {
+    for (const sweep of this.sweeps) {
+      try {
+        while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
+      } catch (error) {
+        const { tableName } = this.dataSource.getMetadata(sweep.entity);
+        this.logger.error(`Old rows of ${tableName} cannot be deleted; the next hour tries again`, error);
+      }
+    }
+  }
+
+  /** Answers whether there may be more. */
+  private async sweepBatch({ entity, where, ...sweep }: Sweep): Promise<boolean> {
+    const now = this.clock.now();
+    const { tableName, primaryColumns } = this.dataSource.getMetadata(entity);
+    const key = primaryColumns.map(({ databaseName }) => databaseName).join(', ');
+    const parameters = sweep.parameters(now);
+    const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
+    // Most of the time there is none: then nothing is committed either.
+    if (!(await old.getExists())) return false;
+    const batch = `(${key}) IN (SELECT ${key} FROM ${tableName} WHERE ${where} LIMIT ${BATCH})`;
+    const { affected } = await this.quietly.run((manager) => {
+      const query = manager.createQueryBuilder();
+      const set = sweep.set?.(now);
+      const change = set ? query.update(entity).set(set) : query.delete().from(entity);
+      return change.where(batch, parameters).execute();
+    });
+    return affected === BATCH;
+  }
+}
