@@ -93,11 +93,13 @@ describe('the journal in the database', () => {
     ],
   });
 
+  let sweeper: Sweeper;
   async function open() {
     const service = await Store.open();
     onTestFinished(() => service.close());
     const { app } = service;
-    return new DatabaseQuotaJournal(app.get(DataSource), app.get(QuietWrites), app.get(Sweeper));
+    sweeper = app.get(Sweeper);
+    return new DatabaseQuotaJournal(app.get(DataSource), app.get(QuietWrites), sweeper);
   }
 
   const save = async (store: MemoryQuotaStore, journal: DatabaseQuotaJournal) => {
@@ -189,7 +191,7 @@ describe('the journal in the database', () => {
     expect((await again.take(request(1), NOW + 24_000)).bannedUntil).toBe(bannedUntil);
 
     await journal.lift('key-1', NOW + 25_000);
-    expect(await journal.liftedSince(NOW)).toEqual(['key-1']);
+    expect(await journal.liftedSince(NOW)).toEqual([{ keyId: 'key-1', at: NOW + 25_000 }]);
     expect(await journal.bans(NOW + 26_000)).toEqual([]);
   });
 
@@ -200,6 +202,7 @@ describe('the journal in the database', () => {
     await save(store, journal);
     await store.take(request(1), NOW);
     await save(store, journal);
+    await sweeper.sweep();
     const today = Math.floor(NOW / DAY_MS) * DAY_MS;
     expect(await journal.days(['client:1'], 0)).toEqual([{ key: 'client:1', start: today, used: 1 }]);
   });

@@ -1,7 +1,11 @@
+import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+
 import { ClientsService } from '../src/auth/clients.service.js';
+import { DeprecatedCallsService } from '../src/auth/deprecated-calls.service.js';
 import { KeyUseService } from '../src/auth/key-use.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { Sweeper } from '../src/database/sweeper.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
 import { describeWith, REDIS_URL } from './support/requirements.js';
 import { Store, type StoreOptions } from './support/store.js';
@@ -55,6 +59,31 @@ function describeUsage(environment: StoreOptions['environment'] = {}): void {
     });
     store.clock.set('2026-11-22T12:00:00.000Z');
     expect((await usage(3)).days.map(({ requests }: { requests: number }) => requests)).toEqual([0, 2, 7]);
+  });
+
+  it('tells who still calls what is deprecated, by day, and of nobody else', async () => {
+    const { store, adminKey, usage } = await open();
+    const deprecatedCalls = async () => {
+      await store.app.get(DeprecatedCallsService).flush();
+      return (await usage()).deprecatedCalls;
+    };
+    expect(await deprecatedCalls()).toEqual([]);
+    const get = () => store.request('GET', '/v1/pets/1');
+    await get();
+    await get();
+    const operation = 'GET /v1/pets/:petId';
+    expect(await deprecatedCalls()).toEqual([{ operation, calls: 2, lastDay: '2026-11-20' }]);
+    store.clock.set('2026-11-21T00:00:05.000Z');
+    await get();
+    expect(await deprecatedCalls()).toEqual([{ operation, calls: 3, lastDay: '2026-11-21' }]);
+    const { body } = await store.request('GET', '/admin/usage?days=1', { key: adminKey });
+    expect(body.map((client: { deprecatedCalls: unknown }) => client.deprecatedCalls)).toEqual([
+      [{ operation, calls: 1, lastDay: '2026-11-21' }],
+      [],
+    ]);
+    store.clock.advance(91 * 86_400_000);
+    await store.app.get(Sweeper).sweep();
+    expect(await store.app.get(DataSource).query('SELECT * FROM deprecated_calls')).toEqual([]);
   });
 
   it('tells what was used even where it is more than a smaller plan allows', async () => {

@@ -9,6 +9,7 @@ import { ApiKeysService } from './api-keys.service.js';
 import { Client } from './client.entity.js';
 import { AuditedChanges } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
+import { DeprecatedCallsService } from './deprecated-calls.service.js';
 import { KeyLookUp } from './key-look-up.js';
 import { KeyMemory } from './key-memory.js';
 import { KeyUseService } from './key-use.service.js';
@@ -21,12 +22,20 @@ import { UsageService } from './usage.service.js';
     KeyLookUp,
     KeyMemory,
     AuditedChanges,
+    DeprecatedCallsService,
     ClientsService,
     ApiKeysService,
     UsageService,
     ApiKeyVerifier,
     KeyUseService,
   ],
-  exports: [ClientsService, ApiKeysService, UsageService, ApiKeyVerifier, KeyUseService],
+  exports: [
+    ClientsService,
+    ApiKeysService,
+    DeprecatedCallsService,
+    UsageService,
+    ApiKeyVerifier,
+    KeyUseService,
+  ],
 })
 export class AuthModule {}

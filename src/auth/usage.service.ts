@@ -9,6 +9,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
+import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
 
 /** How many days are shown unless asked otherwise. */
 export const DAYS_SHOWN = 7;
@@ -23,6 +24,8 @@ export interface Usage {
   readonly lastUsedAt: string | null;
   /** Requests admitted in each UTC day, today first. */
   readonly days: readonly { readonly date: string; readonly requests: number }[];
+  /** Its calls of deprecated operations in those days. */
+  readonly deprecatedCalls: readonly Omit<DeprecatedUse, 'clientId'>[];
 }
 
 /** What the requests of a client count for. */
@@ -37,6 +40,7 @@ export class UsageService {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly clients: ClientsService,
     private readonly quota: QuotaService,
+    private readonly deprecated: DeprecatedCallsService,
     private readonly clock: Clock,
   ) {}
 
@@ -60,13 +64,12 @@ export class UsageService {
   private async ofAll(clients: readonly Client[], days: number): Promise<Usage[]> {
     const today = Math.floor(this.clock.now() / DAY_MS) * DAY_MS;
     const since = today - (days - 1) * DAY_MS;
-    const counts = await this.quota.days(
-      clients.map(({ id }) => clientSubjectId(id)),
-      since,
-    );
+    const ids = clients.map(({ id }) => id);
+    const counts = await this.quota.days(ids.map(clientSubjectId), since);
+    const deprecated = await this.deprecated.of(ids, days);
     const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
     const keys = await this.keys.find({
-      where: { clientId: In(clients.map(({ id }) => id)) },
+      where: { clientId: In(ids) },
       select: { id: true, clientId: true, lastUsedAt: true },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
@@ -78,6 +81,9 @@ export class UsageService {
         return {
           windows,
           bans,
+          deprecatedCalls: deprecated
+            .filter(({ clientId }) => clientId === client.id)
+            .map(({ operation, calls, lastDay }) => ({ operation, calls, lastDay })),
           lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
           days: Array.from({ length: days }, (_, ago) => {
             const start = today - ago * DAY_MS;

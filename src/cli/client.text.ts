@@ -21,7 +21,7 @@ function clientRows(client: ClientDto): string[][] {
 
 /** A client with what it has used, for people. */
 export function clientUsageText(client: ClientUsageDto): string {
-  const { windows, bans, lastUsedAt, days } = client;
+  const { windows, bans, lastUsedAt, days, deprecatedCalls } = client;
   return tableOf([
     ...clientRows(client),
     ...windows.map((window) => [
@@ -31,5 +31,9 @@ export function clientUsageText(client: ClientUsageDto): string {
     ['last used', lastUsedAt ?? 'never'],
     ...bans.map(({ keyId, bannedUntil }) => ['banned', `key ${keyId} until ${bannedUntil}`]),
     ...days.map(({ date, requests }) => [date, `${requests} requests`]),
+    ...deprecatedCalls.map(({ operation, calls, lastDay }) => [
+      'deprecated',
+      `${calls} calls of ${operation}, the last on ${lastDay}`,
+    ]),
   ]);
 }

@@ -46,6 +46,24 @@ class DayUseDto {
   requests!: number;
 }
 
+/** Calls of one deprecated operation. */
+@ApiSchema({ name: 'DeprecatedUse', description: 'Calls of one deprecated operation in the days shown.' })
+class DeprecatedUseDto {
+  @ApiProperty({ type: 'string', example: 'GET /v1/pets/:petId' })
+  operation!: string;
+
+  @ApiProperty({ type: 'integer', example: 12 })
+  calls!: number;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date',
+    description: 'The last UTC day with calls',
+    example: '2026-11-20',
+  })
+  lastDay!: string;
+}
+
 /** A client with what it has used, on the command line and over HTTP. */
 @ApiSchema({ name: 'ClientUsage', description: 'A client with what it has used.' })
 export class ClientUsageDto extends ClientDto {
@@ -63,6 +81,9 @@ export class ClientUsageDto extends ClientDto {
 
   @ApiProperty({ type: [DayUseDto], description: 'Requests admitted in each UTC day, today first' })
   days!: readonly DayUseDto[];
+
+  @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in those days' })
+  deprecatedCalls!: readonly DeprecatedUseDto[];
 }
 
 /** What is shown of a client and its usage. */

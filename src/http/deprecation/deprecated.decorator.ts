@@ -24,7 +24,7 @@ export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 /**
  * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
- * calls are counted by client, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
+ * `petstore usage` tells which clients still call it, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return applyDecorators(

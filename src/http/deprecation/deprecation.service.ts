@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf } from '../../auth/caller.js';
+import { DeprecatedCallsService } from '../../auth/deprecated-calls.service.js';
 import { Clock } from '../../clock.js';
 import { Settings } from '../../config/settings.js';
 import { ApiError } from '../../errors/api-error.js';
@@ -18,12 +19,14 @@ export class DeprecationService {
   constructor(
     private readonly clock: Clock,
     private readonly settings: Settings,
+    private readonly byClient: DeprecatedCallsService,
     metrics: Metrics,
   ) {
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
-      'Calls of deprecated operations, by client.',
-      ['method', 'route', 'client'],
+      'Calls of deprecated operations; `petstore usage list --deprecated` tells by whom.',
+      // Not by client: there may be a hundred thousand.
+      ['method', 'route'],
     );
   }
 
@@ -37,8 +40,11 @@ export class DeprecationService {
 
   /** Counts the call; throws operation_removed from the sunset on. */
   admit(deprecation: Deprecation, request: Request): void {
-    const client = callerOf(request)?.clientId ?? 'anonymous';
-    this.calls.inc({ method: request.method, route: routeTemplateOf(request), client });
+    const { method } = request;
+    const route = routeTemplateOf(request);
+    this.calls.inc({ method, route });
+    const clientId = callerOf(request)?.clientId;
+    if (clientId !== undefined) this.byClient.note(clientId, `${method} ${route}`);
     const sunset = effectiveSunset(deprecation, this.settings);
     if (this.clock.now() < sunset) return;
     throw new ApiError(HTTP_ERRORS.operation_removed, {

@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Column } from '../../database/int64.js';
 
 /** Requests that a client was counted in one window of a day or longer. */
@@ -10,6 +10,7 @@ export class QuotaCount {
 
   /** Start of the window, in ms since the Unix epoch. */
   @Int64Column({ name: 'window_start', primary: true })
+  @Index('quota_counts_window')
   windowStart!: bigint;
 
   @Column('integer')

@@ -1,0 +1,132 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { expect, it, onTestFinished } from 'vitest';
+import { Sweeper } from '../src/database/sweeper.js';
+import { KeyBan } from '../src/throttling/memory/key-ban.entity.js';
+import { QuotaCount } from '../src/throttling/memory/quota-count.entity.js';
+import { emptyFolder } from './support/service-process.js';
+import { Store, type StoreOptions } from './support/store.js';
+
+const DAY = 86_400_000;
+const MIB = 2 ** 20;
+
+async function open(options: StoreOptions = {}) {
+  const store = await Store.open({ at: '2026-11-20T12:00:00.000Z', ...options });
+  onTestFinished(() => store.close());
+  const count = async (table: string): Promise<number> => {
+    const [row] = await store.app
+      .get(DataSource)
+      .query<{ n: number }[]>(`SELECT COUNT(*) AS n FROM ${table}`);
+    return row?.n ?? 0;
+  };
+  /** Some 500 bytes a row, from the day before yesterday. */
+  const fill = (rows: number) =>
+    store.app.get(DataSource).query(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+       INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
+       SELECT 'c', 'k' || i, hex(zeroblob(32)), 201, '{}', hex(zeroblob(180)), '2026-11-18T12:00:00.000Z' FROM n`,
+    );
+  return { store, count, fill, sweep: () => store.app.get(Sweeper).sweep() };
+}
+
+it('a start waits for no old rows', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
+  const first = await Store.open({ environment, at: '2026-11-20T12:00:00.000Z' });
+  await first.app.get(DataSource).query(
+    `INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
+     VALUES ('c', 'k', 'd', 201, '{}', '{}', '2026-11-18T12:00:00.000Z')`,
+  );
+  await first.close();
+  const { count, sweep } = await open({ environment });
+  expect(await count('idempotency_entries')).toBe(1);
+  await sweep();
+  expect(await count('idempotency_entries')).toBe(0);
+});
+
+it('old rows go a few at a time: writers come between them, and the log stays small', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'pets.sqlite');
+  const { store, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  await fill(20_000);
+  await store.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
+  let done = false;
+  const sweeping = sweep().then(() => (done = true));
+  let between = 0;
+  let log = 0;
+  while (!done) {
+    expect((await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+      201,
+    );
+    between += 1;
+    log = Math.max(log, (await stat(`${file}-wal`)).size);
+  }
+  await sweeping;
+  expect(await count('idempotency_entries')).toBe(0);
+  // 40 transactions; a writer waits for one at most, however slow the machine is.
+  expect(between).toBeGreaterThanOrEqual(10);
+  expect(log).toBeLessThan(8 * MIB);
+});
+
+it('a stop waits for one batch, not for all', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
+  const first = await Store.open({ environment, at: '2026-11-20T12:00:00.000Z' });
+  const [{ app }] = [first];
+  await app.get(DataSource).query(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+     INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
+     SELECT 'c', 'k' || i, 'd', 201, '{}', '{}', '2026-11-18T12:00:00.000Z' FROM n`,
+  );
+  const sweeping = app.get(Sweeper).sweep();
+  await first.close();
+  await sweeping;
+  const { count } = await open({ environment });
+  expect(await count('idempotency_entries')).toBeGreaterThan(0);
+});
+
+it('bans and counts that nobody asks for any more go, what may be asked for stays', async () => {
+  const { store, sweep } = await open();
+  const { manager } = store.app.get(DataSource);
+  const now = store.clock.now();
+  const ban = (keyId: string, of: Partial<KeyBan>): KeyBan => ({
+    keyId,
+    retryAt: 0n,
+    forgivenUntil: 0n,
+    strikes: 0,
+    lastStrikeAt: 0n,
+    bans: 1,
+    bannedUntil: 0n,
+    liftedAt: 0n,
+    ...of,
+  });
+  await manager.insert(KeyBan, [
+    ban('long past', { bannedUntil: BigInt(now - 2 * DAY), lastStrikeAt: BigInt(now - 2 * DAY) }),
+    ban('banned', { bannedUntil: BigInt(now + 1) }),
+    ban('on the ladder', { bannedUntil: BigInt(now - 1), lastStrikeAt: BigInt(now - 1) }),
+    ban('told to wait', { retryAt: BigInt(now + 1) }),
+    ban('lifted', { liftedAt: BigInt(now - 1) }),
+    ban('of a wrong clock', { bannedUntil: BigInt(now + 3_650 * DAY) }),
+  ]);
+  const day = (ago: number) => BigInt(Math.floor(now / DAY) * DAY - ago * DAY);
+  await manager.insert(QuotaCount, [
+    { key: 'client:1', windowStart: day(91), used: 1 },
+    { key: 'client:1', windowStart: day(90), used: 1 },
+    { key: 'client:1', windowStart: day(0), used: 1 },
+  ]);
+  await sweep();
+  const bans = await manager.find(KeyBan, { order: { keyId: 'ASC' } });
+  expect(bans.map(({ keyId }) => keyId)).toEqual([
+    'banned',
+    'lifted',
+    'of a wrong clock',
+    'on the ladder',
+    'told to wait',
+  ]);
+  expect(bans[2]?.bannedUntil).toBe(BigInt(now + DAY));
+  expect((await manager.find(QuotaCount)).map(({ windowStart }) => windowStart)).toEqual([day(90), day(0)]);
+});
