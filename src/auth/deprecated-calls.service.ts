@@ -91,7 +91,7 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     const key = `${counted.day} ${counted.clientId} ${counted.operation}`;
     const known = this.unwritten.get(key);
     if (known) known.calls += counted.calls;
-    else this.unwritten.set(key, { ...counted });
+    else this.unwritten.set(key, counted);
   }
 
   private async write(): Promise<void> {

@@ -1,12 +1,17 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe } from 'vitest';
 
 /** Servers and programs outside the project that a suite may need. */
-export type Requirement = 'browser' | 'redis';
+export type Requirement = 'browser' | 'faketime' | 'redis';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+/** Where Debian's libfaketime is, which sets the clock of one process; undefined when it is not installed. */
+export const FAKETIME = readdirSync('/usr/lib')
+  .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
+  .find((path) => existsSync(path));
 
 /** The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. */
 export const REDIS_URL = process.env.PETSTORE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -23,6 +28,7 @@ const redisAnswers = await new Promise<boolean>((resolve) => {
 
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
+  faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
 

@@ -1,0 +1,167 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { describeWith, FAKETIME } from './support/requirements.js';
+import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+
+const SECOND = 1_000;
+const HOUR = 3_600;
+/** That of a third ban: a slow machine must not outlast it. */
+const BAN_SECONDS = HOUR;
+/** How often a minute may end just while the clock is set, before that is no excuse any more. */
+const ATTEMPTS = 8;
+
+/** A started service whose clock can be set, beside the machine's, which nobody touches. */
+async function open() {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'clock');
+  /** By how many seconds the service's clock is ahead of the machine's. */
+  const setClock = async (ahead: number): Promise<void> => {
+    // At once: the library may read it at any moment.
+    await writeFile(`${file}.new`, `${ahead < 0 ? '-' : '+'}${Math.abs(ahead)}`);
+    await rename(`${file}.new`, file);
+  };
+  await setClock(0);
+  const start = async () => {
+    const service = await ServiceProcess.start(path, {
+      TZ: 'UTC',
+      NODE_ENV: 'production',
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    });
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    return service;
+  };
+  const json = async (...args: string[]) => {
+    const { stdout } = await petstore(path, [...args, '--json'], { NODE_ENV: 'production' });
+    return JSON.parse(stdout) as { id: string; key: string };
+  };
+  return { path, setClock, start, json };
+}
+
+interface Told {
+  readonly status: number;
+  readonly code: string | undefined;
+  /** By the service's clock, in ms since the Unix epoch, to the second. */
+  readonly at: number;
+  readonly retryAfter: number;
+  readonly reset: number;
+  /** Between these instants of this process it was answered, in ms. */
+  readonly between: readonly [number, number];
+}
+
+async function ask(url: string, key: string): Promise<Told> {
+  const before = performance.now();
+  const response = await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${key}` } });
+  const body = (await response.json()) as { code?: string };
+  return {
+    status: response.status,
+    code: body.code,
+    at: Date.parse(response.headers.get('date') ?? ''),
+    retryAfter: Number(response.headers.get('retry-after')),
+    reset: Number(response.headers.get('x-ratelimit-reset')),
+    between: [before, performance.now()],
+  };
+}
+
+/** Waits until the service's clock is as far ahead of the machine's as it was set. */
+async function clockIs(ahead: number, url: string, key: string): Promise<void> {
+  await expect
+    .poll(async () => Math.abs((await ask(url, key)).at - Date.now() - ahead * SECOND), {
+      timeout: 60_000,
+      interval: 250,
+    })
+    .toBeLessThan(600 * SECOND);
+}
+
+function run(file: string, statement: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const database = new sqlite3.Database(file);
+    database.run(statement, (error) => {
+      database.close();
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** Sends requests until one is refused because the minute is used up, which is answered. */
+async function useUpMinute(url: string, key: string): Promise<Told> {
+  for (let sent = 0; sent < 1_000; sent += 1) {
+    const told = await ask(url, key);
+    if (told.code === 'rate_limit_exceeded') return told;
+  }
+  throw new Error('The minute never was used up.');
+}
+
+describeWith('faketime', 'a started service whose clock is set', () => {
+  it('keeps a ban as long as it was to be, there, back and over a restart', async () => {
+    const { path, setClock, start, json } = await open();
+    const { id } = await json('client', 'create', '--name', 'A', '--plan', 'pro');
+    const { id: keyId, key } = await json('key', 'issue', '--client', id);
+    const { key: other } = await json('key', 'issue', '--client', id);
+    const service = await start();
+    await service.stop();
+    const until = Date.now() + BAN_SECONDS * SECOND;
+    const end = performance.now() + BAN_SECONDS * SECOND;
+    await run(
+      join(path, 'data/petstore.sqlite'),
+      `INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
+       VALUES ('${keyId}', ${until}, 0, 0, ${until}, 3, ${until}, 0)`,
+    );
+    const second = await start();
+    for (const ahead of [0, -HOUR, HOUR, 2 * HOUR, -24 * HOUR]) {
+      await setClock(ahead);
+      await clockIs(ahead, second.url, other);
+      const { code, retryAfter, at, reset, between } = await ask(second.url, key);
+      expect(code, `${ahead} s ahead`).toBe('api_key_banned');
+      // A second of rounding up, and half a second that is too small a step to be noticed.
+      expect(retryAfter * SECOND).toBeGreaterThan(end - between[1] - 2 * SECOND);
+      expect(retryAfter * SECOND).toBeLessThan(end - between[0] + 2 * SECOND);
+      expect(Math.abs(reset - at / SECOND - retryAfter)).toBeLessThanOrEqual(2);
+    }
+    await second.stop();
+    await setClock(-48 * HOUR);
+    const third = await start();
+    const { code, retryAfter } = await ask(third.url, key);
+    expect([code, retryAfter > 0 && retryAfter <= BAN_SECONDS]).toEqual(['api_key_banned', true]);
+  }, 600_000);
+
+  it('ends a key at its instant, and keeps a minute used up that was used up', async () => {
+    const { setClock, start, json } = await open();
+    const { id } = await json('client', 'create', '--name', 'A', '--plan', 'free');
+    const { key } = await json('key', 'issue', '--client', id);
+    const { id: other } = await json('client', 'create', '--name', 'B', '--plan', 'business');
+    const { key: always } = await json('key', 'issue', '--client', other);
+    const { key: soon } = await json('key', 'issue', '--client', other, '--expires', '30m');
+    const { url } = await start();
+    const to = async (ahead: number): Promise<void> => {
+      await setClock(ahead);
+      await clockIs(ahead, url, always);
+    };
+    expect((await ask(url, soon)).status).toBe(200);
+    await to(HOUR);
+    expect((await ask(url, soon)).code).toBe('expired_api_key');
+    await to(0);
+    expect((await ask(url, soon)).status).toBe(200);
+
+    let ahead = 0;
+    for (let attempt = 1; ; attempt += 1) {
+      const before = await useUpMinute(url, key);
+      ahead -= HOUR;
+      await to(ahead);
+      const after = await ask(url, key);
+      // Whole hours: the minute ends when it would have. It may have ended just now.
+      const minutes = [before.at, after.at + HOUR * SECOND].map((at) => Math.floor(at / (60 * SECOND)));
+      if (minutes[0] !== minutes[1] && attempt < ATTEMPTS) continue;
+      expect(after.code).toBe('rate_limit_exceeded');
+      expect(after.retryAfter).toBeLessThanOrEqual(60);
+      break;
+    }
+  }, 600_000);
+});
