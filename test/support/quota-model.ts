@@ -10,9 +10,9 @@ interface Admission {
 
 /**
  * One refusal of a key by its quota: when, and until when it was told to wait, both by a clock that is never set; or that the
- * clock was set.
+ * clock was set, or that a ban was found to last longer than all of it.
  */
-type Refusal = { readonly at: number; readonly told: number } | 'clock set';
+type Refusal = { readonly at: number; readonly told: number } | { readonly cutTo: number } | 'clock set';
 
 /** A step back up to this goes back into no window that has ended. */
 const HELD_MS = MINUTE_MS;
@@ -40,7 +40,8 @@ export class QuotaModel {
   take(request: QuotaRequest, now: number): QuotaVerdict {
     const { windows, keyId } = request;
     const looked = this.peek(request, now);
-    if (looked.bannedUntil !== undefined) return looked;
+    if (looked.bannedUntil !== undefined)
+      return this.isOfOneProcess || keyId === undefined ? looked : this.cut(looked, keyId, now);
     if (looked.admitted) {
       for (const { key, lengthMs } of windows)
         this.admissions.push({ key, lengthMs, start: this.startOf(now, lengthMs) });
@@ -61,6 +62,16 @@ export class QuotaModel {
     this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), refusal]);
     const bannedUntil = this.bannedUntil(keyId);
     return bannedUntil > now ? { ...looked, bannedUntil, banBegins: true } : looked;
+  }
+
+  /** Where clocks may differ, a ban may have been told by one that is ahead. */
+  private cut(looked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
+    const { banned, bans } = this.bansOf(keyId);
+    const { ladderMs } = this.rules;
+    const longest = now + (ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0);
+    if (banned <= longest) return looked;
+    this.refusals.get(keyId)?.push({ cutTo: longest });
+    return { ...looked, bannedUntil: longest };
   }
 
   peek({ windows, keyId }: QuotaRequest, now: number): QuotaVerdict {
@@ -114,6 +125,10 @@ export class QuotaModel {
 
   /** Reads a key's refusals from the first one: which were strikes, and what bans they brought. */
   private bannedUntil(keyId: string): number {
+    return this.bansOf(keyId).banned;
+  }
+
+  private bansOf(keyId: string): { readonly banned: number; readonly bans: number } {
     const { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs } = this.rules;
     let lastTold = Number.NEGATIVE_INFINITY;
     let episodeBegan = Number.NEGATIVE_INFINITY;
@@ -124,6 +139,10 @@ export class QuotaModel {
     for (const refusal of this.refusals.get(keyId) ?? []) {
       if (refusal === 'clock set') {
         lastTold = Number.NEGATIVE_INFINITY;
+        continue;
+      }
+      if ('cutTo' in refusal) {
+        banned = lastTold = lastStrike = refusal.cutTo;
         continue;
       }
       const { at, told } = refusal;
@@ -145,6 +164,6 @@ export class QuotaModel {
       bans += 1;
       strikes = [];
     }
-    return banned + this.ahead;
+    return { banned: banned + this.ahead, bans };
   }
 }

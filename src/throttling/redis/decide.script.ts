@@ -24,7 +24,18 @@ local function refuse(key, windows, arg, rest, kept, answer)
     if used >= tonumber(ARGV[arg + i]) and ends > told then told = ends end
     answer[i + 1] = used
   end
+  local ladder = { ${ladderMs.join(', ')} }
+  local function keep()
+    local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
+    redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+  end
   if banned > now then
+    -- Told by a clock that was ahead of this one: nothing of a ban lasts longer than all of it.
+    local longest = now + ladder[math.min(bans, #ladder)]
+    if banned > longest then
+      banned, retryAt, last = longest, longest, longest
+      keep()
+    end
     answer[1] = banned
     return answer
   end
@@ -37,15 +48,13 @@ local function refuse(key, windows, arg, rest, kept, answer)
   end
   retryAt = told
   if strikes >= ${strikesToBan} then
-    local ladder = { ${ladderMs.join(', ')} }
     bans, strikes = bans + 1, 0
     banned = now + ladder[math.min(bans, #ladder)]
     -- A ban is no good conduct: the time without strikes begins at its end.
     retryAt, last = banned, banned
     answer[1] = -banned
   end
-  local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
-  redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+  keep()
   return answer
 end
 
