@@ -1,14 +1,18 @@
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { KeyUseService } from '../src/auth/key-use.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { Sweeper } from '../src/database/sweeper.js';
+import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
+import type { QuotaVerdict } from '../src/throttling/quota.js';
 import { earnBan, goOn, hammer } from './support/earn-ban.js';
 import { emptyFolder } from './support/service-process.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
+import { TestClock } from './support/test-clock.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -65,6 +69,72 @@ describe('a minute that is used up, when the clock is set', () => {
     expectConsistent(store, await list(store));
     store.clock.step(-HOUR);
     expect((await list(store)).status).toBe(429);
+  });
+});
+
+describe('a minute, however the clock is set', () => {
+  it('admits its limit once for every minute that passes and every step, and tells an end within two minutes', () => {
+    const limit = 5;
+    const step = fc.oneof(
+      fc.integer({ min: -3 * MINUTE, max: 3 * MINUTE }),
+      fc.constantFrom(-HOUR, HOUR, -DAY, DAY, -61 * SECOND, -60 * SECOND, -59 * SECOND),
+    );
+    const move = fc.record({ pass: fc.integer({ min: 0, max: 90 * SECOND }), step: fc.option(step) });
+    let refused = 0;
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+        const clock = new TestClock('2026-11-20T23:58:00.000Z');
+        const counts = new MemoryQuotaStore();
+        let admitted = 0;
+        let steps = 0;
+        for (const { pass, step: by } of [{ pass: 0, step: null }, ...moves]) {
+          clock.advance(pass);
+          if (by !== null) {
+            clock.step(by);
+            steps += 1;
+          }
+          for (let sent = 0; sent < 2 * limit; sent += 1) {
+            const verdict = counts.take(
+              {
+                subject: 'client:1',
+                isClient: true,
+                windows: [{ key: 'client:1', name: 'minute', limit, lengthMs: MINUTE }],
+              },
+              clock.now(),
+            ) as QuotaVerdict;
+            const wait = (verdict.windows[0]?.resetsAt ?? 0) - clock.now();
+            expect(wait).toBeGreaterThan(0);
+            expect(wait).toBeLessThanOrEqual(2 * MINUTE);
+            if (verdict.admitted) admitted += 1;
+            else refused += 1;
+          }
+        }
+        const minutes = Math.floor(clock.steady() / MINUTE) + 2;
+        expect(admitted).toBeLessThanOrEqual(limit * (minutes + steps));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  it('is not opened by steps back alone', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 3 * DAY }), { minLength: 1, maxLength: 20 }),
+        (steps) => {
+          const clock = new TestClock('2026-11-20T12:00:30.000Z');
+          const counts = new MemoryQuotaStore();
+          const windows = [{ key: 'client:1', name: 'minute', limit: 1, lengthMs: MINUTE }];
+          const take = () =>
+            counts.take({ subject: 'client:1', isClient: true, windows }, clock.now()) as QuotaVerdict;
+          expect(take().admitted).toBe(true);
+          for (const by of steps) {
+            clock.step(-by);
+            expect(take().admitted).toBe(false);
+          }
+        },
+      ),
+    );
   });
 });
 
