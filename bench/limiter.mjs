@@ -116,7 +116,8 @@ async function redis(name) {
 async function overRedis(name, connection, prefix) {
   if (name === 'ours') {
     const { RedisQuotaStore } = await import('../dist/src/throttling/redis/redis-quota-store.js');
-    const store = new RedisQuotaStore(connection, prefix);
+    const { RedisKeys } = await import('../dist/src/throttling/redis/redis-keys.js');
+    const store = new RedisQuotaStore(connection, new RedisKeys(prefix));
     return (client) => store.take(requestOf(client, 1e9, 1e9), Date.now());
   }
   if (name === 'rate-limiter-flexible') {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
+import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
 import { describeQuotaStore } from './support/quota-store-suite.js';
 import { describeWith, REDIS_URL } from './support/requirements.js';
@@ -25,7 +26,7 @@ describeWith('redis', 'over a real Redis', () => {
           Array.from({ length: instances }, () => {
             const redis = new Redis(REDIS_URL);
             connections.push(redis);
-            return new RedisQuotaStore(redis, prefix, rules);
+            return new RedisQuotaStore(redis, new RedisKeys(prefix), rules);
           }),
         );
       },

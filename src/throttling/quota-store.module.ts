@@ -29,17 +29,8 @@ const REDIS_PREFIX = 'petstore:quota:';
       useFactory: async ({ redisUrl }: Settings, metrics: Metrics, memory: MemoryQuotaStore) => {
         if (redisUrl === null) return memory;
         // Read only now: without REDIS_URL no start waits for it.
-        const { RedisLink } = await import('./redis/redis-link.js');
-        const { RedisQuotaStore } = await import('./redis/redis-quota-store.js');
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
-        const link = new RedisLink(redisUrl, REDIS_PREFIX, metrics);
-        await link.open();
-        return new ResilientQuotaStore(
-          link,
-          new RedisQuotaStore(link.redis, REDIS_PREFIX),
-          memory,
-          memory.unsaved,
-        );
+        return ResilientQuotaStore.open({ url: redisUrl, prefix: REDIS_PREFIX }, memory, metrics);
       },
     },
     QuotaWriteBehind,

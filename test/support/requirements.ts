@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
 /** Servers and programs outside the project that a suite may need. */
-export type Requirement = 'browser' | 'faketime' | 'redis';
+export type Requirement = 'browser' | 'faketime' | 'redis' | 'redis-server';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -26,9 +27,15 @@ const redisAnswers = await new Promise<boolean>((resolve) => {
   socket.on('error', () => resolve(false));
 });
 
+/** Whether this machine can start a Redis of its own. */
+const hasRedisServer = (process.env.PATH ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'redis-server')));
+
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
+  'redis-server': () => (hasRedisServer ? undefined : 'there is no redis-server in PATH'),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
 

@@ -1,5 +1,8 @@
 import type { BanRules } from '../bans.js';
 
+/** How long keys outlive what they are for, in milliseconds. */
+export const MARGIN_MS = 60_000;
+
 /**
  * Decides requests in Redis, one after the other and atomically. The same steps as MemoryQuotaStore; the suite of
  * the stores holds them against each other. The common case, an admitted request of a key that was never refused,
@@ -7,9 +10,10 @@ import type { BanRules } from '../bans.js';
  *
  * KEYS, for every request: state of the API key, then one counter a window, its name ending in the window.
  * ARGV, for every request: how many windows; what only the uncommon case needs, as JSON (now, whether there is an API
- * key, length in ms of every window); the limit of every window. Few, because each costs as much as a small command.
- * Answers, for every request: the use of every window after it if it is admitted; else the end of the ban or 0
- * before that, negative when the ban begins with this request.
+ * key, length in ms of every window, what every window was last seen at); the limit of every window. Few, because each
+ * costs as much as a small command. A window that begins here goes on from what it was last seen at: Redis has lost it.
+ * Answers, for every request: the use of every window after it if it is admitted, the first negative when Redis had lost
+ * one; else the end of the ban or 0 before that, negative when the ban begins with this request.
  */
 export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
   return `
@@ -59,19 +63,30 @@ local function refuse(key, windows, arg, rest, kept, answer)
 end
 
 local function take(key, windows, arg)
-  local answer, fits = {}, true
+  local answer, fits, lost = {}, true, nil
   local state = redis.call('GET', KEYS[key])
   for i = 1, windows do
     local used = redis.call('INCR', KEYS[key + i])
-    -- A counter leaves some time after its window has ended.
-    if used == 1 then redis.call('PEXPIRE', KEYS[key + i], cjson.decode(ARGV[arg])[i + 2] + ${MARGIN_MS}) end
+    if used == 1 then
+      local rest = cjson.decode(ARGV[arg])
+      local seen = rest[2 + windows + i] or 0
+      if seen > 0 then
+        used = redis.call('INCRBY', KEYS[key + i], seen)
+        lost = true
+      end
+      -- A counter leaves some time after its window has ended.
+      redis.call('PEXPIRE', KEYS[key + i], rest[2 + i] + ${MARGIN_MS})
+    end
     if used > tonumber(ARGV[arg + i]) then fits = false end
     answer[i] = used
   end
-  if fits and not state then return answer end
+  if fits and not state and not lost then return answer end
   local rest = cjson.decode(ARGV[arg])
   local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
-  if fits and kept[1] <= rest[1] then return answer end
+  if fits and kept[1] <= rest[1] then
+    if lost then answer[1] = -answer[1] end
+    return answer
+  end
   return refuse(key, windows, arg, rest, kept, answer)
 end
 
@@ -95,6 +110,3 @@ local answer = { values[1] and cjson.decode(values[1])[1] or 0 }
 for i = 2, #KEYS do answer[i] = tonumber(values[i] or 0) end
 return answer
 `;
-
-/** How long keys outlive what they are for, in milliseconds. */
-const MARGIN_MS = 60_000;

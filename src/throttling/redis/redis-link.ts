@@ -1,28 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import type { Counter, Gauge } from 'prom-client';
 import type { Metrics } from '../../metrics/metrics.js';
+import { inTime } from './in-time.js';
+import { InstanceCount } from './instance-count.js';
+import type { RedisKeys } from './redis-keys.js';
+import { CLOSED, RedisState } from './redis-state.js';
+import { RetryPauses } from './retry-pauses.js';
 
-/** Longest that a request waits for Redis, in milliseconds. */
-const COMMAND_TIMEOUT_MS = 50;
-/** How often an instance says that it is there, and how long it counts without, in milliseconds. */
+/** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
-const FORGOTTEN_MS = 10_000;
-/** How often Redis is asked whether it is back, in milliseconds. */
-const PROBE_MS = 250;
+/** How long connecting, and then the first command, may take, in milliseconds. */
+const FIRST_LIMIT_MS = 1_000;
 
-const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
-
-/** A write on purpose: a Redis that is full or a replica would answer a PING. */
-const HEARTBEAT_SCRIPT = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]))
-return redis.call('ZCARD', KEYS[1])
-`;
+/** What is done with Redis beside the requests. */
+export interface RedisDuties {
+  /** Does what a decision does: only then is it known that the next one will be answered. */
+  probe(): Promise<unknown>;
+  /** Tells Redis what it may not know; with `all` what it may have lost, too. */
+  handOver(all: boolean): Promise<void>;
+}
 
 /**
  * The connection to Redis and whether it can be relied on. Requests use it only while `isUp`; asking whether it
@@ -30,107 +25,135 @@ return redis.call('ZCARD', KEYS[1])
  */
 export class RedisLink {
   readonly redis: Redis;
-  private readonly logger = new Logger('Redis');
-  private readonly id = randomUUID();
-  private readonly up: Gauge;
-  private readonly changes: Counter<'to'>;
+  readonly instances: InstanceCount;
+  private readonly state: RedisState;
+  private readonly pauses = new RetryPauses();
+  private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
-  private told = false;
-  private upNow = false;
-  private seen = 1;
+  private lostCounts = false;
+  /** Why the connection was refused: a command then says only that it could not be sent. */
+  private refusal: Error | undefined;
 
+  /** `limitMs` is how long Redis may take to answer. */
   constructor(
     url: string,
-    private readonly prefix: string,
+    keys: RedisKeys,
     metrics: Metrics,
+    private readonly limitMs: number,
   ) {
+    this.state = new RedisState(metrics);
     this.redis = new Redis(url, {
       lazyConnect: true,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      connectTimeout: 1_000,
-      retryStrategy: (attempt) => Math.min(attempt * 50, 500),
+      connectTimeout: FIRST_LIMIT_MS,
+      // A Redis that stands still does not close its side; the next connection must not meet this one.
+      disconnectTimeout: 1,
+      // The probe finds out whether it is ready, and when to connect again.
+      enableReadyCheck: false,
+      retryStrategy: () => null,
+      disableClientInfo: true,
     });
-    // Whatever it says arrives at the commands too; without a listener it would end the process.
-    this.redis.on('error', () => undefined);
-    this.redis.on('close', () => this.failed(new Error('the connection was closed')));
-    this.up = metrics.gauge(
-      'petstore_quota_redis_up',
-      'Whether quotas are counted in Redis (1) or by this instance alone (0).',
-    );
-    this.changes = metrics.counter(
-      'petstore_quota_redis_changes_total',
-      'Changes between counting in Redis and alone.',
-      ['to'],
-    );
-    this.up.set(0);
+    // Why a connection was refused arrives here alone; and without a listener it would end the process.
+    this.redis.on('error', (error: Error) => {
+      this.refusal = error;
+      this.state.noteReason(error);
+    });
+    this.redis.on('close', () => this.failed(new Error(CLOSED)));
+    this.instances = new InstanceCount(this.redis, keys, metrics);
   }
 
   /** Whether requests may be decided in Redis. */
   get isUp(): boolean {
-    return this.upNow;
+    return this.state.isUp;
   }
 
-  /** How many instances shared Redis when it was last asked; at least 1. */
-  get instances(): number {
-    return this.seen;
-  }
-
-  /** Connects, waiting at most a second; without Redis it goes on trying and answers all the same. */
-  async open(): Promise<void> {
-    await this.redis.connect().catch(() => undefined);
+  /** Connects, waiting at most some two seconds; without Redis it goes on trying and answers all the same. */
+  async open(duties: RedisDuties): Promise<void> {
+    this.duties = duties;
     await this.beat();
   }
 
   /** Logs how it stands at the start; the logger is not there yet when the connection is opened. */
   tell(): void {
-    this.told = true;
-    if (this.upNow) this.logger.log(COUNTED_IN_REDIS);
-    else this.logger.warn('Redis does not answer; quotas are counted by this instance alone until it does');
+    this.state.tell();
   }
 
-  /** Records that Redis failed a request: from now on this instance counts alone, until a heartbeat succeeds. */
+  /** Records that Redis failed a request: from now on this instance counts alone, until a probe succeeds. */
   failed(error: unknown): void {
-    if (!this.upNow || this.closed) return;
-    this.upNow = false;
-    this.up.set(0);
-    this.changes.inc({ to: 'alone' });
-    const reason = error instanceof Error ? error.message : String(error);
-    this.logger.warn(`Redis failed (${reason}); this instance counts alone, at 1/${this.seen} of each limit`);
-    // Answers still under way would be taken for those of later commands.
-    this.redis.disconnect(true);
-    this.schedule(PROBE_MS);
+    if (!this.isUp || this.closed) return;
+    this.state.setDown(error, this.instances.number);
+    // What is still under way must not be decided there as well, as far as that can be helped.
+    this.redis.disconnect();
+    this.schedule(this.pauses.next());
   }
 
-  /** Says good-bye and disconnects. */
+  /** Redis has lost counts: they are handed over at once. */
+  lost(): void {
+    if (!this.isUp || this.lostCounts) return;
+    this.lostCounts = true;
+    this.schedule(0);
+  }
+
+  /** Hands over what Redis was not told yet, says good-bye and disconnects. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
-    if (this.upNow) await this.redis.zrem(this.instancesKey, this.id).catch(() => undefined);
+    if (this.isUp) await this.leave().catch(() => undefined);
     this.redis.disconnect();
   }
 
+  private async leave(): Promise<void> {
+    await this.duties?.handOver(false);
+    await inTime(this.instances.leave(), this.limitMs);
+  }
+
   private async beat(): Promise<void> {
+    if (this.isUp) await this.stay().catch((error: unknown) => this.failed(error));
+    else await this.comeBack();
+    if (this.isUp) this.schedule(HEARTBEAT_MS);
+  }
+
+  private async stay(): Promise<void> {
+    const { isNew } = await inTime(this.instances.beat(), this.limitMs);
+    await inTime(this.probe(), this.limitMs);
+    // It knew of this instance two seconds ago: it was flushed.
+    const all = isNew || this.lostCounts;
+    this.lostCounts = false;
+    await this.duties?.handOver(all);
+  }
+
+  private async comeBack(): Promise<void> {
+    this.refusal = undefined;
     try {
-      const count = await this.redis.eval(HEARTBEAT_SCRIPT, 1, this.instancesKey, this.id, FORGOTTEN_MS);
-      if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
-      this.seen = Math.max(1, count as number);
+      if (this.redis.status !== 'ready') await this.redis.connect();
+      this.instances.keep();
+      // What comes first may be slower, such as the script that Redis does not have yet.
+      await inTime(this.probe(), FIRST_LIMIT_MS);
+      await inTime(this.probe(), this.limitMs);
+      await inTime(this.instances.beat(), this.limitMs);
+      await this.duties?.handOver(true);
       this.recovered();
     } catch (error) {
-      this.failed(error);
+      this.state.noteReason(this.refusal ?? error);
+      // Each attempt on a connection of its own: a replica may be another server by then, a password be set right.
+      this.redis.disconnect();
+      this.schedule(this.pauses.next());
     }
-    this.schedule(this.upNow ? HEARTBEAT_MS : PROBE_MS);
+  }
+
+  private async probe(): Promise<void> {
+    await this.duties?.probe();
   }
 
   private recovered(): void {
-    if (this.upNow || this.closed) return;
-    this.upNow = true;
-    this.up.set(1);
-    this.changes.inc({ to: 'redis' });
-    if (this.told) this.logger.log(COUNTED_IN_REDIS);
+    if (this.isUp || this.closed) return;
+    // The connection may have gone while the last answer was on its way to us.
+    if (this.redis.status !== 'ready') throw new Error(CLOSED);
+    this.pauses.up();
+    this.state.setUp();
   }
 
   private schedule(delayMs: number): void {
@@ -139,9 +162,5 @@ export class RedisLink {
     this.timer = setTimeout(() => void this.beat(), delayMs);
     // Heartbeats alone keep no process alive.
     this.timer.unref();
-  }
-
-  private get instancesKey(): string {
-    return `${this.prefix}instances`;
   }
 }

@@ -1,36 +1,51 @@
 import type { Redis } from 'ioredis';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
-import type { QuotaRequest, QuotaVerdict } from '../quota.js';
+import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { PEEK_SCRIPT, takeScript } from './decide.script.js';
 import { DecisionBatches } from './decision-batches.js';
+import { handoverScript } from './handover.script.js';
+import { inTime } from './in-time.js';
+import type { KnownCount } from './known-counts.js';
+import type { RedisKeys } from './redis-keys.js';
+
+/** How long handing over one batch may take, in milliseconds; no request waits for it. */
+const HANDOVER_LIMIT_MS = 1_000;
 
 /** What `defineCommand` adds to a connection: EVALSHA, and EVAL once after a NOSCRIPT. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
+  handOverQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
+  /** Called when Redis turns out to have lost counts. */
+  onLoss: () => void = () => undefined;
   private readonly redis: Redis & QuotaCommands;
   private readonly batches: DecisionBatches;
 
-  /** `prefix` begins every key, so that several services can share one Redis. */
+  /** `limitMs` is how long Redis may take to answer; without it, as long as it likes. */
   constructor(
     redis: Redis,
-    private readonly prefix: string,
+    private readonly keys: RedisKeys,
     rules: BanRules = BAN_RULES,
+    private readonly limitMs?: number,
   ) {
     super();
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
     redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
+    redis.defineCommand('handOverQuotas', { lua: handoverScript(rules) });
     const commands = redis as Redis & QuotaCommands;
     this.redis = commands;
-    this.batches = new DecisionBatches((keys, args) => commands.takeQuotas(keys.length, ...keys, ...args));
+    this.batches = new DecisionBatches((names, args) =>
+      this.limited(commands.takeQuotas(names.length, ...names, ...args)),
+    );
   }
 
-  async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+  /** `seen` is what each window was last seen at: a Redis that has lost it goes on from there. */
+  async take(request: QuotaRequest, now: number, seen: readonly number[] = []): Promise<QuotaVerdict> {
     const { windows, keyId } = request;
     const limits: number[] = [];
     let rest = `[${now},${keyId !== undefined}`;
@@ -38,9 +53,13 @@ export class RedisQuotaStore extends QuotaStore {
       limits.push(limit);
       rest += `,${lengthMs}`;
     }
+    for (const used of seen) rest += `,${used}`;
     const answer = await this.batches.add(this.keysOf(request, now), [windows.length, `${rest}]`, ...limits]);
     const numbers = numbersOf(answer);
-    if (numbers.length === windows.length) return verdictOf(request, now, true, 0, numbers);
+    if (numbers.length === windows.length) {
+      if (numbers.some((used) => used < 0)) this.onLoss();
+      return verdictOf(request, now, true, 0, numbers.map(Math.abs));
+    }
     const [ban = 0, ...used] = numbers;
     const verdict = verdictOf(request, now, false, Math.abs(ban), used);
     return ban < 0 ? { ...verdict, banBegins: true } : verdict;
@@ -48,28 +67,57 @@ export class RedisQuotaStore extends QuotaStore {
 
   async peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const keys = this.keysOf(request, now);
-    const [lastBan = 0, ...used] = numbersOf(await this.redis.peekQuota(keys.length, ...keys));
+    const answer = await this.limited(this.redis.peekQuota(keys.length, ...keys));
+    const [lastBan = 0, ...used] = numbersOf(answer);
     const bannedUntil = request.keyId !== undefined && lastBan > now ? lastBan : 0;
     const fits = request.windows.every(({ limit }, index) => (used[index] ?? 0) < limit);
     return verdictOf(request, now, fits && bannedUntil === 0, bannedUntil, used);
   }
 
   async unban(keyId: string, subjectId: string): Promise<void> {
-    await this.redis.del(this.stateKey(subjectId, keyId));
+    await this.limited(this.redis.del(this.keys.state(subjectId, keyId)));
+  }
+
+  /** Decides a request of nobody, in the way and at the cost of any other. */
+  async probe(): Promise<void> {
+    const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
+    await this.take({ subject: 'probe', isClient: false, windows: [window] }, 0);
+  }
+
+  /** Tells Redis of counts and bans that it may have lost; answers the counts after it. See handoverScript. */
+  async handOver(
+    id: string,
+    counts: readonly { readonly known: KnownCount; readonly seen: number; readonly alone: number }[],
+    bans: readonly { readonly keyId: string; readonly subject: string; readonly until: number }[],
+  ): Promise<number[]> {
+    const names = [this.keys.handedOver(id)];
+    const args = [counts.length];
+    for (const { known, seen, alone } of counts) {
+      names.push(this.keys.counter(known.key, known.lengthMs, known.number));
+      args.push(seen, alone, known.lengthMs);
+    }
+    for (const { keyId, subject, until } of bans) {
+      names.push(this.keys.state(subject, keyId));
+      args.push(until);
+    }
+    const answer = await inTime(
+      this.redis.handOverQuotas(names.length, ...names, ...args),
+      HANDOVER_LIMIT_MS,
+    );
+    const used = numbersOf(answer);
+    if (used.length !== counts.length) throw new Error('it answered for other counts');
+    return used;
+  }
+
+  private limited<T>(answer: Promise<T>): Promise<T> {
+    return this.limitMs === undefined ? answer : inTime(answer, this.limitMs);
   }
 
   private keysOf({ subject, windows, keyId = '' }: QuotaRequest, now: number): string[] {
-    const keys = [this.stateKey(subject, keyId)];
-    for (const { key, lengthMs } of windows) {
-      keys.push(
-        `${this.prefix}${subject}${key.slice(subject.length)}:${lengthMs}:${Math.floor(now / lengthMs)}`,
-      );
-    }
+    const keys = [this.keys.state(subject, keyId)];
+    for (const { key, lengthMs } of windows)
+      keys.push(this.keys.counter(key, lengthMs, Math.floor(now / lengthMs)));
     return keys;
-  }
-
-  private stateKey(subject: string, keyId: string): string {
-    return `${this.prefix}${subject}:key:${keyId}`;
   }
 }
 

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
-import { UnsavedChanges } from '../memory/unsaved-changes.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
-import type { QuotaStore } from '../quota-store.js';
 import type { RedisLink } from './redis-link.js';
+import type { RedisQuotaStore } from './redis-quota-store.js';
 import { ResilientQuotaStore } from './resilient-quota-store.js';
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
@@ -12,14 +11,14 @@ const WAIT_MS = 30;
 
 it('decides a request that has waited for Redis across the end of a window in the window that is then', async () => {
   const alone = new MemoryQuotaStore();
-  const link = { isUp: true, instances: 1, failed: () => undefined } as unknown as RedisLink;
+  const link = { isUp: true, instances: { number: 1 }, failed: () => undefined } as unknown as RedisLink;
   const silent = {
     take: async () => {
       await setTimeout(WAIT_MS);
       throw new Error('Command timed out');
     },
-  } as unknown as QuotaStore;
-  const store = new ResilientQuotaStore(link, silent, alone, new UnsavedChanges());
+  } as unknown as RedisQuotaStore;
+  const store = new ResilientQuotaStore(link, silent, alone);
   const windows = [
     { key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS },
     { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },

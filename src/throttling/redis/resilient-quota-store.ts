@@ -1,37 +1,77 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { UnsavedChanges } from '../memory/unsaved-changes.js';
+import type { Metrics } from '../../metrics/metrics.js';
+import { BAN_RULES } from '../bans.js';
+import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import type { RedisLink } from './redis-link.js';
+import { Handover } from './handover.js';
+import { ANSWER_LIMIT_MS } from './in-time.js';
+import { KnownCounts } from './known-counts.js';
+import { RedisKeys } from './redis-keys.js';
+import { RedisLink } from './redis-link.js';
+import { RedisQuotaStore } from './redis-quota-store.js';
+import { shareOf, toldOf } from './share.js';
 
 /**
- * Counts in Redis, and in this process while Redis fails: then at the limit divided by the instances last seen,
- * so that together they admit no more than the plan. No request fails for want of Redis. What this instance admits is
- * noted for the journal, where the days of all instances add up.
+ * Counts in Redis, and in this process while Redis fails: then this instance goes on from what Redis last answered, and
+ * admits its share of what was left, so that together they admit no more than the plan. No request fails for want of
+ * Redis. What this instance admits is noted for the journal, where the days of all instances add up.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly known = new KnownCounts();
+
   constructor(
     private readonly link: RedisLink,
-    private readonly shared: QuotaStore,
-    private readonly alone: QuotaStore,
-    private readonly unsaved: UnsavedChanges,
+    private readonly shared: RedisQuotaStore,
+    private readonly alone: MemoryQuotaStore,
   ) {
     super();
   }
 
+  /**
+   * Connects to the Redis of a URL; every key begins with the prefix, and `limitMs` is how long a request waits for
+   * Redis, by default 50 ms. Ready without Redis, too.
+   */
+  static async open(
+    { url, prefix, limitMs = ANSWER_LIMIT_MS }: { url: string; prefix: string; limitMs?: number },
+    alone: MemoryQuotaStore,
+    metrics: Metrics,
+  ): Promise<ResilientQuotaStore> {
+    const keys = new RedisKeys(prefix);
+    const link = new RedisLink(url, keys, metrics, limitMs);
+    const shared = new RedisQuotaStore(link.redis, keys, BAN_RULES, limitMs);
+    const store = new ResilientQuotaStore(link, shared, alone);
+    const handover = new Handover(store.known, shared);
+    shared.onLoss = () => link.lost();
+    await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
+    return store;
+  }
+
   async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const verdict = await this.decide((store, asked, at) => store.take(asked, at), request, now);
+    const verdict = await this.decide(
+      (at) => this.takeShared(request, at),
+      (at) => this.takeAlone(request, at),
+      now,
+    );
     if (verdict.admitted && request.isClient) this.note(request, now);
     return verdict;
   }
 
   peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    return this.decide((store, asked, at) => store.peek(asked, at), request, now);
+    return this.decide(
+      (at) => this.shared.peek(request, at),
+      async (at) => {
+        const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
+        return toldOf(await this.alone.peek(share, at), request, this.link.instances.number);
+      },
+      now,
+    );
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
+    this.known.forgetBan(keyId);
     await this.alone.unban(keyId, subjectId, now);
-    await this.shared.unban(keyId, subjectId, now);
+    await this.shared.unban(keyId, subjectId);
   }
 
   override clockStepped(by: number): void {
@@ -46,36 +86,58 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     await this.link.close();
   }
 
-  private note({ subject, windows }: QuotaRequest, now: number): void {
-    if (!windows.some(({ key, lengthMs }) => key === subject && lengthMs === DAY_MS)) return;
-    this.unsaved.noteCount(subject, now - (now % MINUTE_MS), now - (now % DAY_MS));
-  }
-
   private async decide(
-    ask: (store: QuotaStore, request: QuotaRequest, now: number) => QuotaVerdict | Promise<QuotaVerdict>,
-    request: QuotaRequest,
+    inRedis: (now: number) => Promise<QuotaVerdict>,
+    alone: (now: number) => Promise<QuotaVerdict>,
     now: number,
   ): Promise<QuotaVerdict> {
     const began = performance.now();
     if (this.link.isUp) {
       try {
-        return await ask(this.shared, request, now);
+        return await inRedis(now);
       } catch (error) {
         this.link.failed(error);
       }
     }
     // It may have waited across the end of a window, which must not be opened again for others.
-    const waited = performance.now() - began;
-    return ask(this.alone, shareOf(request, this.link.instances), now + Math.floor(waited));
+    return alone(now + Math.floor(performance.now() - began));
   }
-}
 
-/** The request with each limit divided by the number of instances, but never less than 1. */
-function shareOf(request: QuotaRequest, instances: number): QuotaRequest {
-  if (instances === 1) return request;
-  const windows = request.windows.map((window) => ({
-    ...window,
-    limit: Math.max(1, Math.floor(window.limit / instances)),
-  }));
-  return { ...request, windows };
+  private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+    const known = this.known.of(request, now);
+    const seen = known.map((count) => count.seen);
+    const verdict = await this.shared.take(request, now, seen);
+    if (this.known.learn(known, verdict)) this.link.lost();
+    if (this.known.learnBan(request, verdict)) this.followBan(request, verdict);
+    return verdict;
+  }
+
+  private async takeAlone(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+    const known = this.known.of(request, now);
+    const { number } = this.link.instances;
+    const verdict = await this.alone.take(shareOf(request, known, number), now);
+    if (verdict.admitted) this.known.admittedAlone(known);
+    if (verdict.bannedUntil !== undefined) this.known.learnBan(request, verdict);
+    return toldOf(verdict, request, number);
+  }
+
+  /** What Redis says of a ban holds in this process, too, should Redis fail. */
+  private followBan({ keyId = '' }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
+    this.alone.forgetBan(keyId);
+    if (bannedUntil === undefined) return;
+    const state = {
+      bannedUntil,
+      retryAt: bannedUntil,
+      lastStrikeAt: bannedUntil,
+      bans: 1,
+      strikes: 0,
+      forgivenUntil: 0,
+    };
+    this.alone.restoreBans([{ keyId, state }], at);
+  }
+
+  private note({ subject, windows }: QuotaRequest, now: number): void {
+    if (!windows.some(({ key, lengthMs }) => key === subject && lengthMs === DAY_MS)) return;
+    this.alone.unsaved.noteCount(subject, now - (now % MINUTE_MS), now - (now % DAY_MS));
+  }
 }

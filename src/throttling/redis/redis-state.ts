@@ -1,0 +1,77 @@
+import { Logger } from '@nestjs/common';
+import type { Counter, Gauge } from 'prom-client';
+import type { Metrics } from '../../metrics/metrics.js';
+
+/** Why Redis failed when its connection has gone. */
+export const CLOSED = 'the connection was closed';
+/** What ioredis says of it to who sends a command then. */
+const NOT_WRITABLE = "Stream isn't writeable";
+const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
+
+/** Whether quotas are counted in Redis or alone; each change is one line in the log, and counted. */
+export class RedisState {
+  private readonly logger = new Logger('Redis');
+  private readonly up: Gauge;
+  private readonly changes: Counter<'to'>;
+  private told = false;
+  private upNow = false;
+  private reason = 'not asked yet';
+
+  constructor(metrics: Metrics) {
+    this.up = metrics.gauge(
+      'petstore_quota_redis_up',
+      'Whether quotas are counted in Redis (1) or by this instance alone (0).',
+    );
+    this.changes = metrics.counter(
+      'petstore_quota_redis_changes_total',
+      'Changes between counting in Redis and alone.',
+      ['to'],
+    );
+    this.up.set(0);
+  }
+
+  /** Whether quotas are counted in Redis. */
+  get isUp(): boolean {
+    return this.upNow;
+  }
+
+  /** Logs how it stands at the start; before it the logger is not there. */
+  tell(): void {
+    this.told = true;
+    if (this.upNow) this.logger.log(COUNTED_IN_REDIS);
+    else
+      this.logger.warn(
+        `Redis cannot be used (${this.reason}); quotas are counted by this instance alone until it can`,
+      );
+  }
+
+  /** Redis is used from now on. */
+  setUp(): void {
+    this.upNow = true;
+    this.up.set(1);
+    this.changes.inc({ to: 'redis' });
+    if (this.told) this.logger.log(COUNTED_IN_REDIS);
+  }
+
+  /** Redis is not used from now on; `instances` is how many divide the limits. */
+  setDown(error: unknown, instances: number): void {
+    this.upNow = false;
+    this.up.set(0);
+    this.changes.inc({ to: 'alone' });
+    const reason = reasonOf(error);
+    this.logger.warn(
+      `Redis failed (${reason}); this instance counts alone, at 1/${instances} of what is left of each limit`,
+    );
+  }
+
+  /** Why Redis cannot be used, for the line at the start. */
+  noteReason(error: unknown): void {
+    this.reason = reasonOf(error);
+  }
+}
+
+/** Why Redis failed, in its own words, without where in a script it did. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.startsWith(NOT_WRITABLE) ? CLOSED : text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
+}
