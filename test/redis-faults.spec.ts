@@ -293,6 +293,29 @@ describeWith('redis-server', 'when Redis', () => {
     expect(lines).toEqual([expect.stringContaining('CLUSTERDOWN')]);
   });
 
+  it('is flushed and all of a client’s requests go to another instance, 2 is the worst', async () => {
+    const { server, instances } = await together(2);
+    const [one, other] = instances as [Instance, Instance];
+    let { admitted } = await send([one], 'a', LIMIT);
+    server.command('FLUSHALL');
+    admitted += (await send([other], 'a', 2 * LIMIT)).admitted;
+    expect(admitted).toBeLessThanOrEqual(2 * LIMIT);
+    await expect.poll(async () => (await send([other], 'b', 1), usedOf(one, 'a')), BACK_WITHIN).toBe(LIMIT);
+    expect((await send(instances, 'a', LIMIT)).admitted).toBe(0);
+  });
+
+  it('is away while instances start, each admits the whole limit until it comes', async () => {
+    const server = await RedisServer.start();
+    onTestFinished(() => server.remove());
+    await server.kill();
+    const instances = [await open(server.url), await open(server.url)];
+    const { admitted } = await send(instances, 'a', 4 * LIMIT);
+    expect(admitted).toBe(2 * LIMIT);
+    await server.start();
+    await untilUp(instances);
+    expect((await send(instances, 'a', LIMIT)).admitted).toBe(0);
+  });
+
   it.each([
     ['asks for a password that was not given', '//', 'NOAUTH'],
     ['asks for another password', '//:wrong@', 'WRONGPASS'],
