@@ -37,6 +37,8 @@ export class RedisState {
 
   /** Logs how it stands at the start; before it the logger is not there. */
   tell(): void {
+    // Two tokens stand for one store, and Nest calls its hook for each.
+    if (this.told) return;
     this.told = true;
     if (this.upNow) this.logger.log(COUNTED_IN_REDIS);
     else
