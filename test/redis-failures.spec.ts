@@ -155,6 +155,22 @@ describeWith('redis', 'quotas in Redis', () => {
     await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
   });
 
+  it('a ban that cannot be lifted while Redis is away is a 503 that says when to try again', async () => {
+    const proxy = await Proxy.open();
+    const store = await open(proxy.url);
+    await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
+    const { id } = await store.issueKey();
+    const { key } = await store.issueKey({ scopes: ['admin'] });
+    const unban = () => store.request('POST', `/admin/keys/${id}/unban`, { key });
+    expect((await unban()).status).toBe(200);
+    proxy.weather = 'refusing';
+    proxy.cut();
+    await expect.poll(() => isUp(store), BACK_WITHIN).toBe(0);
+    const refused = await unban();
+    expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(refused.headers.get('retry-after')).toBe('1');
+  });
+
   it('a script that Redis has lost is sent again', async () => {
     const store = await open(REDIS_URL);
     expect(left(await store.request('GET', '/v1/pets'))).toBe(299);

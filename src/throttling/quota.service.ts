@@ -74,9 +74,13 @@ export class QuotaService {
     return this.journal.days(subjectIds, since);
   }
 
-  /** Lifts the ban of a key and forgets its strikes. */
-  unban(keyId: string, subjectId: string): Promise<void> {
-    return this.store.unban(keyId, subjectId, this.now());
+  /** Lifts the ban of a key and forgets its strikes. Throws service_unavailable when that cannot be kept. */
+  async unban(keyId: string, subjectId: string): Promise<void> {
+    try {
+      await this.store.unban(keyId, subjectId, this.now());
+    } catch (error) {
+      throw refusalOfFailure(error, 'the ban cannot be lifted');
+    }
   }
 
   /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
@@ -124,10 +128,10 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
 }
 
 /** What the store could not read may be there in a second; a refusal that the store itself made stays as it is. */
-function refusalOfFailure(error: unknown): ApiError {
+function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError(HTTP_ERRORS.service_unavailable, {
-    params: { reason: 'the quota cannot be read' },
+    params: { reason },
     headers: { 'Retry-After': '1' },
     cause: error,
   });
