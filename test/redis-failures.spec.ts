@@ -56,12 +56,14 @@ class Proxy {
   }
 
   private answer(bytes: Buffer, down: Socket): void {
-    if (this.weather === 'slow') setTimeout(() => down.write(bytes), 120).unref();
+    if (this.weather === 'slow') setTimeout(() => down.write(bytes), 3 * LIMIT_MS).unref();
     else if (this.weather === 'garbage') down.write('HTTP/1.1 200 OK\r\n\r\nhello');
     else down.write(bytes);
   }
 }
 
+/** Longest that a request waits for Redis, in milliseconds: enough for a healthy one on the slowest machine. */
+const LIMIT_MS = 2_000;
 /** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000 };
 
@@ -71,7 +73,10 @@ const metric = async (store: Store, name: string) => {
 };
 
 async function open(redisUrl: string): Promise<Store> {
-  const store = await Store.open({ plan: 'pro', environment: { REDIS_URL: redisUrl } });
+  const store = await Store.open({
+    plan: 'pro',
+    environment: { REDIS_URL: redisUrl, REDIS_TIMEOUT_MS: String(LIMIT_MS) },
+  });
   onTestFinished(() => store.close());
   return store;
 }

@@ -6,7 +6,7 @@ import { Metrics } from '../src/metrics/metrics.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../src/throttling/quota.js';
 import { BAN_RULES } from '../src/throttling/bans.js';
-import { ANSWER_LIMIT_MS } from '../src/throttling/redis/in-time.js';
+
 import { InstanceCount } from '../src/throttling/redis/instance-count.js';
 import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
@@ -361,7 +361,8 @@ describeWith('redis-server', 'when Redis', () => {
         redis.disconnect();
         await server.remove();
       });
-      const store = new RedisQuotaStore(redis, new RedisKeys('test:'), BAN_RULES, ANSWER_LIMIT_MS);
+      // The default of REDIS_TIMEOUT_MS.
+      const store = new RedisQuotaStore(redis, new RedisKeys('test:'), BAN_RULES, 50);
       // Redis learns the script.
       await expect
         .poll(

@@ -126,5 +126,5 @@ describe('the usage of a client', () => {
 });
 
 describeWith('redis', 'the usage of a client, with quotas in Redis', () => {
-  describeUsage({ REDIS_URL });
+  describeUsage({ REDIS_URL, REDIS_TIMEOUT_MS: '60000' });
 });

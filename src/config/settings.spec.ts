@@ -24,6 +24,7 @@ describe('the settings', () => {
       managementPort: 3001,
       databaseUrl: 'sqlite:data/petstore.sqlite',
       redisUrl: null,
+      redisTimeoutMs: 50,
       logLevel: 'info',
       trustProxy: null,
       corsOrigins: [],

@@ -38,6 +38,10 @@ export class Settings {
   @Setting<string | null>(redisUrl, null, { secret: true })
   readonly redisUrl!: string | null;
 
+  /** Longest that a request waits for Redis before it is decided without it, in milliseconds. */
+  @Setting(wholeNumber(1, 60_000), 50)
+  readonly redisTimeoutMs!: number;
+
   /** Least level that is logged. */
   @Setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info')
   readonly logLevel!: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';

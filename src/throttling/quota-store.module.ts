@@ -26,11 +26,19 @@ const REDIS_PREFIX = 'petstore:quota:';
     {
       provide: QuotaStore,
       inject: [Settings, Metrics, MemoryQuotaStore],
-      useFactory: async ({ redisUrl }: Settings, metrics: Metrics, memory: MemoryQuotaStore) => {
+      useFactory: async (
+        { redisUrl, redisTimeoutMs }: Settings,
+        metrics: Metrics,
+        memory: MemoryQuotaStore,
+      ) => {
         if (redisUrl === null) return memory;
         // Read only now: without REDIS_URL no start waits for it.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
-        return ResilientQuotaStore.open({ url: redisUrl, prefix: REDIS_PREFIX }, memory, metrics);
+        return ResilientQuotaStore.open(
+          { url: redisUrl, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
+          memory,
+          metrics,
+        );
       },
     },
     QuotaWriteBehind,

@@ -1,6 +1,3 @@
-/** Longest that a request waits for Redis, in milliseconds. */
-export const ANSWER_LIMIT_MS = 50;
-
 /** An answer that did not come in time. */
 export class TooLateError extends Error {
   constructor(limitMs: number) {

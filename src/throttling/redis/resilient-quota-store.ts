@@ -5,7 +5,6 @@ import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
-import { ANSWER_LIMIT_MS } from './in-time.js';
 import { KnownCounts } from './known-counts.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
@@ -30,10 +29,10 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   /**
    * Connects to the Redis of a URL; every key begins with the prefix, and `limitMs` is how long a request waits for
-   * Redis, by default 50 ms. Ready without Redis, too.
+   * Redis. Ready without Redis, too.
    */
   static async open(
-    { url, prefix, limitMs = ANSWER_LIMIT_MS }: { url: string; prefix: string; limitMs?: number },
+    { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
     alone: MemoryQuotaStore,
     metrics: Metrics,
   ): Promise<ResilientQuotaStore> {
