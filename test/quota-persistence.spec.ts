@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
+import { JsonReader } from '../src/database/json-reader.js';
 import { QuietWrites } from '../src/database/quiet-writes.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { DatabaseQuotaJournal } from '../src/throttling/memory/database-quota-journal.js';
@@ -99,7 +100,7 @@ describe('the journal in the database', () => {
     onTestFinished(() => service.close());
     const { app } = service;
     sweeper = app.get(Sweeper);
-    return new DatabaseQuotaJournal(app.get(DataSource), app.get(QuietWrites), sweeper);
+    return new DatabaseQuotaJournal(app.get(DataSource), app.get(JsonReader), app.get(QuietWrites), sweeper);
   }
 
   const save = async (store: MemoryQuotaStore, journal: DatabaseQuotaJournal) => {

@@ -30,14 +30,7 @@ export class ReadConnection extends JsonReader {
     file: string,
     busyTimeoutMs: number,
   ): Promise<ReadConnection> {
-    const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
-      const opened: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READONLY, (error) => {
-        if (error) reject(error);
-        else resolve(opened);
-      });
-    });
-    connection.configure('busyTimeout', busyTimeoutMs);
-    return new ReadConnection(connection, dataSource, dataSource.transactions);
+    return new ReadConnection(await openForReading(file, busyTimeoutMs), dataSource, dataSource.transactions);
   }
 
   async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
@@ -79,6 +72,18 @@ export class ReadConnection extends JsonReader {
     preparing.catch(() => this.statements.delete(sql));
     return preparing;
   }
+}
+
+/** A connection to an SQLite file, which must be there, that cannot write. */
+export async function openForReading(file: string, busyTimeoutMs: number): Promise<sqlite3.Database> {
+  const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
+    const opened: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READONLY, (error) => {
+      if (error) reject(error);
+      else resolve(opened);
+    });
+  });
+  connection.configure('busyTimeout', busyTimeoutMs);
+  return connection;
 }
 
 /** Reads by the connection of a DataSource: a database in memory has no other. */

@@ -4,7 +4,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import type { AsyncContext } from '../async-context.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { takeTurn, type StatementScope } from './statement-scope.js';
+import { placeOf, takeTurn, type StatementScope } from './statement-scope.js';
 import { TransactionScope } from './transaction-scope.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
@@ -51,10 +51,15 @@ export class SerialQueryRunner extends SqliteQueryRunner {
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
+    // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
+    const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
+    const { reads } = this.sqlite;
+    if (!this.isReleased && reads.takes(sql) && placeOf(this.own, this.context.current()) === this.sqlite) {
+      const read = await reads.query(sql, bindable, structured);
+      if (read) return read.answer as never;
+    }
     const { scope, giveBack } = await takeTurn(this.own, this.context.current());
     try {
-      // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
-      const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
       return (await this.sqlite.run(scope, sql, async () =>
         this.withExactRowId(await super.query(sql, bindable, structured)),
       )) as never;

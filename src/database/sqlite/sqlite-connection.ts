@@ -1,14 +1,17 @@
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { OwnWrites } from '../committed-state.js';
+import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
-import { refusalIfUnavailable } from './unavailable.js';
+import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;
 
 /** The one connection that writes: every statement runs on it by itself, whoever sends it. */
 export class SqliteConnection extends StatementScope {
+  /** Where reads go that are in no transaction. */
+  readonly reads: PlainReads;
   private running: Promise<void> | undefined;
   private readonly runner: SqliteQueryRunner;
 
@@ -17,6 +20,7 @@ export class SqliteConnection extends StatementScope {
     private readonly ownWrites: OwnWrites,
   ) {
     super();
+    this.reads = new PlainReads(driver);
     this.runner = new SqliteQueryRunner(driver);
   }
 
@@ -33,10 +37,7 @@ export class SqliteConnection extends StatementScope {
     try {
       return await statement();
     } catch (error) {
-      const refusal = refusalIfUnavailable(
-        error,
-        (error as { driverError?: { code?: string } }).driverError?.code,
-      );
+      const refusal = refusalIfUnavailable(error, driverCodeOf(error));
       if (refusal !== error) scope.fail(refusal);
       throw refusal;
     } finally {

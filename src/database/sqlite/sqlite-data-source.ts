@@ -16,6 +16,7 @@ import type { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
+import type { PlainReads } from './plain-reads.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
 import { WalIndexState } from './wal-index-state.js';
@@ -29,13 +30,17 @@ export class SqliteDataSource extends DataSource {
   /** In which repositories take part by themselves. */
   readonly transactions: Transactions;
 
+  private readonly plainReads: PlainReads;
+
   constructor(options: DataSourceOptions) {
     super(options);
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
     const ownWrites = new OwnWrites();
     this.committed = file === ':memory:' ? ownWrites : new WalIndexState(file);
-    const transactions = new SqliteTransactions(this, driver, new SqliteConnection(driver, ownWrites));
+    const connection = new SqliteConnection(driver, ownWrites);
+    this.plainReads = connection.reads;
+    const transactions = new SqliteTransactions(this, driver, connection);
     this.transactions = transactions;
     driver.createQueryRunner = () => transactions.createQueryRunner();
     driver.createGeneratedMap = generatedIds;
@@ -46,13 +51,17 @@ export class SqliteDataSource extends DataSource {
     // Acknowledged means on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     const { database, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
-    if (database !== ':memory:') this.reader = await ReadConnection.open(this, database, busyTimeout);
+    // A database in memory has no other connection.
+    if (database === ':memory:') return this;
+    this.reader = await ReadConnection.open(this, database, busyTimeout);
+    await this.plainReads.open(database, busyTimeout);
     return this;
   }
 
   override async destroy(): Promise<void> {
     if (this.reader instanceof ReadConnection) await this.reader.close();
     this.reader = new OwnConnection(this);
+    await this.plainReads.close();
     await super.destroy();
   }
 

@@ -88,7 +88,8 @@ export async function takeTurn(own: StatementScope, begunIn: StatementScope | un
   return takeTurn(own, begunIn);
 }
 
-function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
+/** Where the work stands: in the scope that it was begun in, if that is within its own. */
+export function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
   const scope = (begunIn && own.contains(begunIn) ? begunIn : own).place();
   // Whoever has a transaction of its own may not go on without it.
   if (!own.contains(scope)) throw endedBefore();

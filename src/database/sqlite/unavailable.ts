@@ -15,6 +15,11 @@ export function refusalIfUnavailable(error: unknown, code: string | undefined): 
   return reason === undefined ? error : unavailable(reason, error);
 }
 
+/** SQLite's code of an error that TypeORM has wrapped; undefined when it is none of SQLite. */
+export function driverCodeOf(error: unknown): string | undefined {
+  return (error as { driverError?: { code?: string } }).driverError?.code;
+}
+
 /** The refusal while the database cannot do what is asked of it; `cause` is logged, never sent. */
 export function unavailable(reason: string, cause: unknown): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {

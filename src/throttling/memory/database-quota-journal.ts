@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan, MoreThanOrEqual, type EntityManager } from 'typeorm';
+import { JsonReader } from '../../database/json-reader.js';
 import { QuietWrites } from '../../database/quiet-writes.js';
 import { Sweeper, type Sweep } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
@@ -19,11 +20,17 @@ const BATCH = 500;
 /** How long counts of past days are kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
 
+/** What a client has used; its request waits for this, and it waits for no writer. */
+const USED = `SELECT
+  coalesce((SELECT used FROM quota_minutes WHERE key = ?1 AND window_start = ?2), 0) AS minute,
+  coalesce((SELECT used FROM quota_counts WHERE key = ?1 AND window_start = ?3), 0) AS day`;
+
 /** The journal in the service's database. */
 @Injectable()
 export class DatabaseQuotaJournal extends QuotaJournal {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly reader: JsonReader,
     private readonly quietly: QuietWrites,
     sweeper: Sweeper,
   ) {
@@ -32,12 +39,8 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
-    const { manager } = this.dataSource;
-    const [minute, day] = await Promise.all([
-      manager.findOneBy(QuotaMinute, { key, windowStart: BigInt(minuteStart) }),
-      manager.findOneBy(QuotaCount, { key, windowStart: BigInt(dayStart) }),
-    ]);
-    return { minute: minute?.used ?? 0, day: day?.used ?? 0 };
+    const row = await this.reader.first(USED, [key, minuteStart, dayStart]);
+    return { minute: Number(row?.['minute']), day: Number(row?.['day']) };
   }
 
   async days(keys: readonly string[], since: number): Promise<DayCount[]> {

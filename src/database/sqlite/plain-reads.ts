@@ -1,0 +1,83 @@
+import sqlite3 from 'sqlite3';
+import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
+import { ConnectionTurns } from './connection-turns.js';
+import { openForReading } from './read-connection.js';
+import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
+
+const SELECT = /^\s*SELECT\b/i;
+/** What only the connection that writes can tell. */
+const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
+
+/**
+ * The reads of repositories and of the DataSource outside of a transaction, on a connection of their own: they wait for no
+ * writer. It is not that of ReadConnection, on which requests are identified: a long query of a module holds none of those up.
+ */
+export class PlainReads {
+  private connection: sqlite3.Database | undefined;
+  private runner: SqliteQueryRunner | undefined;
+  private readonly turns = new ConnectionTurns();
+
+  constructor(private readonly driver: SqliteDriver) {}
+
+  /** Opens the file, which must be there; before it, every read goes to the writer. */
+  async open(file: string, busyTimeoutMs: number): Promise<void> {
+    this.connection = await openForReading(file, busyTimeoutMs);
+    this.runner = new RunnerOn(this.driver, this.connection);
+  }
+
+  /** Lets the file go. */
+  async close(): Promise<void> {
+    const { connection } = this;
+    this.runner = undefined;
+    this.connection = undefined;
+    if (!connection) return;
+    await new Promise<void>((resolve, reject) => {
+      connection.close((error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  /** Whether the statement certainly only reads, and reads what is committed. */
+  takes(sql: string): boolean {
+    return this.runner !== undefined && SELECT.test(sql) && !OF_THE_WRITER.test(sql);
+  }
+
+  /**
+   * What TypeORM answers to a statement that `takes` takes; undefined when only the writer can tell, as of a temporary table.
+   * Throws service_unavailable when the database cannot answer.
+   */
+  async query(
+    sql: string,
+    parameters: unknown[],
+    structured: boolean,
+  ): Promise<{ answer: unknown } | undefined> {
+    const giveBack = await this.turns.take();
+    try {
+      const answer: unknown = await this.runner?.query(sql, parameters, structured);
+      return this.runner && { answer };
+    } catch (error) {
+      const code = driverCodeOf(error);
+      if (code === 'SQLITE_ERROR') return undefined;
+      throw refusalIfUnavailable(error, code);
+    } finally {
+      giveBack();
+    }
+  }
+}
+
+/** TypeORM's query runner on another connection than the driver's. */
+class RunnerOn extends SqliteQueryRunner {
+  constructor(
+    driver: SqliteDriver,
+    private readonly on: sqlite3.Database,
+  ) {
+    super(driver);
+  }
+
+  override connect(): Promise<sqlite3.Database> {
+    return Promise.resolve(this.on);
+  }
+}

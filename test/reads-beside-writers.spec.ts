@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyFolder } from './support/service-process.js';
+import { Store } from './support/store.js';
+
+const SCOPES = ['admin', 'pets:read', 'pets:write'];
+/** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */
+const LONG_MS = 600_000;
+
+async function open(): Promise<{ store: Store; file: string }> {
+  const { path, remove } = await emptyFolder();
+  const file = join(path, 'a.sqlite');
+  const store = await Store.open({ scopes: SCOPES, environment: { DATABASE_URL: `sqlite:${file}` } });
+  onTestFinished(async () => {
+    await store.close();
+    await remove();
+  });
+  return { store, file };
+}
+
+/** Another process holds the write lock, and a write of this one waits for it. */
+async function foreignWriter(store: Store, file: string): Promise<() => Promise<void>> {
+  await store.app.get(DataSource).query(`PRAGMA busy_timeout = ${LONG_MS}`);
+  const { run, close } = foreigner(file);
+  await run('BEGIN IMMEDIATE');
+  const waiting = store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+  return async () => {
+    await run('COMMIT');
+    close();
+    expect((await waiting).status).toBe(201);
+  };
+}
+
+/** A transaction of this process holds the write connection. */
+async function ownWriter(store: Store): Promise<() => Promise<void>> {
+  let end!: () => void;
+  const held = new Promise<void>((resolve) => (end = resolve));
+  let begun!: () => void;
+  const begins = new Promise<void>((resolve) => (begun = resolve));
+  const writing = store.app.get(DataSource).transaction(async (manager) => {
+    await manager.query(`UPDATE pets SET name = 'Rex'`);
+    begun();
+    await held;
+  });
+  await begins;
+  return async () => {
+    end();
+    await writing;
+  };
+}
+
+function foreigner(file: string): { run: (sql: string) => Promise<void>; close: () => void } {
+  const database = new sqlite3.Database(file);
+  const run = (sql: string) =>
+    new Promise<void>((resolve, reject) => {
+      database.exec(sql, (error) => (error ? reject(error) : resolve()));
+    });
+  return { run, close: () => database.close() };
+}
+
+describe.each([
+  ['another process holds the write lock', foreignWriter],
+  ['a transaction of this process takes long', ownWriter],
+])('while %s', (_, begin) => {
+  it("the first request of a client's day, keys that are not remembered and every list answer", async () => {
+    const { store, file } = await open();
+    const other = await store.issueKey({ plan: 'pro' });
+    const release = await begin(store, file);
+    const { key } = other;
+    const first = await store.request('GET', '/v1/pets', { key });
+    expect([first.status, first.headers.get('x-ratelimit-remaining')]).toEqual([200, '299']);
+    for (const path of [
+      '/admin/clients',
+      `/admin/clients/${store.clientId}`,
+      '/admin/keys',
+      `/admin/keys?clientId=${store.clientId}`,
+      `/admin/keys/${other.id}`,
+      '/admin/usage',
+      '/admin/audit',
+    ])
+      expect([path, (await store.request('GET', path)).status]).toEqual([path, 200]);
+    expect((await fetch(`${store.url}/health/ready`)).status).toBe(200);
+    await release();
+  });
+});
+
+describe('a read beside the writer', () => {
+  it('sees what was committed a moment ago, whoever committed it', async () => {
+    const { store, file } = await open();
+    const dataSource = store.app.get(DataSource);
+    const { run, close } = foreigner(file);
+    onTestFinished(close);
+    for (let round = 0; round < 50; round += 1) {
+      const name = `own ${round}`;
+      await dataSource.query(`UPDATE clients SET name = '${name}'`);
+      expect(await dataSource.query('SELECT DISTINCT name FROM clients')).toEqual([{ name }]);
+      await run(`UPDATE clients SET name = 'foreign ${round}'`);
+      expect(await dataSource.query('SELECT DISTINCT name FROM clients')).toEqual([
+        { name: `foreign ${round}` },
+      ]);
+    }
+  });
+
+  it('goes to the writer where it asks for what only that has', async () => {
+    const { store } = await open();
+    const dataSource = store.app.get(DataSource);
+    await dataSource.query('CREATE TEMP TABLE notes (text varchar)');
+    await dataSource.query(`INSERT INTO notes VALUES ('a')`);
+    expect(await dataSource.query('SELECT text FROM notes')).toEqual([{ text: 'a' }]);
+    expect(await dataSource.query('SELECT last_insert_rowid() AS id, changes() AS changes')).toEqual([
+      { id: 1, changes: 1 },
+    ]);
+    await expect(dataSource.query('SELECT colour FROM pets')).rejects.toThrow('no such column: colour');
+  });
+});
+
+describe('while another process holds the write lock for longer than is waited', () => {
+  it('every write is refused with 503 and Retry-After, and none is made', async () => {
+    const { store, file } = await open();
+    const { id, key } = await store.issueKey({ plan: 'pro' });
+    const { clientId } = (await store.request('GET', `/admin/keys/${id}`)).body as { clientId: string };
+    await store.app.get(DataSource).query('PRAGMA busy_timeout = 50');
+    const { run, close } = foreigner(file);
+    await run('BEGIN IMMEDIATE');
+    const headers = { 'idempotency-key': 'a' };
+    const pet = { name: 'Rex', categoryId: 1 };
+    const writes: [string, string, object?][] = [
+      ['POST', '/v1/pets', { json: pet }],
+      ['POST', '/v1/pets', { json: pet, headers }],
+      ['POST', '/admin/clients', { json: { name: 'A', plan: 'free' } }],
+      ['PATCH', `/admin/clients/${clientId}`, { json: { name: 'B' } }],
+      ['POST', `/admin/clients/${clientId}/suspend`],
+      ['POST', '/admin/keys', { json: { clientId } }],
+      ['PATCH', `/admin/keys/${id}`, { json: { label: 'C' } }],
+      ['POST', `/admin/keys/${id}/rotate`, { json: {} }],
+      ['POST', `/admin/keys/${id}/unban`],
+      ['POST', `/admin/keys/${id}/revoke`],
+      ['DELETE', `/admin/clients/${clientId}`],
+    ];
+    for (const [method, path, options] of writes) {
+      const { status, headers: sent, body } = await store.request(method, path, options);
+      const told = (body as { code: string }).code;
+      expect([method, path, status, told]).toEqual([method, path, 503, 'service_unavailable']);
+      expect(Number(sent.get('retry-after'))).toBeGreaterThan(0);
+    }
+    await run('COMMIT');
+    close();
+    expect((await store.request('GET', '/v1/pets', { key })).body).toEqual([]);
+    expect((await store.request('POST', '/v1/pets', { json: pet, headers })).status).toBe(201);
+  });
+});
