@@ -161,7 +161,9 @@ describe('the start', () => {
   it('says why when the database cannot be opened', async () => {
     await expect(
       ServiceProcess.start(await folder(), { DATABASE_URL: 'sqlite:/dev/null/x.sqlite' }),
-    ).rejects.toThrow(/The service could not start: Cannot open DATABASE_URL sqlite:\/dev\/null\/x.sqlite: /);
+    ).rejects.toThrow(
+      /The service could not start: \/dev\/null\/x.sqlite cannot be used: \/dev\/null is not a folder/,
+    );
   });
 
   it('of two processes at once on one new file lets both serve', async () => {

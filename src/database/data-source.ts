@@ -2,7 +2,9 @@ import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
 import { declaredClasses } from './declared-files.js';
-import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { fileOf, SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { naming, UnusableDatabase } from './sqlite/unusable-database.js';
+import { checkUsable } from './sqlite/usable-file.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -13,12 +15,16 @@ const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
-/** Opens the DataSource of a DATABASE_URL; throws an Error that names it. */
+/** Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. */
 export async function openDataSource(settings: Pick<Settings, 'databaseUrl'>): Promise<DataSource> {
   const dataSource = await createDataSource(settings);
+  const file = fileOf(dataSource);
   try {
-    return await dataSource.initialize();
+    if (file === undefined) return await dataSource.initialize();
+    await checkUsable(file, MIGRATIONS_TABLE);
+    return await naming(file, () => dataSource.initialize());
   } catch (error) {
+    if (error instanceof UnusableDatabase) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot open DATABASE_URL ${settings.databaseUrl}: ${reason}`, { cause: error });
   }

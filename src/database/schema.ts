@@ -1,5 +1,8 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source.js';
+import { fileOf } from './sqlite/sqlite-data-source.js';
+import { naming } from './sqlite/unusable-database.js';
+import { checkWriteLock } from './sqlite/usable-file.js';
 
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;
@@ -25,17 +28,20 @@ export async function schemaStatus(dataSource: DataSource): Promise<SchemaStatus
 
 /**
  * Brings the schema up to date and answers the names of the migrations that it ran.
- * Throws, having changed nothing, when the schema is newer than this version of the service.
+ * Throws, having changed nothing, when the schema is newer than this version of the service, or cannot be written to.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const file = fileOf(dataSource);
   const { unknown } = await schemaStatus(dataSource);
   if (unknown.length > 0) {
     throw new Error(
-      `The database was migrated by a newer version of the service (${unknown.join(', ')}). ` +
+      `${file ?? 'The database'} was migrated by a newer version of the service (${unknown.join(', ')}). ` +
         'Start that version, or restore a backup made before it.',
     );
   }
-  return runMigrations(dataSource, ATTEMPTS);
+  if (file === undefined) return runMigrations(dataSource, ATTEMPTS);
+  await checkWriteLock(file);
+  return naming(file, () => runMigrations(dataSource, ATTEMPTS));
 }
 
 /** Each migration runs in one transaction with the others, so that what fails is as if it had not begun. */

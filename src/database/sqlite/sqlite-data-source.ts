@@ -77,6 +77,11 @@ export class SqliteDataSource extends DataSource {
   }
 }
 
+/** The file of a DataSource, as DATABASE_URL names it; undefined when it keeps its data elsewhere. */
+export function fileOf({ options }: DataSource): string | undefined {
+  return options.type === 'sqlite' && options.database !== ':memory:' ? options.database : undefined;
+}
+
 /**
  * The ids that SQLite gave the rows of one INSERT, counted back from the last. TypeORM's own version computes
  * with doubles and passes the column's transformer by.

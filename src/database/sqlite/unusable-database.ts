@@ -1,0 +1,68 @@
+import { dirname } from 'node:path';
+import { driverCodeOf } from './unavailable.js';
+
+/** What to do where the file is not ours. */
+export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
+const BACKUP = 'put a backup in its place (and remove the -wal and -shm files beside it)';
+
+/** The database cannot be used as it stands; the message is one line that names the file and says what to do. */
+export class UnusableDatabase extends Error {}
+
+/** Runs work on the file; what SQLite or the file system says of it becomes UnusableDatabase. */
+export async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnusableDatabase) throw error;
+    const line = lineOf(file, codeOf(error), error);
+    throw line === undefined ? error : new UnusableDatabase(line, { cause: error });
+  }
+}
+
+/** Why the file is refused, and that whoever runs the service needs a permission. */
+export function withPermission(what: string): string {
+  return `${what}. Give the user that runs this the permission, or name another file with DATABASE_URL.`;
+}
+
+/** The line of a file in which SQLite found something wrong. */
+export function damaged(file: string, found: string): string {
+  const told = found.replaceAll(/\s+/g, ' ');
+  return `${file} is damaged (${told}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
+}
+
+function lineOf(file: string, code: string | undefined, error: unknown): string | undefined {
+  const reason = error instanceof Error ? error.message : String(error);
+  switch (code ?? '') {
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return `${file} is locked by another process. End that process ("fuser -v ${file}" shows it) or wait for it, then try again.`;
+    case 'SQLITE_NOTADB':
+      return `${file} is not an SQLite database, or its beginning is damaged. ${NAME_ANOTHER}, or ${BACKUP}.`;
+    case 'SQLITE_CORRUPT':
+      return damaged(file, reason);
+    case 'SQLITE_READONLY':
+      return withPermission(`${file} may not be written (${reason})`);
+    case 'SQLITE_CANTOPEN':
+      return withPermission(`${file} cannot be opened (${reason})`);
+    case 'SQLITE_FULL':
+    case 'ENOSPC':
+      return `${file} cannot be written: the disk is full. Make room on it, then try again.`;
+    case 'SQLITE_IOERR':
+      return `${file} cannot be read or written (${reason}). Look after the disk that it is on, then try again.`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${file} cannot be used: ${dirname(file)} is not a folder. ${NAME_ANOTHER}.`;
+    case 'EACCES':
+    case 'EPERM':
+      return withPermission(`${file} may not be read (${code})`);
+    default:
+      return undefined;
+  }
+}
+
+/** SQLite's or the file system's code of an error, however it was wrapped. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = driverCodeOf(error) ?? (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^(?:SQLITE_|E[A-Z])/.test(code) ? code : codeOf(error.cause);
+}

@@ -1,0 +1,142 @@
+import { constants } from 'node:fs';
+import { access, mkdir, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import sqlite3 from 'sqlite3';
+import {
+  codeOf,
+  damaged,
+  NAME_ANOTHER,
+  naming,
+  UnusableDatabase,
+  withPermission,
+} from './unusable-database.js';
+
+/** How long the start waits for a lock of another process, in milliseconds. */
+const LOCK_LIMIT_MS = 4_000;
+/** How long at most the start looks for damage, in milliseconds: large files are checked in part. */
+const CHECK_LIMIT_MS = 500;
+/** Most tables of another program that are named. */
+const MOST_NAMED = 3;
+
+/**
+ * Makes the folder of a file that is not there yet; throws UnusableDatabase, having changed nothing else, where the service
+ * cannot keep its data in the file. `migrationsTable` is in every database of ours.
+ */
+export async function checkUsable(file: string, migrationsTable: string): Promise<void> {
+  const size = await naming(file, () => checkAccess(file));
+  // What `touch` makes, and SQLite itself before its first commit: a new store.
+  if (size === 0) return;
+  await withConnection(file, async (connection) => {
+    await refuseForeign(file, migrationsTable, connection);
+    await refuseDamaged(file, connection);
+  });
+}
+
+/** Throws UnusableDatabase when the file cannot be locked for writing. */
+export async function checkWriteLock(file: string): Promise<void> {
+  await withConnection(file, async (connection) => {
+    await rowsOf(connection, 'BEGIN IMMEDIATE');
+    await rowsOf(connection, 'ROLLBACK');
+  });
+}
+
+/** The file's size in bytes; 0 where there is none yet. */
+async function checkAccess(file: string): Promise<number> {
+  const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (there?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
+  if (there) {
+    await permitted(file, constants.R_OK, `${file} may not be read`);
+    await permitted(file, constants.W_OK, `${file} may not be written`);
+  }
+  const folder = dirname(there ? await realpath(file) : file);
+  if (!there) await makeFolder(file, folder);
+  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside it`;
+  await permitted(folder, constants.W_OK, what);
+  return there?.size ?? 0;
+}
+
+async function makeFolder(file: string, folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    const what = `${file} cannot be used: its folder ${folder} cannot be made (${code})`;
+    throw new UnusableDatabase(withPermission(what), { cause: error });
+  }
+}
+
+async function permitted(path: string, mode: number, refused: string): Promise<void> {
+  try {
+    await access(path, mode);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UnusableDatabase(withPermission(`${refused} (${code})`), { cause: error });
+  }
+}
+
+/** Refuses what was made by another program: its tables would stand among ours. */
+async function refuseForeign(
+  file: string,
+  migrationsTable: string,
+  connection: sqlite3.Database,
+): Promise<void> {
+  const tables = await rowsOf(
+    connection,
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name`,
+  );
+  const columns = await rowsOf(connection, `SELECT name FROM pragma_table_info('${migrationsTable}')`);
+  const isOurs = ['timestamp', 'name'].every((column) => columns.some(({ name }) => name === column));
+  if (tables.length === 0 || isOurs) return;
+  const names = tables.slice(0, MOST_NAMED).map(({ name }) => String(name));
+  const more = tables.length > MOST_NAMED ? ' …' : '';
+  throw new UnusableDatabase(
+    `${file} is the database of another program (tables ${names.join(', ')}${more}). ${NAME_ANOTHER}.`,
+  );
+}
+
+async function refuseDamaged(file: string, connection: sqlite3.Database): Promise<void> {
+  const limit = setTimeout(() => connection.interrupt(), CHECK_LIMIT_MS);
+  try {
+    const [row] = await rowsOf(connection, 'PRAGMA quick_check(1)');
+    const found = String(row?.['quick_check']);
+    if (found !== 'ok') throw new UnusableDatabase(damaged(file, found));
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_INTERRUPT') throw error;
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+/** A connection of the start alone. It may write: after a crash SQLite reads no file that it cannot repair. */
+async function withConnection<T>(
+  file: string,
+  work: (connection: sqlite3.Database) => Promise<T>,
+): Promise<T> {
+  return naming(file, async () => {
+    const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
+      const opened: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READWRITE, (error) => {
+        if (error) reject(error);
+        else resolve(opened);
+      });
+    });
+    connection.configure('busyTimeout', LOCK_LIMIT_MS);
+    try {
+      return await work(connection);
+    } finally {
+      await new Promise<void>((resolve) => connection.close(() => resolve()));
+    }
+  });
+}
+
+function rowsOf(connection: sqlite3.Database, sql: string): Promise<Record<string, unknown>[]> {
+  return new Promise((resolve, reject) => {
+    connection.all<Record<string, unknown>>(sql, (error, rows) => {
+      if (error) reject(error);
+      else resolve(rows);
+    });
+  });
+}
