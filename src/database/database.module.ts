@@ -12,8 +12,10 @@ import { JsonRows } from './json-rows.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { WriteProbe } from './sqlite/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
+import { WriteTrouble } from './write-trouble.js';
 
 /** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
 @Global()
@@ -43,6 +45,13 @@ import { Transactions } from './transactions.js';
       useFactory: (dataSource: DataSource) => readerOf(dataSource),
     },
     {
+      provide: WriteTrouble,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) =>
+        dataSource instanceof SqliteDataSource ? dataSource.trouble : new WriteTrouble('The database'),
+    },
+    WriteProbe,
+    {
       provide: Transactions,
       inject: [DataSource],
       useFactory: (dataSource: DataSource) => transactionsOf(dataSource),
@@ -63,6 +72,7 @@ import { Transactions } from './transactions.js';
     QuietWrites,
     Sweeper,
     Transactions,
+    WriteTrouble,
   ],
 })
 export class DatabaseModule {}

@@ -20,6 +20,8 @@ export interface ApiErrorOptions {
   readonly details?: readonly FaultDetail[];
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
+  /** The log was told of the state that this is refused for; it is not told of each refusal. */
+  readonly isTold?: boolean;
 }
 
 /** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
@@ -29,6 +31,8 @@ export class ApiError extends HttpException {
   readonly body: ErrorBody;
   /** Every fault, also beyond those in the body. */
   readonly faults: readonly FaultDetail[];
+  /** Whether the log was told already. */
+  readonly isTold: boolean;
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
@@ -47,6 +51,7 @@ export class ApiError extends HttpException {
     Error.stackTraceLimit = stackTraceLimit;
     this.message = message;
     this.code = row.code;
+    this.isTold = options.isTold ?? false;
     this.headers = options.headers ?? {};
     this.body = body;
     this.faults = options.details ?? [];

@@ -4,6 +4,7 @@ import { HealthCheckService, HealthIndicatorService, type HealthCheckResult } fr
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
 import { JsonReader } from '../database/json-reader.js';
+import { WriteTrouble } from '../database/write-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { Readiness } from './readiness.js';
@@ -24,6 +25,7 @@ export class HealthController {
     private readonly indicators: HealthIndicatorService,
     private readonly reader: JsonReader,
     private readonly readiness: Readiness,
+    private readonly trouble: WriteTrouble,
   ) {}
 
   /** 200 as long as the process answers. */
@@ -33,11 +35,13 @@ export class HealthController {
     return this.health.check([]);
   }
 
-  /** 200 when the database answers and the service is not stopping; else 503. */
+  /** 200 when the database answers and can be written, and the service is not stopping; else 503. */
   @Get('ready')
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
     if (this.readiness.isStopping) throw unavailable('it is stopping');
+    // The log was told when it began, and is not told again by everybody who asks.
+    if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
     try {
       return await this.health.check([
         () =>
@@ -57,10 +61,11 @@ export class HealthController {
   }
 }
 
-function unavailable(reason: string, cause?: unknown): ApiError {
+function unavailable(reason: string, cause?: unknown, isTold = false): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason },
     headers: { 'Retry-After': '5' },
     cause,
+    isTold,
   });
 }

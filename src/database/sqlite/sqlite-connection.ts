@@ -1,6 +1,7 @@
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { OwnWrites } from '../committed-state.js';
+import type { WriteTrouble } from '../write-trouble.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
 import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
@@ -18,6 +19,7 @@ export class SqliteConnection extends StatementScope {
   constructor(
     driver: SqliteDriver,
     private readonly ownWrites: OwnWrites,
+    private readonly trouble: WriteTrouble,
   ) {
     super();
     this.reads = new PlainReads(driver);
@@ -37,7 +39,7 @@ export class SqliteConnection extends StatementScope {
     try {
       return await statement();
     } catch (error) {
-      const refusal = refusalIfUnavailable(error, driverCodeOf(error));
+      const refusal = refusalIfUnavailable(error, driverCodeOf(error), this.trouble);
       if (refusal !== error) scope.fail(refusal);
       throw refusal;
     } finally {

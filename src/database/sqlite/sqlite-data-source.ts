@@ -13,6 +13,7 @@ import { OwnWrites, type CommittedState } from '../committed-state.js';
 import type { JsonReader } from '../json-reader.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
+import { WriteTrouble } from '../write-trouble.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
@@ -30,15 +31,18 @@ export class SqliteDataSource extends DataSource {
   /** In which repositories take part by themselves. */
   readonly transactions: Transactions;
 
+  /** Whether it can be written. */
+  readonly trouble: WriteTrouble;
   private readonly plainReads: PlainReads;
 
   constructor(options: DataSourceOptions) {
     super(options);
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
+    this.trouble = new WriteTrouble(file);
     const ownWrites = new OwnWrites();
     this.committed = file === ':memory:' ? ownWrites : new WalIndexState(file);
-    const connection = new SqliteConnection(driver, ownWrites);
+    const connection = new SqliteConnection(driver, ownWrites, this.trouble);
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(this, driver, connection);
     this.transactions = transactions;

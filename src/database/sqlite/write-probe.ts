@@ -1,0 +1,62 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { OneAtATime } from '../one-at-a-time.js';
+import { QuietWrites } from '../quiet-writes.js';
+import { fileOf, SqliteDataSource } from './sqlite-data-source.js';
+
+/** How often it is tried whether the database can be written again, in milliseconds. */
+const PERIOD_MS = 1_000;
+/** Least room on the disk at which it is tried, and what is tried, in bytes: less would be full again at once. */
+const LEAST_FREE_BYTES = 1_048_576;
+const TRIED_BYTES = 65_536;
+
+/**
+ * Finds out when a database that could not be written can be again. A write that succeeds does not tell: a small one fits where
+ * the next does not. What is tried takes room and gives it back in the same transaction, so that nothing grows.
+ */
+@Injectable()
+export class WriteProbe implements OnModuleInit, OnModuleDestroy {
+  private timer: NodeJS.Timeout | undefined;
+  private readonly tries = new OneAtATime(() => this.try());
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly quietly: QuietWrites,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.tries.run(), PERIOD_MS);
+    // Nobody waits for this alone.
+    this.timer.unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private async try(): Promise<void> {
+    const { dataSource } = this;
+    if (!(dataSource instanceof SqliteDataSource) || dataSource.trouble.current === undefined) return;
+    try {
+      if (!(await hasRoom(fileOf(dataSource)))) return;
+      await this.quietly.run(async (manager) => {
+        await manager.query('SAVEPOINT room');
+        await manager.query('CREATE TABLE room_for_writes (bytes blob)');
+        await manager.query(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
+        await manager.query('ROLLBACK TO SAVEPOINT room');
+        await manager.query('RELEASE SAVEPOINT room');
+      });
+      dataSource.trouble.end();
+    } catch {
+      // It is as it was, and told.
+    }
+  }
+}
+
+async function hasRoom(file: string | undefined): Promise<boolean> {
+  if (file === undefined) return true;
+  const { bavail, bsize } = await statfs(dirname(file));
+  return bavail * bsize >= LEAST_FREE_BYTES;
+}

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+
+const MEBIBYTE = 1_048_576;
+
+function mount(path: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path]).status === 0;
+}
+
+/** Whether a file system may be mounted here. */
+function mayMount(): boolean {
+  const path = mkdtempSync(join(tmpdir(), 'petstore-mount-'));
+  const isAllowed = mount(path);
+  if (isAllowed) spawnSync('umount', [path]);
+  rmdirSync(path);
+  return isAllowed;
+}
+
+/** A disk of its own in a folder. */
+async function smallDisk(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  expect(mount(path)).toBe(true);
+  onTestFinished(async () => {
+    spawnSync('umount', ['-l', path]);
+    await remove();
+  });
+  return path;
+}
+
+/** Leaves no byte free. */
+async function fill(path: string): Promise<void> {
+  const ballast = await open(join(path, 'ballast'), 'w');
+  try {
+    for (const size of [MEBIBYTE, 4_096])
+      for (;;) {
+        const { bytesWritten } = await ballast
+          .write(Buffer.alloc(size, 1))
+          .catch(() => ({ bytesWritten: 0 }));
+        if (bytesWritten < size) break;
+      }
+  } finally {
+    await ballast.close();
+  }
+}
+
+/** Asks until the answer has the status, or the time of the test is over. */
+async function until(status: number, ask: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const response = await ask();
+    if (response.status === status) return response;
+    await response.arrayBuffer();
+    await setTimeout(100);
+  }
+}
+
+interface Fault {
+  /** Why it cannot be tried here; undefined where it can. */
+  readonly missing: string | undefined;
+  readonly folder: () => Promise<string>;
+  readonly begin: (folder: string, pid: number) => Promise<void> | void;
+  readonly end: (folder: string, pid: number) => Promise<void> | void;
+  readonly said: RegExp;
+}
+
+const FAULTS: Record<string, Fault> = {
+  'is full': {
+    missing: mayMount() ? undefined : 'no file system may be mounted here',
+    folder: smallDisk,
+    begin: fill,
+    end: (folder) => rm(join(folder, 'ballast')),
+    said: /the disk is full/,
+  },
+  'fails to write': {
+    missing: spawnSync('prlimit', ['--version']).error && 'there is no prlimit',
+    folder: async () => {
+      const { path, remove } = await emptyFolder();
+      onTestFinished(remove);
+      return path;
+    },
+    // No file may grow beyond its first page.
+    begin: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=4096:unlimited']),
+    end: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=unlimited:unlimited']),
+    said: /the disk fails|the disk is full/,
+  },
+};
+
+describe.each(Object.entries(FAULTS))('a disk that %s', (_, fault) => {
+  it('is told of once, refuses writes and not reads, and is told of once more when it is well', async ({
+    skip,
+  }) => {
+    if (fault.missing !== undefined) skip(fault.missing);
+    const path = await fault.folder();
+    const service = await ServiceProcess.start(path, { NODE_ENV: 'production' });
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const cli = async (...args: string[]) =>
+      JSON.parse((await petstore(path, [...args, '--json'], { NODE_ENV: 'production' })).stdout) as Record<
+        string,
+        string
+      >;
+    const { id = '' } = await cli('client', 'create', '--name', 'A', '--plan', 'business');
+    const { key = '' } = await cli('key', 'issue', '--client', id);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'x'.repeat(250), categoryId: 1 });
+    const add = () => fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body });
+    const list = () => fetch(`${service.url}/v1/pets?limit=1`, { headers });
+    const ready = () => fetch(`${service.url}/health/ready`);
+    expect((await add()).status).toBe(201);
+
+    await fault.begin(path, service.pid);
+    // The log has some room left in the blocks that it has already.
+    await until(503, add);
+    for (let sent = 0; sent < 200; sent += 1) {
+      const response = await add();
+      expect([201, 503]).toContain(response.status);
+      if (response.status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      await response.arrayBuffer();
+    }
+    expect((await list()).status).toBe(200);
+    const refusal = await until(503, ready);
+    expect(((await refusal.json()) as { message: string }).message).toMatch(fault.said);
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+
+    await fault.end(path, service.pid);
+    await until(200, ready);
+    expect((await add()).status).toBe(201);
+    await service.stop();
+    const told = service.output
+      .split('\n')
+      .filter((line) => /"context":"(?:Database|Errors)"/.test(line))
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(told).toEqual([
+      expect.stringMatching(/petstore\.sqlite cannot be written: the disk .*the service goes on by itself/),
+      expect.stringMatching(/written again/),
+    ]);
+  });
+});
