@@ -13,6 +13,7 @@ import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/graceful-stop.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
+import { OtherProcesses } from './throttling/memory/other-processes.js';
 
 /** What asks the service to stop; SIGHUP too, whose default would lose the counts of the last second. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -43,6 +44,7 @@ async function start(): Promise<void> {
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
   stop = stopOf(app);
+  await app.get(OtherProcesses).begin();
 }
 
 /** How a running service is stopped; a second signal ends it at once. */

@@ -4,6 +4,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { addAuditCommands } from './audit.commands.js';
 import { addClientCommands } from './client.commands.js';
 import { addDbCommands } from './db.commands.js';
+import { addDoctorCommand } from './doctor.command.js';
 import { addKeyCommands } from './key.commands.js';
 import { addOpenApiCommand } from './openapi.command.js';
 import { reasonOf } from './refusal.js';
@@ -26,6 +27,7 @@ export function petstoreProgram(shell: Shell): Command {
   addAuditCommands(program, shell);
   addDbCommands(program, shell);
   addOpenApiCommand(program, shell);
+  addDoctorCommand(program, shell);
   configure(program, shell);
   return program;
 }

@@ -4,6 +4,7 @@ import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../metrics/metrics.js';
 import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
+import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaWriteBehind } from './memory/quota-write-behind.js';
 import { QuotaStore } from './quota-store.js';
@@ -42,6 +43,7 @@ const REDIS_PREFIX = 'petstore:quota:';
       },
     },
     QuotaWriteBehind,
+    OtherProcesses,
   ],
   exports: [QuotaStore, QuotaJournal],
 })

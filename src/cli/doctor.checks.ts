@@ -1,0 +1,167 @@
+import { constants, existsSync } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { DataSource } from 'typeorm';
+import type { Settings } from '../config/settings.js';
+import { openDataSource } from '../database/data-source.js';
+import { schemaStatus } from '../database/schema.js';
+import { ProcessMarks } from '../database/sqlite/process-marks.js';
+import { fileOf } from '../database/sqlite/sqlite-data-source.js';
+import { checkWriteLock } from '../database/sqlite/usable-file.js';
+
+/** Less free room than this is too little, in bytes: the write-ahead log alone may need some of it. */
+const LEAST_FREE_BYTES = 64 * 1_048_576;
+/** How long Redis may take to answer, in milliseconds. */
+const REDIS_LIMIT_MS = 2_000;
+/** File systems over a network, by the number that Linux gives them: SQLite's shared memory does not work there. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0x517b: 'SMB',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB2',
+  0x00c36400: 'Ceph',
+};
+
+/** What was found at one check; `skipped` could not be looked at, or there is nothing to look at. */
+export interface Finding {
+  readonly check: 'database' | 'integrity' | 'migrations' | 'disk' | 'processes' | 'redis';
+  readonly state: 'well' | 'wrong' | 'skipped';
+  /** What was found and, where it is wrong, what to do. */
+  readonly found: string;
+}
+
+/** Looks at everything that the service needs; makes nothing that is not there. */
+export async function examine(settings: Settings): Promise<Finding[]> {
+  return [...(await examineDatabase(settings)), await examineRedis(settings)];
+}
+
+async function examineDatabase(settings: Settings): Promise<Finding[]> {
+  const path = settings.databaseUrl.slice('sqlite:'.length);
+  let dataSource: DataSource;
+  try {
+    if (path !== ':memory:' && (await isMissing(path))) {
+      await access(nearestOf(dirname(path)), constants.W_OK | constants.X_OK);
+      return [well('database', `${path} is not there yet; the first start makes it`)];
+    }
+    dataSource = await openDataSource(settings);
+  } catch (error) {
+    return [wrong('database', messageOf(error))];
+  }
+  try {
+    const file = fileOf(dataSource);
+    const database = await examineLock(file);
+    const ofFile = file === undefined ? [] : [examineDisk(file), examineProcesses(file, settings)];
+    const found = await Promise.all([examineIntegrity(dataSource), examineMigrations(dataSource), ...ofFile]);
+    return [database, ...found];
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+async function examineLock(file: string | undefined): Promise<Finding> {
+  try {
+    if (file !== undefined) await checkWriteLock(file);
+    return well('database', `${file ?? 'a database in memory'} opens, and takes writes`);
+  } catch (error) {
+    return wrong('database', messageOf(error));
+  }
+}
+
+/** Whether it is made by the first start; a file of no bytes is too. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    return found.isFile() && found.size === 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    throw error;
+  }
+}
+
+/** The folder, or the nearest one around it that is there. */
+function nearestOf(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : nearestOf(dirname(folder));
+}
+
+async function examineIntegrity(dataSource: DataSource): Promise<Finding> {
+  try {
+    const rows = await dataSource.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
+    const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
+    if (faults.length === 0) return well('integrity', 'every page is sound');
+    return wrong('integrity', `damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
+  } catch (error) {
+    return wrong('integrity', messageOf(error));
+  }
+}
+
+async function examineMigrations(dataSource: DataSource): Promise<Finding> {
+  try {
+    const { applied, pending, unknown } = await schemaStatus(dataSource);
+    if (unknown.length > 0)
+      return wrong('migrations', `of a newer version: ${unknown.join(', ')}. Run that version.`);
+    if (pending.length > 0) return well('migrations', `${pending.length} pending; the next start runs them`);
+    return well('migrations', `all ${applied.length} ran`);
+  } catch (error) {
+    return wrong('migrations', messageOf(error));
+  }
+}
+
+async function examineDisk(file: string): Promise<Finding> {
+  const { type, bavail, bsize } = await statfs(dirname(file));
+  const network = NETWORK_FILE_SYSTEMS[type];
+  if (network !== undefined)
+    return wrong('disk', `${network} is no file system for SQLite. Move ${file} to a local disk.`);
+  const free = bavail * bsize;
+  const shown = `${Math.floor(free / 1_048_576)} MiB free`;
+  return free < LEAST_FREE_BYTES
+    ? wrong('disk', `only ${shown}. Make room for ${file}.`)
+    : well('disk', shown);
+}
+
+async function examineProcesses(file: string, { redisUrl }: Settings): Promise<Finding> {
+  const serving = await (await ProcessMarks.of(file)).others();
+  const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
+  if (serving < 2 || redisUrl !== null) return well('processes', found);
+  return wrong(
+    'processes',
+    `${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`,
+  );
+}
+
+async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
+  if (redisUrl === null)
+    return { check: 'redis', state: 'skipped', found: 'REDIS_URL is not set: one process counts alone' };
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(redisUrl, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    connectTimeout: REDIS_LIMIT_MS,
+    commandTimeout: REDIS_LIMIT_MS,
+    retryStrategy: () => null,
+  });
+  let reason: unknown;
+  redis.on('error', (error) => (reason = error));
+  try {
+    await redis.connect();
+    // A full Redis and a replica answer a PING, and take no count.
+    await redis.set('petstore:doctor', 'here', 'PX', REDIS_LIMIT_MS);
+    return well('redis', 'it answers and takes writes');
+  } catch (error) {
+    const why = messageOf(reason ?? error);
+    return wrong('redis', `it takes no counts: ${why}. Look at REDIS_URL and at the server.`);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function well(check: Finding['check'], found: string): Finding {
+  return { check, state: 'well', found };
+}
+
+function wrong(check: Finding['check'], found: string): Finding {
+  return { check, state: 'wrong', found };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
