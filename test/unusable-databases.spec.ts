@@ -27,8 +27,8 @@ async function run(cwd: string, script: string, args: readonly string[] = []): P
     if (stdout.includes('Listening on')) child.kill('SIGKILL');
   });
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal, stdout, stderr };
 }
 
 const reachable =

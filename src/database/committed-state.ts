@@ -18,11 +18,16 @@ export abstract class CommittedState {
 
   /**
    * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
-   * of what is remembered. Call `withdraw` once it is over.
+   * of what is remembered. Call `confirmCommit` when it has succeeded, and `withdraw` once it is over.
    */
   expectCommit(changes: readonly RememberedKind[]): void {
     // Where it cannot be told apart it counts as a change of everything.
     void changes;
+  }
+
+  /** The commit that was expected is acknowledged: what does not show it tells nothing of other commits either. */
+  confirmCommit(): void {
+    // Where nothing is expected, nothing is missed.
   }
 
   /** Takes `expectCommit` back. */

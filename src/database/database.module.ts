@@ -1,10 +1,10 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Logger, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
 import { CommittedState, UnknownState } from './committed-state.js';
-import { openDataSource } from './data-source.js';
+import { BUSY_TIMEOUT_MS, openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
 import { GroupedInserts } from './grouped-inserts.js';
 import { JsonReader } from './json-reader.js';
@@ -12,10 +12,16 @@ import { JsonRows } from './json-rows.js';
 import { QuietWrites } from './quiet-writes.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { WalIndexState } from './sqlite/wal-index-state.js';
 import { WriteProbe } from './sqlite/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
 import { WriteTrouble } from './write-trouble.js';
+
+/** Longest wait for the first commit, in milliseconds. */
+const PROOF_TIMEOUT_MS = 100;
+
+const logger = new Logger('Database');
 
 /** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
 @Global()
@@ -91,9 +97,28 @@ async function openDatabase(databaseUrl: string): Promise<DataSource> {
   const dataSource = await openDataSource({ databaseUrl });
   try {
     await migrate(dataSource);
+    if (dataSource instanceof SqliteDataSource) await proveState(dataSource);
   } catch (error) {
     await dataSource.destroy();
     throw error;
   }
   return dataSource;
+}
+
+/** Commits something, which the state must show before it is relied on. Where that is not possible now, the next commit is it. */
+async function proveState(dataSource: SqliteDataSource): Promise<void> {
+  if (!(dataSource.committed instanceof WalIndexState)) return;
+  // The start does not wait for whoever writes.
+  await dataSource.query(`PRAGMA busy_timeout = ${PROOF_TIMEOUT_MS}`);
+  try {
+    await new QuietWrites(dataSource, dataSource.committed, dataSource.transactions).run(() =>
+      Promise.resolve(),
+    );
+  } catch (error) {
+    logger.warn(
+      `Nothing could be committed yet (${String(error)}); nothing is remembered until something is.`,
+    );
+  } finally {
+    await dataSource.query(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
 }

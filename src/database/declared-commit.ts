@@ -33,6 +33,7 @@ async function commit<T>(
     const result = await writes(runner.manager);
     committed.expectCommit(changes);
     await runner.commitTransaction();
+    committed.confirmCommit();
     return result;
   } catch (error) {
     // Before the rollback: it frees the lock, and somebody else may commit next.

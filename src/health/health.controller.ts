@@ -42,6 +42,7 @@ export class HealthController {
     if (this.readiness.isStopping) throw unavailable('it is stopping');
     // The log was told when it began, and is not told again by everybody who asks.
     if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
+    if (this.reader.fault) throw this.reader.fault;
     try {
       return await this.health.check([
         () =>

@@ -13,6 +13,8 @@ const START_LIMIT_MS = 240_000;
 /** What a finished command left. */
 export interface Finished {
   readonly code: number | null;
+  /** What ended it, when it did not end by itself. */
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -69,6 +71,11 @@ export class ServiceProcess {
     return this.child.exitCode;
   }
 
+  /** How it has ended, once it has. */
+  get ended(): Promise<Finished> {
+    return this.outcome;
+  }
+
   /** Id of the process. */
   get pid(): number {
     return this.child.pid ?? 0;
@@ -116,8 +123,8 @@ async function finished(child: ChildProcess): Promise<Finished> {
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal, stdout, stderr };
 }
 
 function failedToStart({ code, stdout, stderr }: Finished): never {

@@ -2,6 +2,7 @@ import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import { ConnectionTurns } from './connection-turns.js';
+import type { DatabaseFiles } from './database-files.js';
 import { openForReading } from './read-connection.js';
 import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
 
@@ -18,7 +19,10 @@ export class PlainReads {
   private runner: SqliteQueryRunner | undefined;
   private readonly turns = new ConnectionTurns();
 
-  constructor(private readonly driver: SqliteDriver) {}
+  constructor(
+    private readonly driver: SqliteDriver,
+    private readonly files: DatabaseFiles,
+  ) {}
 
   /** Opens the file, which must be there; before it, every read goes to the writer. */
   async open(file: string, busyTimeoutMs: number): Promise<void> {
@@ -56,6 +60,7 @@ export class PlainReads {
   ): Promise<{ answer: unknown } | undefined> {
     const giveBack = await this.turns.take();
     try {
+      this.files.refuseIfDamaged();
       const answer: unknown = await this.runner?.query(sql, parameters, structured);
       return this.runner && { answer };
     } catch (error) {

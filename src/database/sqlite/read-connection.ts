@@ -1,7 +1,9 @@
 import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
+import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
+import type { DatabaseFiles } from './database-files.js';
 import { refusalIfUnavailable } from './unavailable.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -19,6 +21,7 @@ export class ReadConnection extends JsonReader {
     private readonly connection: sqlite3.Database,
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
+    private readonly files: DatabaseFiles,
   ) {
     super();
     this.inTransaction = new OwnConnection(dataSource);
@@ -26,15 +29,21 @@ export class ReadConnection extends JsonReader {
 
   /** Opens the file of a DataSource, which must be there. */
   static async open(
-    dataSource: DataSource & { readonly transactions: Transactions },
+    dataSource: DataSource & { readonly transactions: Transactions; readonly files: DatabaseFiles },
     file: string,
     busyTimeoutMs: number,
   ): Promise<ReadConnection> {
-    return new ReadConnection(await openForReading(file, busyTimeoutMs), dataSource, dataSource.transactions);
+    const connection = await openForReading(file, busyTimeoutMs);
+    return new ReadConnection(connection, dataSource, dataSource.transactions, dataSource.files);
+  }
+
+  override get fault(): ApiError | undefined {
+    return this.files.fault;
   }
 
   async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
     if (this.transactions.isInside()) return this.inTransaction.first(sql, parameters);
+    this.files.refuseIfDamaged();
     this.dataSource.logger.logQuery(sql, [...parameters]);
     const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {

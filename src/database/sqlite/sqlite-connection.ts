@@ -2,12 +2,15 @@ import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { OwnWrites } from '../committed-state.js';
 import type { WriteTrouble } from '../write-trouble.js';
+import type { DatabaseFiles } from './database-files.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
 import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;
+/** What commits nothing by itself, outside of a transaction. */
+const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
 /** The one connection that writes: every statement runs on it by itself, whoever sends it. */
 export class SqliteConnection extends StatementScope {
@@ -19,10 +22,11 @@ export class SqliteConnection extends StatementScope {
   constructor(
     driver: SqliteDriver,
     private readonly ownWrites: OwnWrites,
+    private readonly files: DatabaseFiles,
     private readonly trouble: WriteTrouble,
   ) {
     super();
-    this.reads = new PlainReads(driver);
+    this.reads = new PlainReads(driver, files);
     this.runner = new SqliteQueryRunner(driver);
   }
 
@@ -34,10 +38,14 @@ export class SqliteConnection extends StatementScope {
     // A transaction that is rolled back by force does not wait for the turns of what is still going on in it.
     while (this.running) await this.running;
     scope.check();
+    this.files.refuseIfDamaged();
     let end!: () => void;
     this.running = new Promise((resolve) => (end = resolve));
     try {
-      return await statement();
+      const result = await statement();
+      // Nothing is acknowledged that stands in a file that is gone.
+      if (scope === this && !LEAVES_FILES.test(sql)) this.files.confirm();
+      return result;
     } catch (error) {
       const refusal = refusalIfUnavailable(error, driverCodeOf(error), this.trouble);
       if (refusal !== error) scope.fail(refusal);

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { Logger } from '@nestjs/common';
 import {
   DataSource,
   type DataSourceOptions,
@@ -14,13 +16,17 @@ import type { JsonReader } from '../json-reader.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
 import { WriteTrouble } from '../write-trouble.js';
+import { DatabaseFiles } from './database-files.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import type { PlainReads } from './plain-reads.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
+import { WalIndex } from './wal-index.js';
 import { WalIndexState } from './wal-index-state.js';
+
+const logger = new Logger('Database');
 
 /** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
 export class SqliteDataSource extends DataSource {
@@ -30,6 +36,8 @@ export class SqliteDataSource extends DataSource {
   reader: JsonReader = new OwnConnection(this);
   /** In which repositories take part by themselves. */
   readonly transactions: Transactions;
+  /** Whether the files are still those that were opened. */
+  readonly files = new DatabaseFiles();
 
   /** Whether it can be written. */
   readonly trouble: WriteTrouble;
@@ -41,8 +49,8 @@ export class SqliteDataSource extends DataSource {
     const file = String(options.database);
     this.trouble = new WriteTrouble(file);
     const ownWrites = new OwnWrites();
-    this.committed = file === ':memory:' ? ownWrites : new WalIndexState(file);
-    const connection = new SqliteConnection(driver, ownWrites, this.trouble);
+    this.committed = file === ':memory:' ? ownWrites : new WalIndexState(this.files);
+    const connection = new SqliteConnection(driver, ownWrites, this.files, this.trouble);
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(this, driver, connection);
     this.transactions = transactions;
@@ -54,19 +62,43 @@ export class SqliteDataSource extends DataSource {
     await super.initialize();
     // Acknowledged means on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
-    const { database, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
-    // A database in memory has no other connection.
-    if (database === ':memory:') return this;
-    this.reader = await ReadConnection.open(this, database, busyTimeout);
-    await this.plainReads.open(database, busyTimeout);
+    try {
+      if (this.options.database !== ':memory:') await this.openFiles();
+    } catch (error) {
+      await this.destroy();
+      throw error;
+    }
     return this;
   }
 
   override async destroy(): Promise<void> {
-    if (this.reader instanceof ReadConnection) await this.reader.close();
+    this.files.end();
+    // The process lets go of the files by its end.
+    if (!this.files.mayBeClosed) this.driver.disconnect = () => Promise.resolve();
+    else {
+      if (this.reader instanceof ReadConnection) await this.reader.close();
+      await this.plainReads.close();
+    }
     this.reader = new OwnConnection(this);
-    await this.plainReads.close();
     await super.destroy();
+  }
+
+  /** Begins to watch the files and opens the connection for reads. */
+  private async openFiles(): Promise<void> {
+    const { database, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
+    // SQLite itself tells which file a link leads to: it puts the log beside that one.
+    const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
+    const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
+    // The first read opens the log.
+    await this.query('SELECT COUNT(*) FROM sqlite_master');
+    const resolved = main?.file ?? database;
+    const index = mode?.journal_mode === 'wal' ? new WalIndex(`${resolved}-shm`) : undefined;
+    if (!index) logger.warn(`${resolved} ${WITHOUT_LOG}`);
+    else if (this.committed instanceof WalIndexState) this.committed.watch(index);
+    this.files.watch({ configured: resolve(database), resolved, index });
+    this.reader = await ReadConnection.open(this, resolved, busyTimeout);
+    await this.plainReads.open(resolved, busyTimeout);
+    this.files.confirm();
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
@@ -85,6 +117,10 @@ export class SqliteDataSource extends DataSource {
 export function fileOf({ options }: DataSource): string | undefined {
   return options.type === 'sqlite' && options.database !== ':memory:' ? options.database : undefined;
 }
+
+const WITHOUT_LOG =
+  'has no write-ahead log: its file system cannot share memory. Nothing is remembered, and reads wait for writes. ' +
+  'Move the database to a local file system.';
 
 /**
  * The ids that SQLite gave the rows of one INSERT, counted back from the last. TypeORM's own version computes

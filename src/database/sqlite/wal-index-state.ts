@@ -1,6 +1,8 @@
-import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
+import { Logger } from '@nestjs/common';
 import { ALL_REMEMBERED, CommittedState, type RememberedKind } from '../committed-state.js';
+import type { DatabaseFiles } from './database-files.js';
+import type { WalIndex } from './wal-index.js';
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
@@ -8,31 +10,56 @@ const HEADER_BYTES = 96;
 const CHANGE_COUNTER_AT = 8;
 const LITTLE = endianness() === 'LE';
 
+const logger = new Logger('Database');
+
+/** What the counter will be after our commit, and what that changes. */
+interface Expected {
+  readonly counter: number;
+  readonly changes: readonly RememberedKind[];
+}
+
 /**
  * The state of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every
  * process changes before it is acknowledged. Asking SQLite itself (`PRAGMA data_version`) costs some 75 µs by way of the
- * thread pool; this costs some 2 µs.
+ * thread pool; this costs some 2 µs. It tells nothing before a commit of our own has proven that it moves.
  */
 export class WalIndexState extends CommittedState {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
   private readonly versions: Record<RememberedKind, number> = { answers: 0, keys: 0 };
-  /** Undefined before it is opened, null where there is no WAL index to open. */
-  private descriptor: number | null | undefined;
-  /** What the counter will be after our commit, and what that changes. Nobody commits before it: we have the write lock. */
-  private expected: { readonly counter: number; readonly changes: readonly RememberedKind[] } | undefined;
+  private index: WalIndex | undefined;
+  /** Whether a commit of ours has moved it; `never` once a commit did not. */
+  private moves: 'unproven' | 'proven' | 'never' = 'unproven';
+  /** Nobody commits before it: we have the write lock. */
+  private expected: Expected | undefined;
 
-  /** `file` is that of the database, which must be open and in WAL mode when it is first asked. */
-  constructor(private readonly file: string) {
+  constructor(private readonly files: DatabaseFiles) {
     super();
   }
 
+  /** Reads from this index from now on. */
+  watch(index: WalIndex): void {
+    this.index = index;
+    this.moves = 'unproven';
+    for (const remembered of ALL_REMEMBERED) this.versions[remembered] += 1;
+  }
+
   current(remembered: RememberedKind): number | undefined {
-    return this.look() ? this.versions[remembered] : undefined;
+    if (this.moves !== 'proven') return undefined;
+    // What is committed to other files than ours moves nothing here.
+    if (this.files.fault || !this.look()) return undefined;
+    return this.versions[remembered];
   }
 
   override expectCommit(changes: readonly RememberedKind[]): void {
-    if (this.look()) this.expected = { counter: counterOf(this.seen) + 1, changes };
+    this.expected = this.look() ? { counter: counterOf(this.seen) + 1, changes } : undefined;
+  }
+
+  override confirmCommit(): void {
+    const { expected } = this;
+    if (!expected || this.moves === 'never' || !this.look()) return;
+    this.moves = counterOf(this.seen) === expected.counter - 1 ? 'never' : 'proven';
+    if (this.moves === 'never') logger.warn(STANDS_STILL);
   }
 
   override withdraw(): void {
@@ -41,11 +68,9 @@ export class WalIndexState extends CommittedState {
     this.expected = undefined;
   }
 
-  /** Counts what was committed since the last look; false where there is nothing to look at. */
+  /** Counts what was committed since the last look; false when there is nothing to look at. */
   private look(): boolean {
-    if (this.descriptor === undefined) this.descriptor = openWalIndex(this.file);
-    if (this.descriptor === null) return false;
-    readSync(this.descriptor, this.read, 0, HEADER_BYTES, 0);
+    if (!this.index?.read(this.read)) return false;
     if (this.read.equals(this.seen)) return true;
     for (const changed of this.changesSeen()) this.versions[changed] += 1;
     [this.seen, this.read] = [this.read, this.seen];
@@ -64,18 +89,10 @@ export class WalIndexState extends CommittedState {
   }
 }
 
+const STANDS_STILL =
+  'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is remembered any ' +
+  'more, which is slower. Restart the service; if this comes again, move the database to a local file system.';
+
 function counterOf(header: Buffer): number {
   return LITTLE ? header.readUInt32LE(CHANGE_COUNTER_AT) : header.readUInt32BE(CHANGE_COUNTER_AT);
-}
-
-/**
- * Null on a file system that cannot have one: SQLite then keeps no write-ahead log, and nothing is remembered. It is never
- * closed: closing a file drops all POSIX locks of the process on it, and SQLite's own are on this one.
- */
-function openWalIndex(file: string): number | null {
-  try {
-    return openSync(`${file}-shm`, 'r');
-  } catch {
-    return null;
-  }
 }

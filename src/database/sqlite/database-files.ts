@@ -1,0 +1,137 @@
+import { statSync, type BigIntStats } from 'node:fs';
+import { Logger } from '@nestjs/common';
+import type { ApiError } from '../../errors/api-error.js';
+import { ContentWatch } from './content-watch.js';
+import { unavailable } from './unavailable.js';
+import type { WalIndex } from './wal-index.js';
+
+/** How often the files are looked at while nothing is committed, in milliseconds. */
+const PERIOD_MS = 500;
+
+/** What is wrong with the files, and what an operator is to do. */
+interface Damage {
+  readonly what: string;
+  readonly remedy: string;
+  /** Whether SQLite, told to close them, would write into what is not its own, or die of it. */
+  readonly forbidsClosing: boolean;
+}
+
+/** A file that SQLite has open, by the path under which the next process would open it. */
+interface OpenedFile {
+  readonly path: string;
+  readonly remedy: string;
+  readonly stats: BigIntStats;
+}
+
+const logger = new Logger('Database');
+
+/** Where the files are, as SQLite has resolved them. */
+export interface FilePaths {
+  /** As it is configured; it may be a link. */
+  readonly configured: string;
+  /** The file itself: SQLite puts `-wal` and `-shm` beside this. */
+  readonly resolved: string;
+  /** Its WAL index; undefined where there is no write-ahead log. */
+  readonly index: WalIndex | undefined;
+}
+
+/**
+ * Watches that the files that SQLite has open are still those that the next process would open: what is written to a file that
+ * was removed or replaced is lost. From then on everything is refused, until the files are back or the service is restarted.
+ */
+export class DatabaseFiles {
+  private opened: readonly OpenedFile[] = [];
+  private content: ContentWatch | undefined;
+  private damage: Damage | undefined;
+  private refusal: ApiError | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** Takes what is there now for what SQLite has just opened. */
+  watch({ configured, resolved, index }: FilePaths): void {
+    const log = index
+      ? [opened(`${resolved}-wal`, RESTART_GENTLY), opened(`${resolved}-shm`, RESTART_GENTLY)]
+      : [];
+    const paths = [...new Set([configured, resolved])];
+    this.opened = [...paths.map((path) => opened(path, RESTART_ON_ANOTHER)), ...log];
+    this.content = index && new ContentWatch(resolved, index);
+    this.timer = setInterval(() => this.look(), PERIOD_MS);
+    // Files alone keep no process alive.
+    this.timer.unref();
+  }
+
+  /** Ends the watch. */
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Why nothing can be read or written, as of at most a second ago; undefined while all is well. */
+  get fault(): ApiError | undefined {
+    return this.refusal;
+  }
+
+  /** Whether SQLite may close the files, which writes what stands in the log into the database. */
+  get mayBeClosed(): boolean {
+    return !this.damage?.forbidsClosing;
+  }
+
+  /** Throws service_unavailable when the files were not the opened ones half a second ago, or so. */
+  refuseIfDamaged(): void {
+    if (this.refusal) throw this.refusal;
+  }
+
+  /** Throws service_unavailable when the files are not the opened ones now. */
+  confirm(): void {
+    this.look();
+    this.refuseIfDamaged();
+  }
+
+  private look(): void {
+    const was = this.damage;
+    // What was written over stays so, whatever is written over it again.
+    this.damage = was?.forbidsClosing ? was : this.damageNow();
+    this.refusal =
+      this.damage &&
+      (this.refusal ?? unavailable('the database file was removed or replaced', undefined, true));
+    if (this.damage && !was)
+      logger.error(`${this.damage.what}. Nothing is read or written any more. ${this.damage.remedy}`);
+    if (was && !this.damage)
+      logger.log('The files of the database are back, and it is read and written again.');
+  }
+
+  private damageNow(): Damage | undefined {
+    const sizes: bigint[] = [];
+    for (const { path, stats, remedy } of this.opened) {
+      const now = statsOf(path);
+      if (now?.ino !== stats.ino || now.dev !== stats.dev)
+        return { what: `${path} was ${now ? 'replaced' : 'removed'}`, remedy, forbidsClosing: false };
+      sizes.push(now.size);
+    }
+    const [logBytes = 0n, indexBytes = 0n] = sizes.slice(-2);
+    const what = this.content?.fault(logBytes, indexBytes);
+    return what === undefined ? undefined : { what, remedy: RESTORE, forbidsClosing: true };
+  }
+}
+
+const RESTART_ON_ANOTHER =
+  'Put the file back; or stop the service, remove the -wal and -shm files, which belong to the old file, and start the ' +
+  'service with what is there now.';
+const RESTART_GENTLY =
+  'Put the file back; or stop the service with SIGTERM, which saves what was committed, and start it again.';
+const RESTORE =
+  'Stop the service, and start it again; if the database was restored from a backup, remove the -wal and -shm files in ' +
+  'between, which belong to the old one.';
+
+function opened(path: string, remedy: string): OpenedFile {
+  const stats = statsOf(path);
+  if (!stats) throw new Error(`${path} was removed while it was being opened.`);
+  return { path, remedy, stats };
+}
+
+function statsOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    // Whoever cannot be asked for it, could not open it either.
+    return undefined;
+  }
+}
