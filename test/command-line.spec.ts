@@ -137,6 +137,8 @@ describe('petstore db', () => {
       'Audit',
       'KeyLife',
       'Idempotency',
+      'QuotaCountDays',
+      'DeprecatedCalls',
     ].map((name) => expect.stringMatching(new RegExp(`^${name}\\d{13}$`)));
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
