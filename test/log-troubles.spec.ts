@@ -1,24 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from './support/free-port.js';
 import { emptyFolder, ROOT } from './support/service-process.js';
 
 const toEnd: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of toEnd.splice(0).toReversed()) await end();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Starts the service with a standard output that nobody can read from here. */
 async function startWith(stdout: number | 'pipe'): Promise<{

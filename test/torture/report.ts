@@ -1,7 +1,7 @@
 import type { Comparison, Ledger } from './ledger.js';
 
 /** What one scenario showed. */
-export interface Outcome {
+export interface Line {
   readonly name: string;
   readonly faults: number;
   readonly ledger: Ledger;
@@ -22,7 +22,7 @@ export class Report {
   ) {}
 
   /** Adds the line of a scenario. */
-  add({ name, faults, ledger, comparison, stops, factor }: Outcome): void {
+  add({ name, faults, ledger, comparison, stops, factor }: Line): void {
     const { answers, acknowledgements, refused, cut, unexpected } = ledger;
     const total = [...answers.values()].reduce((sum, count) => sum + count, 0);
     const slowest = stops.length === 0 ? '' : (Math.max(...stops) / 1_000).toFixed(1);

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -21,10 +19,10 @@ export class StoreFolder {
 
   private constructor(
     readonly path: string,
-    /** Key of a client without worries about its quota. */
+    /** Key of a client without worries about its quota, which administrates too. */
     readonly key: string,
-    /** Key of a client with `SMALL_LIMIT` requests a minute. */
-    readonly smallKey: string,
+    /** Key, with its id, of a client with `SMALL_LIMIT` requests a minute. */
+    readonly small: { readonly id: string; readonly key: string },
     private readonly mounted: boolean,
     private readonly remove: () => Promise<void>,
   ) {}
@@ -41,24 +39,15 @@ export class StoreFolder {
       if (stdout === '') throw new Error(stderr);
       return JSON.parse(stdout) as { id: string; key: string };
     };
-    const keyOf = async (name: string, perMinute: number) => {
+    const issue = async (name: string, perMinute: number, scopes: string) => {
       const limits = ['--per-minute', String(perMinute), '--per-day', '100000000'];
       const { id } = await json('client', 'create', '--name', name, '--plan', 'enterprise', ...limits);
-      return (await json('key', 'issue', '--client', id)).key;
+      return json('key', 'issue', '--client', id, '--scopes', scopes);
     };
     await json('db', 'seed', '--count', '20');
-    return new StoreFolder(
-      path,
-      await keyOf('Large', 10_000_000),
-      await keyOf('Small', SMALL_LIMIT),
-      mounted,
-      remove,
-    );
-  }
-
-  /** Whether its file system may be filled. */
-  get canBeFilled(): boolean {
-    return this.mounted;
+    const { key } = await issue('Large', 10_000_000, 'pets:read,pets:write,admin');
+    const small = await issue('Small', SMALL_LIMIT, 'pets:read');
+    return new StoreFolder(path, key, small, mounted, remove);
   }
 
   /** Where the database is. */
@@ -66,8 +55,9 @@ export class StoreFolder {
     return join(this.path, 'data/petstore.sqlite');
   }
 
-  /** Fills the file system to the last byte for a while, in milliseconds. */
+  /** Fills the file system to the last byte for a while, in milliseconds; only one of its own. */
   async fill(ms: number): Promise<void> {
+    if (!this.mounted) return;
     const from = performance.now();
     const ballast = join(this.path, 'ballast');
     const file = await open(ballast, 'w');
@@ -121,16 +111,6 @@ export class StoreFolder {
       );
     });
   }
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function exec(database: sqlite3.Database, sql: string): Promise<void> {

@@ -1,16 +1,18 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { admissionOf } from './admission.js';
-import { Instance } from './instance.js';
-import { Ledger } from './ledger.js';
-import { Load } from './load.js';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith, FAKETIME } from '../support/requirements.js';
+import { emptyFolder } from '../support/service-process.js';
 import { SeededRandom } from './random.js';
 import { Report } from './report.js';
-import { freePort, SMALL_LIMIT, StoreFolder } from './store-folder.js';
+import { SMALL_LIMIT } from './store-folder.js';
+import { ALL_WELL, TorturedStore } from './tortured-store.js';
 
-/** `PETSTORE_TORTURE=whole` takes some eight minutes; without it less than one is spent. */
+/** `PETSTORE_TORTURE=whole` takes some nine minutes; without it one or two are spent. */
 const WHOLE = process.env.PETSTORE_TORTURE === 'whole';
-/** What decides which fault comes when; a failed run names it. */
+/** What decides which fault comes when; the report names it. */
 const SEED = Number(process.env.PETSTORE_TORTURE_SEED ?? Date.now() % 1_000_000);
 /** Kills of the scenario that only kills, over both stores. */
 const KILLS = WHOLE ? 200 : 12;
@@ -18,105 +20,160 @@ const KILLS = WHOLE ? 200 : 12;
 const FAULTS = WHOLE ? 40 : 6;
 /** Clean restarts, in turn, of two processes. */
 const RESTARTS = WHOLE ? 20 : 4;
+
+type Fault = () => Promise<void>;
+
 const report = new Report(SEED, WHOLE);
 afterAll(() => report.print());
 
-/** A store with a number of instances, under load. */
-async function tortured(instances: number, environment: NodeJS.ProcessEnv, alsoAllowed: readonly number[]) {
-  const folder = await StoreFolder.make();
-  onTestFinished(() => folder.end());
-  const all = await Promise.all(
-    Array.from({ length: instances }, async () => new Instance(folder.path, environment, await freePort())),
-  );
-  onTestFinished(async () => void (await Promise.all(all.map((instance) => instance.end()))));
-  for (const instance of all) await instance.start();
-  const ledger = new Ledger();
-  const load = new Load(() => all.map(({ origin }) => origin), ledger, alsoAllowed);
-  load.write(folder.key, 4).read(folder.key, 2).overdraw('small', folder.smallKey, 2);
-  const [first] = all as [Instance, ...Instance[]];
-  return { folder, all, first, ledger, load };
-}
-
-/** What every scenario must show. */
-const ALL_WELL = {
-  lost: [],
-  twice: [],
-  unasked: [],
-  unexpected: [],
-  failedStops: [],
-  integrity: 'ok',
-  overAdmitted: 0,
-};
-
-/** Ends the load, holds the store against the ledger, and adds the line of the report. */
-async function outcomeOf(name: string, faults: number, store: Awaited<ReturnType<typeof tortured>>) {
-  const { folder, all, ledger, load } = store;
-  await load.end();
-  const comparison = ledger.compare(await load.stored(folder.key));
-  for (const instance of all) await instance.stop();
-  const stops = all.flatMap((instance) => instance.stops);
-  const ends = all.flatMap((instance) => instance.ends);
-  const { factor, unexplained } = admissionOf(ledger, 'small', SMALL_LIMIT, ends, folder.blocked);
-  report.add({ name, faults, ledger, comparison, stops, factor });
-  // Or nothing would have been shown.
-  expect(ledger.acknowledgements).toBeGreaterThan(0);
-  return {
-    ...comparison,
-    unexpected: ledger.unexpected,
-    failedStops: all.flatMap((instance) => instance.failedStops),
-    integrity: await folder.integrity(),
-    // Processes that share nothing but the file count each on its own, as they say when they start.
-    overAdmitted: Math.max(0, unexplained - (all.length - 1) * SMALL_LIMIT),
-  };
+/** Makes each fault once and then any of them, with a little time in between. */
+async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<void> {
+  for (let made = 0; made < FAULTS; made += 1) {
+    await (faults[made] ?? random.pick(faults))();
+    await pause(random.between(50, 800));
+  }
 }
 
 describe(`torture with seed ${SEED}`, () => {
   it(`${KILLS} × kill -9, of two stores at a time`, async () => {
-    const lanes = await Promise.all([1, 2].map(() => tortured(1, {}, [])));
+    const stores = [await TorturedStore.start({}), await TorturedStore.start({})];
     await Promise.all(
-      lanes.map(async ({ first }, lane) => {
-        const random = new SeededRandom(SEED + lane);
-        for (let kill = 0; kill < KILLS / lanes.length; kill += 1) {
+      stores.map(async ({ instances: [instance] }, index) => {
+        const random = new SeededRandom(SEED + index);
+        for (let kill = 0; kill < KILLS / stores.length; kill += 1) {
           await pause(random.between(20, 900));
-          await first.kill();
+          await instance.kill();
         }
       }),
     );
-    for (const [lane, store] of lanes.entries()) {
-      expect(await outcomeOf(`kill -9, store ${lane + 1}`, KILLS / lanes.length, store)).toEqual(ALL_WELL);
+    for (const [index, store] of stores.entries()) {
+      const outcome = await store.outcome(`kill -9, store ${index + 1}`, KILLS / stores.length, report);
+      expect(outcome).toMatchObject(ALL_WELL);
+      expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
     }
   });
 
   it('one process: kill, stop, pause, foreign lock, full disk', async () => {
     const random = new SeededRandom(SEED + 10);
-    const store = await tortured(1, { SHUTDOWN_TIMEOUT_MS: '3000' }, [503]);
-    const { folder, first } = store;
-    const faults: readonly [() => Promise<void>, ...(() => Promise<void>)[]] = [
-      () => first.kill(),
-      () => first.restart(random.pick(['SIGTERM', 'SIGINT', 'SIGHUP'])),
-      () => first.freeze(random.between(100, 3_000)),
-      () => folder.lock(random.between(100, 8_000)),
-      () => (folder.canBeFilled ? folder.fill(random.between(100, 3_000)) : Promise.resolve()),
-      async () => {
-        // Its last counts cannot be written in time, and are lost with it.
-        await Promise.all([folder.lock(random.between(1_000, 6_000)), first.restart()]);
-        first.ends.push(performance.now());
-      },
-    ];
-    for (let fault = 0; fault < FAULTS; fault += 1) {
-      await (fault < faults.length ? faults[fault] : random.pick(faults))?.();
-      await pause(random.between(50, 800));
-    }
-    expect(await outcomeOf('one process, all faults', FAULTS, store)).toEqual(ALL_WELL);
+    const store = await TorturedStore.start({
+      environment: { SHUTDOWN_TIMEOUT_MS: '3000' },
+      mayRefuse: true,
+    });
+    const { folder } = store;
+    const [service] = store.instances;
+    await make(
+      [
+        () => service.kill(),
+        () => service.restart(random.pick(['SIGTERM', 'SIGINT', 'SIGHUP'])),
+        () => service.freeze(random.between(100, 3_000)),
+        () => folder.lock(random.between(100, 3_500)),
+        () => folder.fill(random.between(100, 3_000)),
+        async () => {
+          // Its last counts may not be written in time, and are lost with it.
+          const locked = folder.lock(random.between(1_000, 5_000));
+          await service.stop();
+          service.ends.push(performance.now());
+          await locked;
+          await service.start();
+        },
+      ],
+      random,
+    );
+    const outcome = await store.outcome('one process, all faults', FAULTS, report);
+    expect(outcome).toMatchObject(ALL_WELL);
+    expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
   });
 
   it('two processes, restarted in turn: a client that sends again what was cut sees no refusal', async () => {
-    const store = await tortured(2, {}, []);
-    const { all } = store;
+    const store = await TorturedStore.start({ instances: 2 });
     for (let turn = 0; turn < RESTARTS; turn += 1) {
-      await all[turn % 2]?.restart();
+      await store.instances[turn % 2]?.restart();
       await pause(300);
     }
-    expect(await outcomeOf('two processes, restarted in turn', RESTARTS, store)).toEqual(ALL_WELL);
+    const outcome = await store.outcome('two processes, restarted in turn', RESTARTS, report);
+    expect(outcome).toMatchObject(ALL_WELL);
+    // Without Redis each counts on its own, as they say when they start.
+    expect(outcome.admission.unexplained).toBeLessThanOrEqual(SMALL_LIMIT);
+  });
+});
+
+describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
+  it('two processes that share a Redis: its crashes, pauses, refusals and losses, and theirs', async () => {
+    const random = new SeededRandom(SEED + 20);
+    const redis = await RedisServer.start();
+    onTestFinished(() => redis.remove());
+    const store = await TorturedStore.start({
+      instances: 2,
+      environment: { REDIS_URL: redis.url },
+      mayRefuse: true,
+    });
+    const during = async (begin: string[], end: string[]): Promise<void> => {
+      redis.command(...begin);
+      await pause(random.between(200, 3_000));
+      redis.command(...end);
+    };
+    await make(
+      [
+        async () => {
+          await redis.kill();
+          await pause(random.between(0, 3_000));
+          await redis.start();
+        },
+        async () => {
+          redis.signal('SIGSTOP');
+          await pause(random.between(20, 3_000));
+          redis.signal('SIGCONT');
+        },
+        () => during(['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']),
+        () => during(['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']),
+        async () => void redis.command('FLUSHALL'),
+        () => random.pick(store.instances).restart(),
+        async () => void redis.command('DEBUG', 'SLEEP', random.between(0.1, 1).toFixed(2)),
+        () => random.pick(store.instances).freeze(random.between(100, 2_000)),
+      ],
+      random,
+    );
+    const outcome = await store.outcome('two processes and a Redis, all faults', FAULTS, report);
+    expect(outcome).toMatchObject(ALL_WELL);
+    // A process that starts while Redis is away knows of no other one, nor of what was used.
+    expect(outcome.admission.factor).toBeLessThanOrEqual(2);
+  });
+});
+
+describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
+  it('one process whose clock is set by up to two hours, and which is killed in between', async () => {
+    const random = new SeededRandom(SEED + 30);
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const clock = join(path, 'clock');
+    let steps = 0;
+    const setClock = async (ahead: number): Promise<void> => {
+      await writeFile(`${clock}.new`, `${ahead < 0 ? '-' : '+'}${Math.abs(Math.round(ahead))}`);
+      await rename(`${clock}.new`, clock);
+      steps += 1;
+      // The library looks at the file once a second.
+      await pause(1_200);
+    };
+    await setClock(0);
+    const store = await TorturedStore.start({
+      environment: {
+        TZ: 'UTC',
+        LD_PRELOAD: FAKETIME,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_CACHE_DURATION: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        DONT_FAKE_MONOTONIC: '1',
+      },
+    });
+    const began = performance.now();
+    const [service] = store.instances;
+    await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
+    const outcome = await store.outcome('one process, its clock set and kills', FAULTS, report);
+    expect(outcome).toMatchObject(ALL_WELL);
+    const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
+    // Each step may open one minute, each crash lose the counts of its last second.
+    expect(outcome.admission.total).toBeLessThanOrEqual(
+      SMALL_LIMIT * (minutes + steps) + outcome.admission.lost,
+    );
   });
 });
