@@ -1,21 +1,27 @@
 import { defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { onBundle } from './test/support/on-bundle.js';
 
-/** Suites that start the bundle as a process, or ask nothing of the service at all. */
+/** Suites that start the bundle as a process, ask nothing of the service, or ask what others ask of the bundle in short. */
 const THE_SAME_ON_THE_BUNDLE = [
   'src/request-address.spec.ts',
   'test/bundle.spec.ts',
   'test/command-line.spec.ts',
+  'test/database-files.spec.ts',
   'test/extending.spec.ts',
+  'test/failing-disk.spec.ts',
   'test/hostile-clients.spec.ts',
   'test/house.spec.ts',
   'test/idempotency-crash.spec.ts',
   'test/log-troubles.spec.ts',
   'test/ormconfig.spec.ts',
+  'test/real-clock-steps.spec.ts',
+  'test/redis-faults.spec.ts',
   'test/running-server.spec.ts',
   'test/service-process.spec.ts',
+  'test/several-processes.spec.ts',
   'test/stopping.spec.ts',
   'test/torture/torture.spec.ts',
+  'test/unusable-databases.spec.ts',
 ];
 
 const suites = {

@@ -237,9 +237,9 @@ describe('a service whose database', () => {
           body: { code: 'service_unavailable' },
         });
       expect((await shop.request('GET', '/health/live')).status).toBe(200);
-      expect(shop.linesOfDatabase()).toEqual([
-        expect.objectContaining({ msg: expect.stringContaining(file) }),
-      ]);
+      await expect
+        .poll(() => shop.linesOfDatabase())
+        .toEqual([expect.objectContaining({ msg: expect.stringContaining(file) })]);
       if (undo) {
         undo(file);
         await shop.isReady(true);
