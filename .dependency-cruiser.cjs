@@ -88,8 +88,9 @@ module.exports = {
     },
     {
       name: 'tests-stay-outside',
+      comment: 'Suites beside the code may use the kit of those in test/.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^(test|bench|examples)/' },
     },
   ],

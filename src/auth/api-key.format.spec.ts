@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOf, displayablePrefixOf, generateApiKey, isWellFormedApiKey } from './api-key.format.js';
+import {
+  API_KEY_PATTERN,
+  digestOf,
+  displayablePrefixOf,
+  generateApiKey,
+  holdsApiKey,
+  isWellFormedApiKey,
+  verifyApiKey,
+} from './api-key.format.js';
 
 const environment = fc.constantFrom('live' as const, 'test' as const);
 const key = environment.map(generateApiKey);
@@ -73,5 +81,52 @@ describe('an API key', () => {
 
   it('is stored as its SHA-256', () => {
     expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+/** 30 zeros as the secret, and the checksum that belongs to it. */
+const GENUINE = `pst_test_${'0'.repeat(30)}2Wj70T`;
+
+describe('what is told of a string', () => {
+  it.each(['live', 'test'] as const)(
+    'that is a key: its environment %s, and what may be shown of it',
+    (tag) => {
+      const made = generateApiKey(tag);
+      expect(verifyApiKey(made)).toEqual({ wellFormed: true, environment: tag, prefix: made.slice(0, 13) });
+    },
+  );
+
+  it.each([
+    ['', 'It does not begin with pst_live_ or pst_test_.'],
+    [`pst_prod_${GENUINE.slice(9)}`, 'It does not begin with pst_live_ or pst_test_.'],
+    [` ${GENUINE}`, 'It does not begin with pst_live_ or pst_test_.'],
+    [GENUINE.slice(0, -1), 'It has 44 characters; a key has 45.'],
+    [`${GENUINE}0`, 'It has 46 characters; a key has 45.'],
+    ['pst_live_', 'It has 9 characters; a key has 45.'],
+    [GENUINE.replace('0', '-'), 'It holds a character that is neither an ASCII letter nor a digit.'],
+    [GENUINE.replace('0', 'é'), 'It holds a character that is neither an ASCII letter nor a digit.'],
+    [`${GENUINE.slice(0, -1)}U`, 'Its checksum is wrong: it was mistyped, or no service ever made it.'],
+  ])('that is none: what is wrong with %o', (text, reason) => {
+    expect(verifyApiKey(text)).toEqual({ wellFormed: false, reason });
+  });
+});
+
+describe('a text', () => {
+  it.each([
+    ['a key alone', GENUINE, true],
+    ['a key in the middle', `Bearer ${GENUINE}, please`, true],
+    ['a key behind something of its shape', `pst_live_${'0'.repeat(36)} ${GENUINE}`, true],
+    ['something of its shape with another checksum', `${GENUINE.slice(0, -1)}U`, false],
+    ['a key cut short', GENUINE.slice(0, -1), false],
+    ['no key', 'pst_test_', false],
+  ])('with %s is told to hold one or not', (_, text, expected) => {
+    expect(holdsApiKey(text)).toBe(expected);
+  });
+
+  it('is scanned for keys by a pattern that finds every key as a word of its own', () => {
+    const pattern = new RegExp(API_KEY_PATTERN);
+    expect(pattern.exec(`key=${GENUINE};`)?.[0]).toBe(GENUINE);
+    for (const text of [`x${GENUINE}`, `${GENUINE}0`, GENUINE.slice(0, -1)])
+      expect(text).not.toMatch(pattern);
   });
 });
