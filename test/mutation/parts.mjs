@@ -1,0 +1,60 @@
+/**
+ * What `npm run test:mutation` changes, and the suites that must notice it. Every part lists suites that start no process and
+ * take seconds, because each change is tried on all of them that reach it.
+ *
+ * Left out are declarations (entities, migrations, modules, error rows, types, decorators: what they say is held by the
+ * documents, the schema and the wiring, which other suites compare) and src/throttling/redis, whose suites need a server and minutes.
+ *
+ * @type {readonly { name: string, mutate: readonly string[], suites: readonly string[] }[]}
+ */
+export const PARTS = [
+  {
+    name: 'decisions',
+    mutate: [
+      'src/throttling/bans.ts',
+      'src/throttling/plans.ts',
+      'src/throttling/quota.ts',
+      'src/throttling/quota-headers.ts',
+      'src/throttling/quota-store.ts',
+      'src/throttling/steady-time.ts',
+      'src/throttling/memory/client-counts.ts',
+      'src/throttling/memory/compact-keys.ts',
+      'src/throttling/memory/memory-quota-store.ts',
+      'src/throttling/memory/refused-keys.ts',
+      'src/throttling/memory/unsaved-changes.ts',
+      'src/throttling/memory/window-counts.ts',
+    ],
+    suites: ['src/throttling/*.spec.ts', 'src/throttling/memory/*.spec.ts', 'test/quota-stores.spec.ts'],
+  },
+  {
+    name: 'keys',
+    mutate: [
+      'src/auth/address-turns.ts',
+      'src/auth/api-key.format.ts',
+      'src/auth/api-key.verifier.ts',
+      'src/auth/challenge.ts',
+      'src/auth/ended-keys.ts',
+      'src/auth/grantable-scopes.ts',
+      'src/auth/key-look-up.ts',
+      'src/auth/key-memory.ts',
+      'src/auth/no-change.ts',
+      'src/auth/plan-columns.ts',
+      'src/auth/scopes.ts',
+    ],
+    suites: ['src/auth/*.spec.ts'],
+  },
+  {
+    name: 'data version',
+    mutate: [
+      'src/database/committed-state.ts',
+      'src/database/declared-commit.ts',
+      'src/database/quiet-writes.ts',
+      'src/database/sqlite/wal-index-state.ts',
+    ],
+    suites: [
+      'src/database/**/*.spec.ts',
+      'src/http/answers/answer-memory.spec.ts',
+      'test/committed-state.spec.ts',
+    ],
+  },
+];
