@@ -43,7 +43,7 @@ class HeldJournal extends QuotaJournal {
     return Promise.resolve([]);
   }
 
-  liftedSince(): Promise<string[]> {
+  liftedSince(): Promise<never[]> {
     return Promise.resolve([]);
   }
 

@@ -1,0 +1,41 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { OwnWrites, UnknownState } from './committed-state.js';
+import { openDataSource } from './data-source.js';
+import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+
+describe('the state of a database', () => {
+  it('that cannot tell it is unknown, whatever is declared', () => {
+    const state = new UnknownState();
+    state.expectCommit();
+    state.withdraw();
+    expect(state.current()).toBeUndefined();
+  });
+
+  it('that nobody else writes to is another one after every write', () => {
+    const state = new OwnWrites();
+    const seen = new Set([state.current()]);
+    for (let write = 0; write < 3; write += 1) {
+      state.note();
+      expect(state.current()).toBe(state.current());
+      seen.add(state.current());
+    }
+    expect(seen.size).toBe(4);
+  });
+
+  it('in memory is another one after every statement that may write, and no other after one that reads', async () => {
+    const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+    onTestFinished(() => dataSource.destroy());
+    await dataSource.query('CREATE TABLE written (what TEXT NOT NULL)');
+    const state = (dataSource as SqliteDataSource).committed;
+    const after = async (sql: string) => {
+      const before = state.current('answers');
+      await dataSource.query(sql).catch(() => undefined);
+      return state.current('answers') !== before;
+    };
+    expect(await after(`INSERT INTO written VALUES ('a')`)).toBe(true);
+    expect(await after('INSERT INTO written VALUES (NULL)')).toBe(true);
+    expect(await after('SELECT 1')).toBe(false);
+    expect(await after('  \n SELECT what FROM written')).toBe(false);
+    expect(await after('WITH row AS (SELECT 1) INSERT INTO written SELECT * FROM row')).toBe(true);
+  });
+});

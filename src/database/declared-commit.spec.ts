@@ -1,0 +1,143 @@
+import type { DataSource } from 'typeorm';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { CommittedState, type RememberedKind } from './committed-state.js';
+import { openDataSource } from './data-source.js';
+import { commitDeclared } from './declared-commit.js';
+import { QuietWrites } from './quiet-writes.js';
+import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import type { Transactions } from './transactions.js';
+
+/** Notes what it is told. */
+class ToldState extends CommittedState {
+  readonly told: string[] = [];
+
+  current(): undefined {
+    return undefined;
+  }
+
+  override expectCommit(changes: readonly RememberedKind[]): void {
+    this.told.push(`expect ${changes.join('+') || 'nothing'}`);
+  }
+
+  override withdraw(): void {
+    this.told.push('withdraw');
+  }
+}
+
+let dataSource: DataSource;
+let transactions: Transactions;
+let committed: ToldState;
+
+beforeEach(async () => {
+  dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  onTestFinished(() => dataSource.destroy());
+  ({ transactions } = dataSource as SqliteDataSource);
+  committed = new ToldState();
+  await dataSource.query('CREATE TABLE written (what TEXT NOT NULL)');
+});
+
+const insert = (what: string | null) =>
+  `INSERT INTO written VALUES (${what === null ? 'NULL' : `'${what}'`})`;
+const written = async () =>
+  (await dataSource.query<{ what: string }[]>('SELECT what FROM written')).map(({ what }) => what);
+describe('a commit that is declared', () => {
+  it('is announced with what it changes, after the writes and before it is made, and taken back once it is', async () => {
+    const answer = await commitDeclared(
+      { dataSource, committed, transactions },
+      ['keys'],
+      async (manager) => {
+        await manager.query(insert('a'));
+        committed.told.push('written');
+        return 'done';
+      },
+    );
+    expect([answer, await written(), committed.told]).toEqual([
+      'done',
+      ['a'],
+      ['written', 'expect keys', 'withdraw'],
+    ]);
+  });
+
+  it('is not announced when its writes fail, and nothing of them stays', async () => {
+    const failing = commitDeclared({ dataSource, committed, transactions }, [], async (manager) => {
+      await manager.query(insert('a'));
+      await manager.query(insert(null));
+    });
+    await expect(failing).rejects.toThrow('NOT NULL');
+    expect(await written()).toEqual([]);
+    expect(new Set(committed.told)).toEqual(new Set(['withdraw']));
+  });
+
+  it('is taken back before the rollback lets others write, when it cannot be made', async () => {
+    const failing = commitDeclared({ dataSource, committed, transactions }, ['answers'], async (manager) => {
+      await manager.query(insert('a'));
+      const { queryRunner } = manager;
+      if (!queryRunner) throw new Error('without a connection');
+      queryRunner.commitTransaction = () => Promise.reject(new Error('disk full'));
+      const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
+      queryRunner.rollbackTransaction = () => {
+        committed.told.push('roll back');
+        return rollback();
+      };
+    });
+    await expect(failing).rejects.toThrow('disk full');
+    expect(committed.told.slice(0, 3)).toEqual(['expect answers', 'withdraw', 'roll back']);
+    expect(await written()).toEqual([]);
+  });
+
+  it('tells why the writes failed, though rolling back fails as well', async () => {
+    const failing = commitDeclared({ dataSource, committed, transactions }, [], async (manager) => {
+      const { queryRunner } = manager;
+      if (!queryRunner) throw new Error('without a connection');
+      const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
+      queryRunner.rollbackTransaction = async () => {
+        await rollback();
+        throw new Error('gone');
+      };
+      throw new Error('the reason');
+    });
+    await expect(failing).rejects.toThrow('the reason');
+  });
+
+  it('is no part of the transaction in which it is begun', async () => {
+    let quiet: Promise<unknown> = Promise.resolve();
+    const outer = dataSource.transaction(async (manager) => {
+      await manager.query(insert('rolled back'));
+      quiet = commitDeclared({ dataSource, committed, transactions }, [], (own) =>
+        own.query(insert('stays')),
+      );
+      throw new Error('no');
+    });
+    await expect(outer).rejects.toThrow('no');
+    await quiet;
+    expect(await written()).toEqual(['stays']);
+  });
+
+  it('leaves the connection to the next, however it ended', async () => {
+    for (const what of ['a', null, 'b'])
+      await commitDeclared({ dataSource, committed, transactions }, [], (manager) =>
+        manager.query(insert(what)),
+      ).catch(() => undefined);
+    expect(await written()).toEqual(['a', 'b']);
+  });
+});
+
+describe('quiet writes', () => {
+  const version = async () =>
+    (await dataSource.query<{ user_version: number }[]>('PRAGMA user_version'))[0]?.user_version;
+
+  it('change nothing that is remembered, answer what the work answers, and always leave something to commit', async () => {
+    const quietly = new QuietWrites(dataSource, committed, transactions);
+    expect(await quietly.run(() => Promise.resolve('done'))).toBe('done');
+    expect(committed.told).toEqual(['expect nothing', 'withdraw']);
+    expect(await version()).toBe(1);
+    await quietly.run((manager) => manager.query(insert('a')));
+    expect([await version(), await written()]).toEqual([2, ['a']]);
+  });
+
+  it('go on counting when the number is the largest that SQLite keeps', async () => {
+    await dataSource.query(`PRAGMA user_version = ${2 ** 31 - 1}`);
+    await new QuietWrites(dataSource, committed, transactions).run(() => Promise.resolve());
+    expect(await version()).toBe(0);
+  });
+});
