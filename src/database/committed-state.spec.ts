@@ -6,7 +6,7 @@ import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 describe('the state of a database', () => {
   it('that cannot tell it is unknown, whatever is declared', () => {
     const state = new UnknownState();
-    state.expectCommit();
+    state.expectCommit([]);
     state.withdraw();
     expect(state.current()).toBeUndefined();
   });
