@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyFolder } from '../../test/support/service-process.js';
 import { OwnWrites, UnknownState } from './committed-state.js';
 import { openDataSource } from './data-source.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
@@ -38,4 +40,26 @@ describe('the state of a database', () => {
     expect(await after('  \n SELECT what FROM written')).toBe(false);
     expect(await after('WITH row AS (SELECT 1) INSERT INTO written SELECT * FROM row')).toBe(true);
   });
+
+  it.each(['answers', 'keys'] as const)(
+    'in a file is another one, for %s, after every commit of this process and of any other',
+    async (remembered) => {
+      const { path, remove } = await emptyFolder();
+      onTestFinished(remove);
+      const databaseUrl = `sqlite:${join(path, 'a.sqlite')}`;
+      const [ours, theirs] = [await openDataSource({ databaseUrl }), await openDataSource({ databaseUrl })];
+      const { committed } = ours as SqliteDataSource;
+      await ours.query('CREATE TABLE written (what TEXT NOT NULL)');
+      const seen = new Set([committed.current(remembered)]);
+      for (const dataSource of [ours, theirs, theirs, ours]) {
+        await dataSource.query(`INSERT INTO written VALUES ('a')`);
+        seen.add(committed.current(remembered));
+        await dataSource.query('SELECT what FROM written');
+        seen.add(committed.current(remembered));
+      }
+      expect(seen.size).toBe(5);
+      await ours.destroy();
+      await theirs.destroy();
+    },
+  );
 });
