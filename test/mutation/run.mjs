@@ -30,7 +30,7 @@ for (const { name, mutate, suites } of PARTS) {
     coverageAnalysis: 'perTest',
     concurrency: Number(values.concurrency),
     // Beyond one and a half times what it takes unchanged: a change that makes a loop endless.
-    timeoutMS: 20_000,
+    timeoutMS: 10_000,
     // What no suite of the parts reads.
     ignorePatterns: ['bench', 'data', 'dist', 'docs', 'coverage'],
     disableTypeChecks: false,
