@@ -71,6 +71,16 @@ describe('an API key', () => {
     expect(isWellFormedApiKey(`pst_test_${'0'.repeat(30)}2Wj70S`)).toBe(false);
   });
 
+  it.each([
+    `pst_prod_${'0'.repeat(30)}38G4B2`,
+    `pst_test_${'0'.repeat(29)}1p5mxR`,
+    `pst_test_${'0'.repeat(29)}-4GcMZc`,
+    ` pst_test_${'0'.repeat(30)}3q36zN`,
+    'hello0zNvy2',
+  ])('is not %o, which ends in its checksum and has another form', (text) => {
+    expect(isWellFormedApiKey(text)).toBe(false);
+  });
+
   it('shows no more than its first four random characters', () => {
     fc.assert(
       fc.property(key, (made) => {

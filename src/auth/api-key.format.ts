@@ -67,7 +67,7 @@ function checksumOf(rest: string): string {
   let value = crc32(rest);
   let text = '';
   for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
-    text = (ALPHABET[value % ALPHABET.length] ?? '') + text;
+    text = ALPHABET.charAt(value % ALPHABET.length) + text;
     value = Math.floor(value / ALPHABET.length);
   }
   return text;

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { TestClock } from '../../test/support/test-clock.js';
-import { OwnWrites, UnknownState, type CommittedState } from '../database/committed-state.js';
+import { CommittedState, OwnWrites, UnknownState, type RememberedKind } from '../database/committed-state.js';
 import { ApiKey } from './api-key.entity.js';
 import { KeyMemory } from './key-memory.js';
 
 const KEY = new ApiKey();
+
+/** A database to which answers are added all the time, and no key. */
+class NewAnswers extends CommittedState {
+  private answers = 0;
+
+  current(remembered: RememberedKind): number {
+    return remembered === 'keys' ? 0 : (this.answers += 1);
+  }
+}
 
 /** A memory beside a database, on a clock that stands still. */
 function open<State extends CommittedState>(database: State) {
@@ -51,6 +60,12 @@ describe.each([
     remember('digest', key);
     database.note();
     expect(memory.recall('digest')).toBeUndefined();
+  });
+
+  it('is remembered while commits change answers alone', () => {
+    const { memory, remember } = open(new NewAnswers());
+    remember('digest', key);
+    expect(memory.recall('digest')).toMatchObject({ key });
   });
 
   it('is not remembered when something was committed while it was read', () => {

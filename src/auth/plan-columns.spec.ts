@@ -43,4 +43,14 @@ describe('the limits of a client', () => {
   ])('are refused there, every fault by its field: %o', (limits, faults) => {
     expect(faultsOf('enterprise', limits)).toEqual(faults);
   });
+
+  it.each<[Plan, Partial<PlanLimits>, string]>([
+    ['pro', { perDay: 5 }, 'The plan pro has fixed limits; only enterprise takes its own.'],
+    ['enterprise', { perMinute: 5 }, 'The plan enterprise needs its own limits.'],
+    ['enterprise', { perMinute: 0, perDay: 5 }, 'This must be from 1 to 1000000000.'],
+  ])('tell what would be right: %s with %o', (plan, limits, message) => {
+    expect(() => planColumns(plan, limits)).toThrow(
+      expect.objectContaining({ faults: [expect.objectContaining({ message })] }),
+    );
+  });
 });

@@ -1,11 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMINISTRATION_ERRORS } from './administration.errors.js';
 import { grantableScopes, refuseScopesNotHeld } from './grantable-scopes.js';
 import { SERVICE_ITSELF, type Operator } from './operator.js';
 import { declaredScopes, defineScopes } from './scopes.js';
 
-defineScopes({ 'toys:write': 'Sell toys', 'toys:read': 'See toys' });
-defineScopes({ keeper: 'Do anything' }, { grantedByDefault: false, lastKeyProtected: true });
+beforeAll(() => {
+  defineScopes({ 'toys:write': 'Sell toys', 'toys:read': 'See toys' });
+  defineScopes({ keeper: 'Do anything' }, { grantedByDefault: false, lastKeyProtected: true });
+});
 
 const holding = (...scopes: string[]): Operator => ({ ...SERVICE_ITSELF, kind: 'key', scopes });
 

@@ -95,7 +95,7 @@ export const PARTS = [
       'src/database/sqlite/wal-index-state.ts',
     ],
     suites: [
-      'src/database/**/*.spec.ts',
+      'src/database/*.spec.ts',
       'src/http/answers/answer-memory.spec.ts',
       'test/committed-state.spec.ts',
     ],
