@@ -74,6 +74,7 @@ describe('an API key', () => {
   it.each([
     `pst_prod_${'0'.repeat(30)}38G4B2`,
     `pst_test_${'0'.repeat(29)}1p5mxR`,
+    `pst_test_${'0'.repeat(31)}26y51v`,
     `pst_test_${'0'.repeat(29)}-4GcMZc`,
     ` pst_test_${'0'.repeat(30)}3q36zN`,
     'hello0zNvy2',

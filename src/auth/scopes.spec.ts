@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMINISTRATION_ERRORS } from './administration.errors.js';
 import { grantableScopes, refuseScopesNotHeld } from './grantable-scopes.js';
 import { SERVICE_ITSELF, type Operator } from './operator.js';
 import { declaredScopes, defineScopes } from './scopes.js';
 
-beforeAll(() => {
+beforeEach(() => {
+  if (declaredScopes().length > 0) return;
   defineScopes({ 'toys:write': 'Sell toys', 'toys:read': 'See toys' });
   defineScopes({ keeper: 'Do anything' }, { grantedByDefault: false, lastKeyProtected: true });
 });

@@ -140,3 +140,40 @@ describe('a key that waits as long as it was last told', () => {
     );
   });
 });
+
+describe('the ladder of a key that goes on whenever its ban is over', () => {
+  /** The lengths of so many bans in minutes; between the end of one and the next it is quiet for as long as given. */
+  function bans(count: number, quietMs: number): number[] {
+    const state = neverRefused();
+    const lengths = [];
+    let now = NOON;
+    for (let ban = 1; ban <= count; ban += 1) {
+      const before = state.bannedUntil;
+      for (; state.bannedUntil === before; now += 1_000) recordRefusal(state, now, now + DAY_MS, BAN_RULES);
+      lengths.push((state.bannedUntil - (now - 1_000)) / MINUTE_MS);
+      now = state.bannedUntil + quietMs;
+    }
+    return lengths;
+  }
+
+  it('is 5 minutes, 15, 60, and 24 hours each further time', () => {
+    expect(bans(6, 0)).toEqual([5, 15, 60, 1_440, 1_440, 1_440]);
+  });
+
+  it('begins anew after a day without strikes since the end of the ban, and no earlier', () => {
+    expect(bans(3, DAY_MS)).toEqual([5, 5, 5]);
+    // The strikes come two seconds after the first refusal.
+    expect(bans(3, DAY_MS - 2_001)).toEqual([5, 15, 60]);
+  });
+
+  it('begins anew a day after the last strike, to the millisecond', () => {
+    for (const [quiet, strikes] of [
+      [DAY_MS - 1, 2],
+      [DAY_MS, 1],
+    ] as const) {
+      const state = { ...neverRefused(), strikes: 1, lastStrikeAt: NOON, retryAt: NOON + 2 * DAY_MS };
+      recordRefusal(state, NOON + quiet, NOON + 2 * DAY_MS, BAN_RULES);
+      expect(state.strikes).toBe(strikes);
+    }
+  });
+});

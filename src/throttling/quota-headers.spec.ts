@@ -68,4 +68,8 @@ describe('the rate-limit headers', () => {
     const headers = quotaHeaders({ admitted: true, at: AT, windows: [ofRoute, minute as WindowState] });
     expect(headers['X-RateLimit-Reset']).toBe(String(Math.ceil((AT + 40_000) / 1000)));
   });
+
+  it('are none where nothing is counted', () => {
+    expect(quotaHeaders({ admitted: true, at: AT, windows: [] })).toEqual({});
+  });
 });

@@ -8,8 +8,8 @@ import { WindowCounts } from './memory/window-counts.js';
 class OneWindow extends QuotaStore {
   private counts: WindowCounts | undefined;
 
-  take({ windows: [window] }: QuotaRequest, at: number): QuotaVerdict {
-    if (!window) throw new Error('without a window');
+  take({ isClient, windows: [window] }: QuotaRequest, at: number): QuotaVerdict {
+    if (isClient || !window) throw new Error('not one window of somebody unknown');
     this.counts ??= new WindowCounts(window.lengthMs);
     this.counts.turnTo(at);
     const used = this.counts.of(window.key);

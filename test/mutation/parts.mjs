@@ -12,7 +12,6 @@ export const PARTS = [
     name: 'decisions',
     mutate: [
       'src/throttling/bans.ts',
-      'src/throttling/plans.ts',
       'src/throttling/quota.ts',
       'src/throttling/quota-headers.ts',
       'src/throttling/quota-store.ts',
@@ -53,6 +52,7 @@ export const PARTS = [
     name: 'guards',
     mutate: [
       'src/auth/scopes.guard.ts',
+      'src/throttling/plans.ts',
       'src/throttling/quota-subject.ts',
       'src/throttling/quota.guard.ts',
       'src/throttling/quota.service.ts',

@@ -234,6 +234,38 @@ describe('a ban', () => {
   });
 });
 
+it('an address is never banned, however long it goes on', () => {
+  const store = new MemoryQuotaStore();
+  const request = { ...ofAddress, windows: [day('address:1', 1)] };
+  for (let second = 0; second < 60; second += 1) {
+    const verdict = store.take(request, NOW + second * 1_000) as QuotaVerdict;
+    expect(verdict.bannedUntil).toBeUndefined();
+  }
+});
+
+it('a ban is remembered to its end, though others are refused meanwhile', () => {
+  const rules = { ...BAN_RULES, ladderMs: [MINUTE_MS, DAY_MS], resetMs: MINUTE_MS };
+  const store = new MemoryQuotaStore(undefined, rules);
+  const until = NOW + DAY_MS;
+  const state = { ...neverRefused(), retryAt: until, lastStrikeAt: until, bans: 2, bannedUntil: until };
+  store.restoreBans([{ keyId: 'key of A', state }], NOW);
+  for (let now = NOW; now < until; now += MINUTE_MS) void store.take(ofClient('B', 0), now);
+  expect(store.peek(ofClient('A'), until - 1)).toMatchObject({ bannedUntil: until });
+});
+
+it('a client’s window of another length is neither its minute nor its day', () => {
+  const store = new MemoryQuotaStore();
+  const short = { key: 'A', name: 'short', limit: 5, lengthMs: 10_000 };
+  const request = { ...ofClient('A'), windows: [minute('A'), day('A'), short] };
+  expect(usedOf(store.take(request, NOW) as QuotaVerdict)).toEqual([1, 1, 1]);
+  const { windows } = store.take(request, NOW + 10_000) as QuotaVerdict;
+  expect(windows.map(({ used, resetsAt }) => [used, resetsAt])).toEqual([
+    [2, THIS_MINUTE + MINUTE_MS],
+    [2, TODAY + DAY_MS],
+    [1, NOW + 20_000],
+  ]);
+});
+
 it('thousands of clients are counted each by itself, today and again tomorrow', () => {
   const store = new MemoryQuotaStore();
   const rounds = [NOW, NOW, NOW + DAY_MS, NOW + DAY_MS].map((now) => {

@@ -41,13 +41,13 @@ export class MemoryQuotaStore extends QuotaStore {
 
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
     this.turnTo(now);
-    const loading = this.journal && this.load(request);
+    const loading = this.journal && this.load(request, this.journal);
     return loading ? loading.then(() => this.take(request, this.lastNow)) : this.decide(request, now);
   }
 
   peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
     this.turnTo(now);
-    const loading = this.journal && this.load(request);
+    const loading = this.journal && this.load(request, this.journal);
     return loading ? loading.then(() => this.peek(request, this.lastNow)) : this.look(request, now);
   }
 
@@ -163,22 +163,22 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   /** Reads what the journal has of a client that was not seen today; undefined when it was. */
-  private load(request: QuotaRequest): Promise<void> | undefined {
+  private load(request: QuotaRequest, journal: QuotaJournal): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
     if (!isClient || this.clients.knowsDay(this.clients.find(subject))) return undefined;
     if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
     // Requests that arrive together wait for one reading.
     const running = this.loading.get(subject);
     if (running) return running;
-    const reading = this.read(subject).finally(() => this.loading.delete(subject));
+    const reading = this.read(subject, journal).finally(() => this.loading.delete(subject));
     this.loading.set(subject, reading);
     return reading;
   }
 
-  private async read(subject: string): Promise<void> {
+  private async read(subject: string, journal: QuotaJournal): Promise<void> {
     const { clients } = this;
     const { minuteStart, dayStart } = clients;
-    const used = (await this.journal?.used(subject, minuteStart, dayStart)) ?? { minute: 0, day: 0 };
+    const used = await journal.used(subject, minuteStart, dayStart);
     if (clients.dayStart !== dayStart) return;
     const at = clients.find(subject) ?? clients.add(this.keys.of(subject));
     if (clients.knowsDay(at)) return;
