@@ -15,7 +15,7 @@ export const PARTS = [
       'src/throttling/quota.ts',
       'src/throttling/quota-headers.ts',
       'src/throttling/quota-store.ts',
-      'src/throttling/steady-time.ts',
+      'src/throttling/clock-steps.ts',
       'src/throttling/memory/client-counts.ts',
       'src/throttling/memory/compact-keys.ts',
       'src/throttling/memory/memory-quota-store.ts',
@@ -23,7 +23,12 @@ export const PARTS = [
       'src/throttling/memory/unsaved-changes.ts',
       'src/throttling/memory/window-counts.ts',
     ],
-    suites: ['src/throttling/*.spec.ts', 'src/throttling/memory/*.spec.ts', 'test/quota-stores.spec.ts'],
+    suites: [
+      'src/throttling/*.spec.ts',
+      'src/throttling/memory/*.spec.ts',
+      'test/clock-steps.spec.ts',
+      'test/quota-stores.spec.ts',
+    ],
   },
   {
     name: 'keys',
