@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from '../../test/support/service-process.js';
 import { OwnWrites, UnknownState } from './committed-state.js';
 import { openDataSource } from './data-source.js';
+import { QuietWrites } from './quiet-writes.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 describe('the state of a database', () => {
@@ -48,7 +49,9 @@ describe('the state of a database', () => {
       onTestFinished(remove);
       const databaseUrl = `sqlite:${join(path, 'a.sqlite')}`;
       const [ours, theirs] = [await openDataSource({ databaseUrl }), await openDataSource({ databaseUrl })];
-      const { committed } = ours as SqliteDataSource;
+      const { committed, transactions } = ours as SqliteDataSource;
+      // A commit that is declared proves that the state can be told.
+      await new QuietWrites(ours, committed, transactions).run(() => Promise.resolve());
       await ours.query('CREATE TABLE written (what TEXT NOT NULL)');
       const seen = new Set([committed.current(remembered)]);
       for (const dataSource of [ours, theirs, theirs, ours]) {

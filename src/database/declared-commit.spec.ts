@@ -19,6 +19,10 @@ class ToldState extends CommittedState {
     this.told.push(`expect ${changes.join('+') || 'nothing'}`);
   }
 
+  override confirmCommit(): void {
+    this.told.push('confirm');
+  }
+
   override withdraw(): void {
     this.told.push('withdraw');
   }
@@ -41,7 +45,7 @@ const insert = (what: string | null) =>
 const written = async () =>
   (await dataSource.query<{ what: string }[]>('SELECT what FROM written')).map(({ what }) => what);
 describe('a commit that is declared', () => {
-  it('is announced with what it changes, after the writes and before it is made, and taken back once it is', async () => {
+  it('is announced with what it changes, after the writes and before it is made, then confirmed and taken back', async () => {
     const answer = await commitDeclared(
       { dataSource, committed, transactions },
       ['keys'],
@@ -54,7 +58,7 @@ describe('a commit that is declared', () => {
     expect([answer, await written(), committed.told]).toEqual([
       'done',
       ['a'],
-      ['written', 'expect keys', 'withdraw'],
+      ['written', 'expect keys', 'confirm', 'withdraw'],
     ]);
   });
 
@@ -129,7 +133,7 @@ describe('quiet writes', () => {
   it('change nothing that is remembered, answer what the work answers, and always leave something to commit', async () => {
     const quietly = new QuietWrites(dataSource, committed, transactions);
     expect(await quietly.run(() => Promise.resolve('done'))).toBe('done');
-    expect(committed.told).toEqual(['expect nothing', 'withdraw']);
+    expect(committed.told).toEqual(['expect nothing', 'confirm', 'withdraw']);
     expect(await version()).toBe(1);
     await quietly.run((manager) => manager.query(insert('a')));
     expect([await version(), await written()]).toEqual([2, ['a']]);

@@ -97,6 +97,7 @@ export const PARTS = [
       'src/database/committed-state.ts',
       'src/database/declared-commit.ts',
       'src/database/quiet-writes.ts',
+      'src/database/sqlite/wal-index.ts',
       'src/database/sqlite/wal-index-state.ts',
     ],
     suites: [
