@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BAN_RULES, neverRefused, recordRefusal, type BanState } from './bans.js';
+import {
+  BAN_RULES,
+  heldToLength,
+  moveWithClock,
+  neverRefused,
+  recordRefusal,
+  type BanState,
+} from './bans.js';
 import { DAY_MS, MINUTE_MS } from './quota.js';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
@@ -175,5 +182,73 @@ describe('the ladder of a key that goes on whenever its ban is over', () => {
       recordRefusal(state, NOON + quiet, NOON + 2 * DAY_MS, BAN_RULES);
       expect(state.strikes).toBe(strikes);
     }
+  });
+});
+
+describe('a clock that was set', () => {
+  const state = (): BanState => ({
+    retryAt: NOON + 60_000,
+    forgivenUntil: NOON + 2_000,
+    strikes: 3,
+    lastStrikeAt: NOON - 1_000,
+    bans: 1,
+    bannedUntil: NOON + 5 * MINUTE_MS,
+  });
+
+  it.each([DAY_MS, -DAY_MS])(
+    'by %i ms takes along what lasts, and makes void what the key was told to wait',
+    (by) => {
+      const moved = state();
+      moveWithClock(moved, by);
+      expect(moved).toEqual({
+        retryAt: 0,
+        forgivenUntil: NOON + 2_000 + by,
+        strikes: 3,
+        lastStrikeAt: NOON - 1_000 + by,
+        bans: 1,
+        bannedUntil: NOON + 5 * MINUTE_MS + by,
+      });
+    },
+  );
+
+  it('bans no key that was not banned', () => {
+    const moved = { ...state(), bannedUntil: 0 };
+    moveWithClock(moved, DAY_MS);
+    expect(moved.bannedUntil).toBe(0);
+  });
+
+  it('before a restart, or not: what was stored stays as it is, if nothing in it lasts longer than it can', () => {
+    expect(heldToLength(state(), NOON, BAN_RULES)).toEqual(state());
+    // A strike is no later than the end of the ban that it brought.
+    const ended = { ...state(), lastStrikeAt: NOON + 5 * MINUTE_MS };
+    expect(heldToLength(ended, NOON, BAN_RULES)).toEqual(ended);
+  });
+
+  it.each([
+    [1, 5],
+    [2, 15],
+    [3, 60],
+    [4, 1_440],
+    [9, 1_440],
+  ])('back by a year before a restart: ban %i lasts %i minutes from now', (bans, minutes) => {
+    const year = 365 * DAY_MS;
+    const stored = { ...state(), bans };
+    moveWithClock(stored, year);
+    stored.retryAt = stored.bannedUntil;
+    const held = heldToLength(stored, NOON, BAN_RULES);
+    const end = NOON + minutes * MINUTE_MS;
+    expect(held).toEqual({
+      strikes: 3,
+      bans,
+      bannedUntil: end,
+      retryAt: NOON + DAY_MS,
+      forgivenUntil: NOON + BAN_RULES.forgivenMs,
+      lastStrikeAt: end,
+    });
+  });
+
+  it('back before a restart: a key that was not banned is not, and its last strike was now at the latest', () => {
+    const stored = { ...state(), bans: 0, bannedUntil: 0, lastStrikeAt: NOON + DAY_MS };
+    expect(heldToLength(stored, NOON, BAN_RULES)).toMatchObject({ bannedUntil: 0, lastStrikeAt: NOON });
   });
 });

@@ -23,12 +23,7 @@ export const PARTS = [
       'src/throttling/memory/unsaved-changes.ts',
       'src/throttling/memory/window-counts.ts',
     ],
-    suites: [
-      'src/throttling/*.spec.ts',
-      'src/throttling/memory/*.spec.ts',
-      'test/clock-steps.spec.ts',
-      'test/quota-stores.spec.ts',
-    ],
+    suites: ['src/throttling/*.spec.ts', 'src/throttling/memory/*.spec.ts', 'test/quota-stores.spec.ts'],
   },
   {
     name: 'keys',

@@ -234,6 +234,53 @@ describe('a ban', () => {
   });
 });
 
+describe('a clock that was put back', () => {
+  const counted = async (by: number) => {
+    const { journal, store } = afterRestart();
+    const first = store.take(ofClient('A'), NOW);
+    journal.answer();
+    await first;
+    const verdict = store.take(ofClient('A'), NOW - by);
+    journal.answer();
+    return { journal, used: usedOf(await verdict) };
+  };
+
+  it('by less than a minute leaves a client in the minute that it was in', async () => {
+    expect((await counted(59_000)).used).toEqual([5, 9]);
+  });
+
+  it('by an hour takes the minute along, and asks for no day', async () => {
+    const { journal, used } = await counted(3_600_000);
+    expect([used, journal.asked.length]).toEqual([[5, 9], 1]);
+  });
+
+  it('by a day takes the minute along, and asks for the other day', async () => {
+    const { journal, used } = await counted(DAY_MS);
+    expect(journal.asked.at(-1)).toBe(`A ${THIS_MINUTE - DAY_MS} ${TODAY - DAY_MS}`);
+    expect(used[1]).toBe(8);
+  });
+
+  it('takes the windows of an address along', () => {
+    const store = new MemoryQuotaStore();
+    void store.take(ofAddress, NOW);
+    expect(usedOf(store.take(ofAddress, NOW - 3_600_000) as QuotaVerdict)).toEqual([2]);
+  });
+
+  it.each<[string, MemoryQuotaStore, number]>([
+    ['which are written', new MemoryQuotaStore(new HeldJournal({ minute: 0, day: 0 })), 1],
+    ['which nobody writes without a journal', new MemoryQuotaStore(), 0],
+  ])('moves bans along, %s', (_, store, written) => {
+    const until = NOW + 5 * MINUTE_MS;
+    const state = { ...neverRefused(), retryAt: until, lastStrikeAt: until, bans: 1, bannedUntil: until };
+    store.restoreBans([{ keyId: 'key', state }], NOW);
+    store.clockStepped(-DAY_MS);
+    const { bans } = store.unsaved.drain();
+    expect(bans.map((change) => [change.keyId, change.state.bannedUntil])).toEqual(
+      Array.from({ length: written }, () => ['key', until - DAY_MS]),
+    );
+  });
+});
+
 it('an address is never banned, however long it goes on', () => {
   const store = new MemoryQuotaStore();
   const request = { ...ofAddress, windows: [day('address:1', 1)] };

@@ -3,6 +3,7 @@ import { neverRefused } from '../bans.js';
 import { RefusedKeys } from './refused-keys.js';
 
 const PERIOD = 1_000;
+const DAY = 86_400_000;
 const struck = (strikes: number) => ({ ...neverRefused(), strikes });
 
 describe('a key that was refused', () => {
@@ -65,4 +66,22 @@ describe('a key that was refused', () => {
     keys.restore('other', struck(1), 2 * PERIOD);
     expect(keys.find('key')).toBeUndefined();
   });
+
+  it.each([DAY, -DAY])(
+    'moves along with a clock that was set by %i ms, and is remembered for as long',
+    (by) => {
+      const keys = new RefusedKeys(PERIOD);
+      keys.restore('long ago', { ...struck(1), lastStrikeAt: 5 }, 0);
+      keys.restore('lately', struck(2), PERIOD);
+      const moved = new Map(keys.moveWithClock(by));
+      expect([...moved.keys()].toSorted()).toEqual(['lately', 'long ago']);
+      expect(moved.get('long ago')?.lastStrikeAt).toBe(5 + by);
+      expect(moved.get('lately')).toBe(keys.find('lately'));
+      keys.touch('other', 2 * PERIOD - 1 + by);
+      expect(keys.find('long ago')).toBeDefined();
+      keys.touch('other', 2 * PERIOD + by);
+      expect(keys.find('long ago')).toBeUndefined();
+      expect(keys.find('lately')).toBeDefined();
+    },
+  );
 });
