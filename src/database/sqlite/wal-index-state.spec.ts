@@ -166,6 +166,16 @@ describe('an index that does not tell', () => {
     expect(current()).toEqual(before);
   });
 
+  it('because it is cut short is unknown until it is whole', async () => {
+    const { path, put, current } = await proven();
+    const before = current();
+    await writeFile(path, 'cut short');
+    expect(current()).toEqual(UNKNOWN);
+    await put({ counter: 8 });
+    expect(current()[0]).toBeTypeOf('number');
+    expect(before).not.toEqual(UNKNOWN);
+  });
+
   it('is begun anew with another index: what was remembered before is void', async () => {
     const { path, state, current, commit } = await proven();
     const before = current();
