@@ -97,6 +97,7 @@ export const PARTS = [
     ],
     suites: [
       'src/database/*.spec.ts',
+      'src/database/sqlite/wal-index-state.spec.ts',
       'src/http/answers/answer-memory.spec.ts',
       'test/committed-state.spec.ts',
     ],
