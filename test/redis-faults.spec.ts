@@ -271,7 +271,7 @@ describeWith('redis-server', 'when Redis', () => {
   });
 
   it('fails twice in a minute, what an instance admitted alone is handed over once', async () => {
-    const { server, instances } = await together(2, '--appendonly', 'yes');
+    const { server, instances } = await together(2, '--appendonly', 'yes', '--appendfsync', 'always');
     let { admitted } = await send(instances, 'a', LIMIT / 4);
     for (let outage = 0; outage < 2; outage += 1) {
       await server.kill();
