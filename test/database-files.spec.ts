@@ -293,6 +293,25 @@ describe('a service whose database', () => {
     expect(readFileSync(file).equals(readFileSync(backup))).toBe(true);
   });
 
+  it('has its log cut while it writes acknowledges nothing from then on, and is sound after a stop', async () => {
+    const { folder, file, key } = await prepare();
+    await commit(file, 'Before');
+    const shop = await Shop.open(folder, file, key);
+    for (let written = 0; written < 20; written += 1) await shop.add(`a${written}`);
+    truncateSync(`${file}-wal`);
+    // Each would write on behind what is gone, and make the log as long as it was.
+    for (let written = 0; written < 20; written += 1)
+      expect((await shop.add(`b${written}`)).status).toBe(503);
+    expect((await shop.request('GET', '/health/ready')).status).toBe(503);
+    expect((await shop.service.stop()).code).toBe(0);
+    expect(shop.linesOfDatabase()).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining(`${file}-wal was cut`) }),
+    ]);
+    for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+    expect(await run(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(await allNames(file)).toContain('Before');
+  });
+
   it('lost its log has everything that was acknowledged after a stop with SIGTERM', async () => {
     const { folder, file, key } = await prepare();
     const shop = await Shop.open(folder, file, key);

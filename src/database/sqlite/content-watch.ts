@@ -17,6 +17,8 @@ const [MARKS_FROM, MARKS_TO] = [100, 128] as const;
 /** Least size of a WAL index, of which SQLite has all mapped, in bytes. */
 const LEAST_INDEX_BYTES = 32_768;
 const [WAL_HEADER_BYTES, FRAME_HEADER_BYTES] = [32, 24] as const;
+/** What the header of the log and of its index have in common, other for each log that is begun anew: where, and in bytes. */
+const [SALTS_IN_LOG_AT, SALTS_IN_INDEX_AT, SALTS_BYTES] = [16, 32, 8] as const;
 const LITTLE = endianness() === 'LE';
 
 interface Seen {
@@ -33,6 +35,7 @@ interface Seen {
  */
 export class ContentWatch {
   private descriptor: number | undefined;
+  private log: number | undefined;
   private before: Seen | undefined;
 
   constructor(
@@ -53,20 +56,30 @@ export class ContentWatch {
     return this.isWrittenOver(index) ? `${this.file} was written over` : undefined;
   }
 
+  /** Whether the log is shorter than its index says, or does not begin as that says: SQLite writes on behind what is gone. */
   private isLogCut(bytes: bigint, index: Buffer): boolean {
     const frames = number(index, FRAMES_AT);
     const written = LITTLE ? index.readUInt16LE(PAGE_SIZE_AT) : index.readUInt16BE(PAGE_SIZE_AT);
     // 65,536 does not fit and is written as 1.
-    const frameBytes = FRAME_HEADER_BYTES + (written === 1 ? 65_536 : written);
-    if (frames === 0 || bytes >= WAL_HEADER_BYTES + frames * frameBytes) return false;
+    const least = WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + (written === 1 ? 65_536 : written));
+    if (frames === 0 || (bytes >= least && this.isLogOf(index))) return false;
     // It was measured before the index was read, and may have grown since; one that is begun anew says so before it is cut.
     const { size = 0 } = statSync(`${this.file}-wal`, { throwIfNoEntry: false }) ?? {};
-    return size < WAL_HEADER_BYTES + frames * frameBytes && this.framesNow() === frames;
+    if (size >= least && this.isLogOf(index)) return false;
+    const now = this.indexNow();
+    return now !== undefined && number(now, FRAMES_AT) === frames && saltsOf(now).equals(saltsOf(index));
   }
 
-  private framesNow(): number | undefined {
-    const index = this.indexNow();
-    return index && number(index, FRAMES_AT);
+  /** Whether the log begins as its index says; true as well when it cannot be read just now. */
+  private isLogOf(index: Buffer): boolean {
+    try {
+      this.log ??= openSync(`${this.file}-wal`, 'r');
+      const salts = Buffer.alloc(SALTS_BYTES);
+      readSync(this.log, salts, 0, SALTS_BYTES, SALTS_IN_LOG_AT);
+      return salts.equals(saltsOf(index));
+    } catch {
+      return true;
+    }
   }
 
   private isWrittenOver(index: Buffer): boolean {
@@ -107,6 +120,10 @@ export class ContentWatch {
 function counts(before: Buffer, now: Buffer): number {
   // It begins anew after 2^32.
   return (now.readUInt32BE(CHANGES_AT) - before.readUInt32BE(CHANGES_AT)) | 0;
+}
+
+function saltsOf(index: Buffer): Buffer {
+  return index.subarray(SALTS_IN_INDEX_AT, SALTS_IN_INDEX_AT + SALTS_BYTES);
 }
 
 /** Whether no checkpoint is under way; one that was killed looks so until the next. */

@@ -9,6 +9,7 @@ import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;
+const ROLLBACK = /^\s*ROLLBACK\b/;
 /** What commits nothing by itself, outside of a transaction. */
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
@@ -38,13 +39,13 @@ export class SqliteConnection extends StatementScope {
     // A transaction that is rolled back by force does not wait for the turns of what is still going on in it.
     while (this.running) await this.running;
     scope.check();
-    this.files.refuseIfDamaged();
+    this.refuseIfDamaged(scope, sql);
     let end!: () => void;
     this.running = new Promise((resolve) => (end = resolve));
     try {
       const result = await statement();
       // Nothing is acknowledged that stands in a file that is gone.
-      if (scope === this && !LEAVES_FILES.test(sql)) this.files.confirm();
+      if (this.commits(scope, sql)) this.files.confirm();
       return result;
     } catch (error) {
       const refusal = refusalIfUnavailable(error, driverCodeOf(error), this.trouble);
@@ -55,6 +56,18 @@ export class SqliteConnection extends StatementScope {
       this.running = undefined;
       end();
     }
+  }
+
+  /** What commits is looked at before, too: on a log that was cut it could copy what is not there into the database. */
+  private refuseIfDamaged(scope: StatementScope, sql: string): void {
+    // A transaction ends also where its files are away, and may come back.
+    if (ROLLBACK.test(sql) && this.files.mayBeClosed) return;
+    if (this.commits(scope, sql)) this.files.confirm();
+    else this.files.refuseIfDamaged();
+  }
+
+  private commits(scope: StatementScope, sql: string): boolean {
+    return scope === this && !LEAVES_FILES.test(sql);
   }
 
   /** Runs what begins or ends a transaction in a scope. */
