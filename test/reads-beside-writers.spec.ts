@@ -12,7 +12,12 @@ const LONG_MS = 600_000;
 async function open(): Promise<{ store: Store; file: string }> {
   const { path, remove } = await emptyFolder();
   const file = join(path, 'a.sqlite');
-  const store = await Store.open({ scopes: SCOPES, environment: { DATABASE_URL: `sqlite:${file}` } });
+  const store = await Store.open({
+    scopes: SCOPES,
+    plan: 'enterprise',
+    limits: { perMinute: 100_000, perDay: 100_000 },
+    environment: { DATABASE_URL: `sqlite:${file}` },
+  });
   onTestFinished(async () => {
     await store.close();
     await remove();
@@ -149,5 +154,28 @@ describe('while another process holds the write lock for longer than is waited',
     close();
     expect((await store.request('GET', '/v1/pets', { key })).body).toEqual([]);
     expect((await store.request('POST', '/v1/pets', { json: pet, headers })).status).toBe(201);
+  });
+
+  it('thousands of writes wait once for it, not one group after the other, and later ones hardly at all', async () => {
+    const { store, file } = await open();
+    const { run, close } = foreigner(file);
+    const began = performance.now();
+    const refusedAfter = async () => {
+      const sent = performance.now();
+      const { status } = await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+      expect(status).toBe(503);
+      return { sinceBegin: performance.now() - began, waited: performance.now() - sent };
+    };
+    await run('BEGIN IMMEDIATE');
+    // More than one group.
+    const all = await Promise.all(Array.from({ length: 1_600 }, refusedAfter));
+    const times = all.map(({ sinceBegin }) => sinceBegin);
+    expect(Math.max(...times)).toBeLessThan(2 * Math.min(...times));
+    expect((await refusedAfter()).waited).toBeLessThan(Math.min(...times) / 2);
+    await run('COMMIT');
+    close();
+    expect((await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+      201,
+    );
   });
 });

@@ -7,7 +7,7 @@ import { naming, UnusableDatabase } from './sqlite/unusable-database.js';
 import { checkUsable } from './sqlite/usable-file.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
-export const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 5_000;
 
 /** TypeORM asks sqlite3 to be verbose: it would then inspect every statement with its values, for a longer stack. */
 const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };

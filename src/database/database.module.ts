@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
 import { CommittedState, UnknownState } from './committed-state.js';
-import { BUSY_TIMEOUT_MS, openDataSource } from './data-source.js';
+import { openDataSource } from './data-source.js';
 import { DemoData } from './demo-data.js';
 import { GroupedInserts } from './grouped-inserts.js';
 import { JsonReader } from './json-reader.js';
@@ -17,9 +17,6 @@ import { WriteProbe } from './sqlite/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
 import { WriteTrouble } from './write-trouble.js';
-
-/** Longest wait for the first commit, in milliseconds. */
-const PROOF_TIMEOUT_MS = 100;
 
 const logger = new Logger('Database');
 
@@ -108,8 +105,6 @@ async function openDatabase(databaseUrl: string): Promise<DataSource> {
 /** Commits something, which the state must show before it is relied on. Where that is not possible now, the next commit is it. */
 async function proveState(dataSource: SqliteDataSource): Promise<void> {
   if (!(dataSource.committed instanceof WalIndexState)) return;
-  // The start does not wait for whoever writes.
-  await dataSource.query(`PRAGMA busy_timeout = ${PROOF_TIMEOUT_MS}`);
   try {
     await new QuietWrites(dataSource, dataSource.committed, dataSource.transactions).run(() =>
       Promise.resolve(),
@@ -118,7 +113,5 @@ async function proveState(dataSource: SqliteDataSource): Promise<void> {
     logger.warn(
       `Nothing could be committed yet (${String(error)}); nothing is remembered until something is.`,
     );
-  } finally {
-    await dataSource.query(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 }

@@ -73,6 +73,12 @@ export class GroupedInserts {
     return undefined;
   }
 
+  private takeAll(): Waiting[] {
+    const all = [...this.waiting.values()].flat();
+    this.waiting.clear();
+    return all;
+  }
+
   /** Never throws: every row is told its own outcome. */
   private async write(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
     try {
@@ -82,8 +88,10 @@ export class GroupedInserts {
         for (const { resolve } of group) resolve();
       });
     } catch (error) {
-      // A database that is busy refuses them all; anything else may be the fault of one.
-      if (group.length === 1 || error instanceof ApiError) for (const { reject } of group) reject(error);
+      // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may
+      // be the fault of one.
+      if (error instanceof ApiError) for (const { reject } of [...group, ...this.takeAll()]) reject(error);
+      else if (group.length === 1) group[0]?.reject(error);
       else for (const one of group) await this.write(entity, [one]);
     }
   }

@@ -3,12 +3,15 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { OwnWrites } from '../committed-state.js';
 import type { WriteTrouble } from '../write-trouble.js';
 import type { DatabaseFiles } from './database-files.js';
+import { LockWait } from './lock-wait.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
 import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;
+/** What waits for no other process, outside of a transaction or at the end of one. */
+const NEEDS_NO_LOCK = /^\s*(?:SELECT|COMMIT|ROLLBACK|PRAGMA)\b/;
 const ROLLBACK = /^\s*ROLLBACK\b/;
 /** What commits nothing by itself, outside of a transaction. */
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
@@ -18,6 +21,7 @@ export class SqliteConnection extends StatementScope {
   /** Where reads go that are in no transaction. */
   readonly reads: PlainReads;
   private running: Promise<void> | undefined;
+  private readonly lock = new LockWait();
   private readonly runner: SqliteQueryRunner;
 
   constructor(
@@ -43,7 +47,7 @@ export class SqliteConnection extends StatementScope {
     let end!: () => void;
     this.running = new Promise((resolve) => (end = resolve));
     try {
-      const result = await statement();
+      const result = await (this.takesLock(scope, sql) ? this.lock.run(statement) : statement());
       // Nothing is acknowledged that stands in a file that is gone.
       if (this.commits(scope, sql)) this.files.confirm();
       return result;
@@ -64,6 +68,10 @@ export class SqliteConnection extends StatementScope {
     if (ROLLBACK.test(sql) && this.files.mayBeClosed) return;
     if (this.commits(scope, sql)) this.files.confirm();
     else this.files.refuseIfDamaged();
+  }
+
+  private takesLock(scope: StatementScope, sql: string): boolean {
+    return scope === this && !NEEDS_NO_LOCK.test(sql);
   }
 
   private commits(scope: StatementScope, sql: string): boolean {

@@ -19,6 +19,7 @@ import { WriteTrouble } from '../write-trouble.js';
 import { DatabaseFiles } from './database-files.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
+import { LOCK_TRY_MS } from './lock-wait.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import type { PlainReads } from './plain-reads.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -62,6 +63,7 @@ export class SqliteDataSource extends DataSource {
     await super.initialize();
     // Acknowledged means on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
+    await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
     try {
       if (this.options.database !== ':memory:') await this.openFiles();
     } catch (error) {
