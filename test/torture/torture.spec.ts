@@ -21,33 +21,42 @@ const FAULTS = WHOLE ? 40 : 6;
 /** Clean restarts, in turn, of two processes. */
 const RESTARTS = WHOLE ? 20 : 4;
 
+/** No scenario makes faults for longer, in milliseconds, so that all of it is over in ten minutes; the one that only kills may. */
+const LONGEST_MS = WHOLE ? 90_000 : 40_000;
+const LONGEST_KILLING_MS = WHOLE ? 240_000 : 60_000;
+
 type Fault = () => Promise<void>;
 
 const report = new Report(SEED, WHOLE);
 afterAll(() => report.print());
 
-/** Makes each fault once and then any of them, with a little time in between. */
-async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<void> {
-  for (let made = 0; made < FAULTS; made += 1) {
+/** Makes each fault once and then any of them, with a little time in between; answers how many. */
+async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<number> {
+  const end = performance.now() + LONGEST_MS;
+  let made = 0;
+  for (; made < FAULTS && performance.now() < end; made += 1) {
     await (faults[made] ?? random.pick(faults))();
     await pause(random.between(50, 800));
   }
+  return made;
 }
 
 describe(`torture with seed ${SEED}`, () => {
   it(`${KILLS} × kill -9, of two stores at a time`, async () => {
     const stores = [await TorturedStore.start({}), await TorturedStore.start({})];
-    await Promise.all(
-      stores.map(async ({ instances: [instance] }, index) => {
-        const random = new SeededRandom(SEED + index);
-        for (let kill = 0; kill < KILLS / stores.length; kill += 1) {
-          await pause(random.between(20, 900));
-          await instance.kill();
-        }
-      }),
-    );
+    const end = performance.now() + LONGEST_KILLING_MS;
+    const kills = stores.map(async ({ instances: [instance] }, index) => {
+      const random = new SeededRandom(SEED + index);
+      let made = 0;
+      for (; made < KILLS / stores.length && performance.now() < end; made += 1) {
+        await pause(random.between(20, 900));
+        await instance.kill();
+      }
+      return made;
+    });
+    const made = await Promise.all(kills);
     for (const [index, store] of stores.entries()) {
-      const outcome = await store.outcome(`kill -9, store ${index + 1}`, KILLS / stores.length, report);
+      const outcome = await store.outcome(`kill -9, store ${index + 1}`, made[index] ?? 0, report);
       expect(outcome).toMatchObject(ALL_WELL);
       expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
     }
@@ -61,7 +70,7 @@ describe(`torture with seed ${SEED}`, () => {
     });
     const { folder } = store;
     const [service] = store.instances;
-    await make(
+    const made = await make(
       [
         () => service.kill(),
         () => service.restart(random.pick(['SIGTERM', 'SIGINT', 'SIGHUP'])),
@@ -79,7 +88,7 @@ describe(`torture with seed ${SEED}`, () => {
       ],
       random,
     );
-    const outcome = await store.outcome('one process, all faults', FAULTS, report);
+    const outcome = await store.outcome('one process, all faults', made, report);
     expect(outcome).toMatchObject(ALL_WELL);
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
   });
@@ -112,7 +121,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
       await pause(random.between(200, 3_000));
       redis.command(...end);
     };
-    await make(
+    const made = await make(
       [
         async () => {
           await redis.kill();
@@ -133,7 +142,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
       ],
       random,
     );
-    const outcome = await store.outcome('two processes and a Redis, all faults', FAULTS, report);
+    const outcome = await store.outcome('two processes and a Redis, all faults', made, report);
     expect(outcome).toMatchObject(ALL_WELL);
     // A process that starts while Redis is away knows of no other one, nor of what was used.
     expect(outcome.admission.factor).toBeLessThanOrEqual(2);
@@ -167,8 +176,8 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
     });
     const began = performance.now();
     const [service] = store.instances;
-    await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
-    const outcome = await store.outcome('one process, its clock set and kills', FAULTS, report);
+    const made = await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
+    const outcome = await store.outcome('one process, its clock set and kills', made, report);
     expect(outcome).toMatchObject(ALL_WELL);
     const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
     // Each step may open one minute, each crash lose the counts of its last second.
