@@ -1,53 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-
-const MEBIBYTE = 1_048_576;
-
-function mount(path: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path]).status === 0;
-}
-
-/** Whether a file system may be mounted here. */
-function mayMount(): boolean {
-  const path = mkdtempSync(join(tmpdir(), 'petstore-mount-'));
-  const isAllowed = mount(path);
-  if (isAllowed) spawnSync('umount', [path]);
-  rmdirSync(path);
-  return isAllowed;
-}
-
-/** A disk of its own in a folder. */
-async function smallDisk(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  expect(mount(path)).toBe(true);
-  onTestFinished(async () => {
-    spawnSync('umount', ['-l', path]);
-    await remove();
-  });
-  return path;
-}
-
-/** Leaves no byte free. */
-async function fill(path: string): Promise<void> {
-  const ballast = await open(join(path, 'ballast'), 'w');
-  try {
-    for (const size of [MEBIBYTE, 4_096])
-      for (;;) {
-        const { bytesWritten } = await ballast
-          .write(Buffer.alloc(size, 1))
-          .catch(() => ({ bytesWritten: 0 }));
-        if (bytesWritten < size) break;
-      }
-  } finally {
-    await ballast.close();
-  }
-}
+import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
 
 /** Asks until the answer has the status, or the time of the test is over. */
 async function until(status: number, ask: () => Promise<Response>): Promise<Response> {
@@ -70,7 +27,7 @@ interface Fault {
 
 const FAULTS: Record<string, Fault> = {
   'is full': {
-    missing: mayMount() ? undefined : 'no file system may be mounted here',
+    missing: NO_SMALL_DISK,
     folder: smallDisk,
     begin: fill,
     end: (folder) => rm(join(folder, 'ballast')),

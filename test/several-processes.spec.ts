@@ -1,9 +1,10 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
 
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
 
@@ -27,6 +28,9 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const warnings = ({ output }: ServiceProcess) => output.split('\n').filter((line) => WARNING.test(line));
 const marks = async (path: string) =>
   (await readdir(join(path, 'data'))).filter((name) => name.startsWith('petstore.sqlite-process-'));
+
+const hidden = async (path: string) =>
+  (await readdir(join(path, 'data'))).filter((name) => name.startsWith('.'));
 
 interface Report {
   isWell: boolean;
@@ -73,6 +77,67 @@ describe('a start', () => {
     await until(async () => !(await marks(path)).includes(left[0] ?? ''));
     await next.stop();
     expect(warnings(next)).toEqual([]);
+  });
+
+  it('after kill -9 finds no hidden files, and removes those that former versions left', async () => {
+    const path = await folder();
+    const killed = await start(path);
+    await until(async () => (await marks(path)).length === 1);
+    expect(await hidden(path)).toEqual([]);
+    await killed.stop('SIGKILL');
+    for (const left of ['.petstore.sqlite-process-7-0a1b2c3d', '.petstore.sqlite-process-7-0a1b2c3d-journal'])
+      await writeFile(join(path, 'data', left), '');
+    await writeFile(join(path, 'data/.of-somebody-else'), '');
+    await start(path);
+    await until(async () => (await hidden(path)).length === 1);
+    expect(await hidden(path)).toEqual(['.of-somebody-else']);
+  });
+});
+
+describe.skipIf(NO_SMALL_DISK)('a start on a full disk', () => {
+  async function storeOnSmallDisk(): Promise<string> {
+    const path = await smallDisk();
+    const first = await start(path);
+    // Its log stays: what would make it anew finds no room.
+    await first.stop('SIGKILL');
+    for (const mark of await marks(path)) await rm(join(path, 'data', mark));
+    return path;
+  }
+
+  it('marks the process all the same: that takes no room', async () => {
+    const path = await storeOnSmallDisk();
+    await fill(path);
+    const service = await start(path);
+    await until(async () => (await marks(path)).length === 1);
+    expect(await hidden(path)).toEqual([]);
+    expect(service.output).not.toContain('cannot be told');
+  });
+
+  it('that has no room for another file, marks it as soon as there is', async () => {
+    const path = await storeOnSmallDisk();
+    const ballast = await fillWithFiles(path);
+    const service = await start(path);
+    await until(() => service.output.includes('cannot be told'));
+    await Promise.all(ballast.map((file) => rm(file)));
+    await until(async () => (await marks(path)).length === 1);
+    await until(() => service.output.includes('can be told again'));
+    expect(service.output.split('cannot be told')).toHaveLength(2);
+    const second = await start(path);
+    await until(() => warnings(service).length === 1 && warnings(second).length === 1);
+  });
+});
+
+describe('a mark that was removed', () => {
+  it('is made again', async () => {
+    const path = await folder();
+    const service = await start(path);
+    await until(async () => (await marks(path)).length === 1);
+    const [mark = ''] = await marks(path);
+    await rm(join(path, 'data', mark));
+    await until(async () => (await marks(path)).length === 1);
+    expect(await marks(path)).not.toEqual([mark]);
+    await service.stop();
+    expect(await marks(path)).toEqual([]);
   });
 });
 

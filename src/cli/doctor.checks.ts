@@ -119,7 +119,7 @@ async function examineDisk(file: string): Promise<Finding> {
 }
 
 async function examineProcesses(file: string, { redisUrl }: Settings): Promise<Finding> {
-  const serving = await (await ProcessMarks.of(file)).others();
+  const serving = await (await ProcessMarks.of(file)).others('left');
   const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
   if (serving < 2 || redisUrl !== null) return well('processes', found);
   return wrong(

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, realpath, rename, rm } from 'node:fs/promises';
+import { readdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 
+/** How often a mark is made anew where somebody takes it for a left-over one before it is locked. */
+const ATTEMPTS = 5;
 /** After this time a mark that is seen for the first time is looked at again, in milliseconds. */
 const SECOND_LOOK_MS = 100;
 
@@ -15,7 +17,7 @@ const SECOND_LOOK_MS = 100;
 export class ProcessMarks {
   /** Marks of others, as they were last seen. */
   private known = new Set<string>();
-  private own: { readonly path: string; readonly database: sqlite3.Database } | undefined;
+  private own: OwnMark | undefined;
 
   private constructor(
     private readonly folder: string,
@@ -28,17 +30,20 @@ export class ProcessMarks {
     return new ProcessMarks(dirname(real), `${basename(real)}-process-`);
   }
 
-  /** Marks this process as one that serves the file. */
-  async set(): Promise<void> {
-    const name = `${this.prefix}${process.pid}-${randomUUID().slice(0, 8)}`;
-    const path = join(this.folder, name);
-    // Whoever saw it under its name before it is locked would take it for a left-over one.
-    const unlocked = join(this.folder, `.${name}`);
-    const database = await opened(unlocked, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
-    const refusal = await lock(database);
-    if (refusal) throw refusal;
-    await rename(unlocked, path);
-    this.own = { path, database };
+  /**
+   * Marks this process as one that serves the file, where it is not marked yet or its mark was removed. Rejects where it cannot
+   * be, leaving nothing behind.
+   */
+  async keep(): Promise<void> {
+    if (this.own && (await inodeOf(this.own.path)) === this.own.inode) return;
+    await this.remove();
+    for (let attempt = 1; !this.own; attempt += 1) {
+      const path = join(this.folder, `${this.prefix}${process.pid}-${randomUUID().slice(0, 8)}`);
+      this.own = await made(path).catch((error: unknown) => {
+        if (attempt === ATTEMPTS || (error as DriverError).code !== 'SQLITE_BUSY') throw error;
+        return undefined;
+      });
+    }
   }
 
   /** Removes the mark of this process. */
@@ -50,30 +55,65 @@ export class ProcessMarks {
     await closed(own.database);
   }
 
-  /** How many processes serve the file beside this one. */
-  async others(): Promise<number> {
-    const marks = (await readdir(this.folder)).filter((name) => name.startsWith(this.prefix));
+  /** How many processes serve the file beside this one; what ended processes left is removed, unless it is `left` as it is. */
+  async others(leftOver: 'removed' | 'left'): Promise<number> {
+    const names = await readdir(this.folder);
     const held = new Set<string>();
-    for (const mark of marks) {
+    for (const mark of names.filter((name) => name.startsWith(this.prefix))) {
       const path = join(this.folder, mark);
       // Closing our own file would let go of its lock.
-      if (path === this.own?.path || !(await isHeld(path))) continue;
+      if (path === this.own?.path || !(await isHeld(path, leftOver))) continue;
       // Somebody else may just have been removing it.
       if (!this.known.has(path)) await setTimeout(SECOND_LOOK_MS);
-      if (this.known.has(path) || (await isHeld(path))) held.add(path);
+      if (this.known.has(path) || (await isHeld(path, leftOver))) held.add(path);
     }
     this.known = held;
+    if (leftOver === 'removed') await this.removeHidden(names, held);
     return held.size;
+  }
+
+  /** Removes the hidden files that former versions made beside their marks, and left there. */
+  private async removeHidden(names: readonly string[], held: ReadonlySet<string>): Promise<void> {
+    for (const name of names.filter((one) => one.startsWith(`.${this.prefix}`))) {
+      const mark = name.slice(1).replace(/-journal$/, '');
+      const path = join(this.folder, name);
+      if (held.has(join(this.folder, mark))) continue;
+      if (name.endsWith('-journal')) await rm(path, { force: true });
+      else await isHeld(path, 'removed');
+    }
   }
 }
 
-/** Whether a process holds the mark; one that nobody holds is removed. */
-async function isHeld(path: string): Promise<boolean> {
+interface OwnMark {
+  readonly path: string;
+  readonly inode: bigint;
+  readonly database: sqlite3.Database;
+}
+
+/** Makes a mark and locks it; where it cannot be locked, or was removed before it was, nothing is left of it. */
+async function made(path: string): Promise<OwnMark> {
+  const database = await opened(path, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
+  const refusal = await lock(database);
+  const inode = await inodeOf(path);
+  if (!refusal && inode !== undefined) return { path, inode, database };
+  await rm(path, { force: true });
+  await closed(database);
+  throw refusal ?? Object.assign(new Error(`${path} was removed`), { code: 'SQLITE_BUSY' });
+}
+
+/** The number of the file that is there; undefined where there is none. */
+async function inodeOf(path: string): Promise<bigint | undefined> {
+  return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
+}
+
+/** Whether a process holds the mark; one that nobody holds is removed, unless it is to be `left`. */
+async function isHeld(path: string, leftOver: 'removed' | 'left'): Promise<boolean> {
   const database = await opened(path, sqlite3.OPEN_READWRITE).catch(() => undefined);
   // It was removed since it was listed, or another user keeps us from it: then nothing can be told.
   if (!database) return false;
   const refusal = await lock(database);
-  if (!refusal) await rm(path, { force: true });
+  // While it is locked: whoever is just making it then finds it gone as soon as the lock is theirs.
+  if (!refusal && leftOver === 'removed') await rm(path, { force: true });
   await closed(database);
   return refusal?.code === 'SQLITE_BUSY';
 }
@@ -91,7 +131,8 @@ function opened(path: string, mode: number): Promise<sqlite3.Database> {
 function lock(database: sqlite3.Database): Promise<DriverError | null> {
   database.configure('busyTimeout', 0);
   return new Promise((resolve) => {
-    database.exec('BEGIN EXCLUSIVE', resolve);
+    // Nothing is ever written: a journal would take room on a disk that may be full, and outlive a crash.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE', resolve);
   });
 }
 

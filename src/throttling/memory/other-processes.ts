@@ -19,6 +19,9 @@ export class OtherProcesses implements OnModuleDestroy {
   private marks: ProcessMarks | undefined;
   private timer: NodeJS.Timeout | undefined;
   private known = 0;
+  /** Whether the last look failed, which is told once. */
+  private isBlind = false;
+  private ended = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -27,33 +30,36 @@ export class OtherProcesses implements OnModuleDestroy {
 
   /** Marks this process as one that serves the database, and looks for others from now on. Never throws. */
   async begin(): Promise<void> {
-    const file = fileOf(this.dataSource);
-    if (file === undefined) return;
-    try {
-      const marks = await ProcessMarks.of(file);
-      await marks.set();
-      this.marks = marks;
-    } catch (error) {
-      this.logger.warn(`Other processes on ${file} cannot be told: ${String(error)}`);
-      return;
-    }
+    if (fileOf(this.dataSource) === undefined) return;
     await this.looks.run();
+    if (this.ended) return;
     this.timer = setInterval(() => void this.looks.run(), PERIOD_MS);
     // Nobody waits for this alone.
     this.timer.unref();
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.ended = true;
     clearInterval(this.timer);
+    // A look under way would make the mark again.
+    await this.looks.run();
     await this.marks?.remove().catch(() => undefined);
   }
 
   private async look(): Promise<void> {
-    if (!this.marks || this.settings.redisUrl !== null) return;
+    const file = fileOf(this.dataSource);
+    if (file === undefined || this.ended) return;
     try {
-      this.tell(await this.marks.others());
-    } catch {
-      // The folder cannot be read; the next look may.
+      this.marks ??= await ProcessMarks.of(file);
+      await this.marks.keep();
+      const others = await this.marks.others('removed');
+      if (this.settings.redisUrl === null) this.tell(others);
+      if (this.isBlind) this.logger.log(`Other processes on ${file} can be told again`);
+      this.isBlind = false;
+    } catch (error) {
+      // The disk may be full, or its folder not be read: the next look may do better.
+      if (!this.isBlind) this.logger.warn(`Other processes on ${file} cannot be told: ${String(error)}`);
+      this.isBlind = true;
     }
   }
 

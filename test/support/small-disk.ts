@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { emptyFolder } from './service-process.js';
+
+const MEBIBYTE = 1_048_576;
+
+/** Why no disk of a test's own can be had here; undefined where it can. */
+export const NO_SMALL_DISK = mayMount() ? undefined : 'no file system may be mounted here';
+
+/** A disk of the test's own in a folder, of 8 MiB and room for 64 files and folders. */
+export async function smallDisk(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  expect(mount(path)).toBe(true);
+  onTestFinished(async () => {
+    spawnSync('umount', ['-l', path]);
+    await remove();
+  });
+  return path;
+}
+
+/** Leaves no byte free, by the one file `ballast`. */
+export async function fill(path: string): Promise<void> {
+  const ballast = await open(join(path, 'ballast'), 'w');
+  try {
+    for (const size of [MEBIBYTE, 4_096])
+      for (;;) {
+        const { bytesWritten } = await ballast
+          .write(Buffer.alloc(size, 1))
+          .catch(() => ({ bytesWritten: 0 }));
+        if (bytesWritten < size) break;
+      }
+  } finally {
+    await ballast.close();
+  }
+}
+
+/** Leaves no room for another file; answers what was made for that. */
+export async function fillWithFiles(path: string): Promise<string[]> {
+  const made: string[] = [];
+  for (;;) {
+    const file = join(path, `ballast-${made.length}`);
+    const isMade = await writeFile(file, '').then(
+      () => true,
+      () => false,
+    );
+    if (!isMade) return made;
+    made.push(file);
+  }
+}
+
+function mount(path: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,nr_inodes=64', 'tmpfs', path]).status === 0;
+}
+
+function mayMount(): boolean {
+  const path = mkdtempSync(join(tmpdir(), 'petstore-mount-'));
+  const isAllowed = mount(path);
+  if (isAllowed) spawnSync('umount', [path]);
+  rmdirSync(path);
+  return isAllowed;
+}
