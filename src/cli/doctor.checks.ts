@@ -1,18 +1,17 @@
-import { constants, existsSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { schemaStatus } from '../database/schema.js';
+import { freeBytesBeside, LEAST_FREE_BYTES } from '../database/sqlite/free-room.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
-import { checkWriteLock } from '../database/sqlite/usable-file.js';
+import { checkCreatable, checkWrites } from '../database/sqlite/usable-file.js';
 
-/** Less free room than this is too little, in bytes: the write-ahead log alone may need some of it. */
-const LEAST_FREE_BYTES = 64 * 1_048_576;
-/** How long Redis may take to answer, in milliseconds. */
-const REDIS_LIMIT_MS = 2_000;
+const MEBIBYTE = 1_048_576;
+/** Below so much free room it is time to make some, in bytes: the write-ahead log alone may need some of it. */
+const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
 /** File systems over a network, by the number that Linux gives them: SQLite's shared memory does not work there. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
@@ -40,16 +39,17 @@ async function examineDatabase(settings: Settings): Promise<Finding[]> {
   let dataSource: DataSource;
   try {
     if (path !== ':memory:' && (await isMissing(path))) {
-      await access(nearestOf(dirname(path)), constants.W_OK | constants.X_OK);
-      return [well('database', `${path} is not there yet; the first start makes it`)];
+      const folder = await checkCreatable(path);
+      const found = well('database', `${path} is not there yet; the first start makes it`);
+      return [found, await examineDisk(join(folder, basename(path)))];
     }
-    dataSource = await openDataSource(settings);
+    dataSource = await openDataSource(settings, 'as it is');
   } catch (error) {
     return [wrong('database', messageOf(error))];
   }
   try {
     const file = fileOf(dataSource);
-    const database = await examineLock(file);
+    const database = await examineWrites(file);
     const ofFile = file === undefined ? [] : [examineDisk(file), examineProcesses(file, settings)];
     const found = await Promise.all([examineIntegrity(dataSource), examineMigrations(dataSource), ...ofFile]);
     return [database, ...found];
@@ -58,9 +58,9 @@ async function examineDatabase(settings: Settings): Promise<Finding[]> {
   }
 }
 
-async function examineLock(file: string | undefined): Promise<Finding> {
+async function examineWrites(file: string | undefined): Promise<Finding> {
   try {
-    if (file !== undefined) await checkWriteLock(file);
+    if (file !== undefined) await checkWrites(file);
     return well('database', `${file ?? 'a database in memory'} opens, and takes writes`);
   } catch (error) {
     return wrong('database', messageOf(error));
@@ -76,11 +76,6 @@ async function isMissing(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
     throw error;
   }
-}
-
-/** The folder, or the nearest one around it that is there. */
-function nearestOf(folder: string): string {
-  return existsSync(folder) || folder === dirname(folder) ? folder : nearestOf(dirname(folder));
 }
 
 async function examineIntegrity(dataSource: DataSource): Promise<Finding> {
@@ -107,15 +102,14 @@ async function examineMigrations(dataSource: DataSource): Promise<Finding> {
 }
 
 async function examineDisk(file: string): Promise<Finding> {
-  const { type, bavail, bsize } = await statfs(dirname(file));
+  const { type } = await statfs(dirname(file));
   const network = NETWORK_FILE_SYSTEMS[type];
   if (network !== undefined)
     return wrong('disk', `${network} is no file system for SQLite. Move ${file} to a local disk.`);
-  const free = bavail * bsize;
-  const shown = `${Math.floor(free / 1_048_576)} MiB free`;
-  return free < LEAST_FREE_BYTES
-    ? wrong('disk', `only ${shown}. Make room for ${file}.`)
-    : well('disk', shown);
+  const free = await freeBytesBeside(file);
+  const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
+  if (free < LEAST_FREE_BYTES) return wrong('disk', `the disk is full: ${shown}. Make room for ${file}.`);
+  return well('disk', free < LITTLE_FREE_BYTES ? `only ${shown}: make room for ${file} in time` : shown);
 }
 
 async function examineProcesses(file: string, { redisUrl }: Settings): Promise<Finding> {
@@ -131,26 +125,12 @@ async function examineProcesses(file: string, { redisUrl }: Settings): Promise<F
 async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
   if (redisUrl === null)
     return { check: 'redis', state: 'skipped', found: 'REDIS_URL is not set: one process counts alone' };
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(redisUrl, {
-    lazyConnect: true,
-    maxRetriesPerRequest: 0,
-    connectTimeout: REDIS_LIMIT_MS,
-    commandTimeout: REDIS_LIMIT_MS,
-    retryStrategy: () => null,
-  });
-  let reason: unknown;
-  redis.on('error', (error) => (reason = error));
   try {
-    await redis.connect();
-    // A full Redis and a replica answer a PING, and take no count.
-    await redis.set('petstore:doctor', 'here', 'PX', REDIS_LIMIT_MS);
-    return well('redis', 'it answers and takes writes');
+    const { checkRedis } = await import('../throttling/redis/redis-check.js');
+    await checkRedis(redisUrl);
+    return well('redis', 'it takes counts');
   } catch (error) {
-    const why = messageOf(reason ?? error);
-    return wrong('redis', `it takes no counts: ${why}. Look at REDIS_URL and at the server.`);
-  } finally {
-    redis.disconnect();
+    return wrong('redis', `it takes no counts: ${messageOf(error)}. Look at REDIS_URL and at the server.`);
   }
 }
 

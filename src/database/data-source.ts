@@ -15,9 +15,15 @@ const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
-/** Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. */
-export async function openDataSource(settings: Pick<Settings, 'databaseUrl'>): Promise<DataSource> {
-  const dataSource = await createDataSource(settings);
+/**
+ * Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. A file whose journal is
+ * left `as it is` is not turned into one with a write-ahead log.
+ */
+export async function openDataSource(
+  settings: Pick<Settings, 'databaseUrl'>,
+  journal: 'write-ahead' | 'as it is' = 'write-ahead',
+): Promise<DataSource> {
+  const dataSource = await createDataSource(settings, journal);
   const file = fileOf(dataSource);
   try {
     if (file === undefined) return await dataSource.initialize();
@@ -34,13 +40,16 @@ export async function openDataSource(settings: Pick<Settings, 'databaseUrl'>): P
  * The unopened DataSource for a DATABASE_URL, with every declared entity and migration. The service, the
  * command line, the tests and the TypeORM CLI (through ormconfig.ts) all take theirs from here.
  */
-export async function createDataSource(settings: Pick<Settings, 'databaseUrl'>): Promise<DataSource> {
+export async function createDataSource(
+  settings: Pick<Settings, 'databaseUrl'>,
+  journal: 'write-ahead' | 'as it is' = 'write-ahead',
+): Promise<DataSource> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   return new SqliteDataSource({
     type: 'sqlite',
     driver: QUIET_DRIVER,
     database: settings.databaseUrl.slice('sqlite:'.length),
-    enableWAL: true,
+    enableWAL: journal === 'write-ahead',
     busyTimeout: BUSY_TIMEOUT_MS,
     entities,
     migrations: migrations as never[],

@@ -8,9 +8,7 @@ import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaWriteBehind } from './memory/quota-write-behind.js';
 import { QuotaStore } from './quota-store.js';
-
-/** Begins every key in Redis. */
-const REDIS_PREFIX = 'petstore:quota:';
+import { REDIS_PREFIX } from './redis/redis-keys.js';
 
 /** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
 @Module({

@@ -87,7 +87,7 @@ export class SqliteDataSource extends DataSource {
 
   /** Begins to watch the files and opens the connection for reads. */
   private async openFiles(): Promise<void> {
-    const { database, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
+    const { database, enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
     // SQLite itself tells which file a link leads to: it puts the log beside that one.
     const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
     const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
@@ -95,8 +95,8 @@ export class SqliteDataSource extends DataSource {
     await this.query('SELECT COUNT(*) FROM sqlite_master');
     const resolved = main?.file ?? database;
     const index = mode?.journal_mode === 'wal' ? new WalIndex(`${resolved}-shm`) : undefined;
-    if (!index) logger.warn(`${resolved} ${WITHOUT_LOG}`);
-    else if (this.committed instanceof WalIndexState) this.committed.watch(index);
+    if (index && this.committed instanceof WalIndexState) this.committed.watch(index);
+    if (!index && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
     this.files.watch({ configured: resolve(database), resolved, index });
     this.reader = await ReadConnection.open(this, resolved, busyTimeout);
     await this.plainReads.open(resolved, busyTimeout);

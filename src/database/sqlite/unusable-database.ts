@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { freeBytesBeside, LEAST_FREE_BYTES } from './free-room.js';
 import { driverCodeOf } from './unavailable.js';
 
 /** What to do where the file is not ours. */
@@ -13,10 +14,22 @@ export async function naming<T>(file: string, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UnusableDatabase) throw error;
-    const line = lineOf(file, codeOf(error), error);
-    throw line === undefined ? error : new UnusableDatabase(line, { cause: error });
+    throw await named(file, error);
   }
+}
+
+/** UnusableDatabase where the error is what SQLite or the file system says of the file; else the error as it is. */
+export async function named(file: string, error: unknown): Promise<unknown> {
+  if (error instanceof UnusableDatabase) return error;
+  const line = lineOf(file, await truer(file, codeOf(error)), error);
+  return line === undefined ? error : new UnusableDatabase(line, { cause: error });
+}
+
+/** SQLite takes a full disk for a failing one where it has no room for its shared memory. */
+async function truer(file: string, code: string | undefined): Promise<string | undefined> {
+  if (code !== 'SQLITE_IOERR') return code;
+  const free = await freeBytesBeside(file).catch(() => Infinity);
+  return free < LEAST_FREE_BYTES ? 'SQLITE_FULL' : code;
 }
 
 /** Why the file is refused, and that whoever runs the service needs a permission. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { access, mkdir, realpath, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import {
   codeOf,
@@ -15,6 +15,8 @@ import {
 const LOCK_LIMIT_MS = 4_000;
 /** How long at most the start looks for damage, in milliseconds: large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
+/** What is tried to write, in bytes. */
+const TRIED_BYTES = 65_536;
 /** Most tables of another program that are named. */
 const MOST_NAMED = 3;
 
@@ -40,6 +42,58 @@ export async function checkWriteLock(file: string): Promise<void> {
   });
 }
 
+/** Throws UnusableDatabase when the file takes no writes: what is written is taken back, and nothing of it is ever committed. */
+export async function checkWrites(file: string): Promise<void> {
+  await withConnection(file, async (connection) => {
+    // Without room to remember it, it is written at once.
+    await rowsOf(connection, 'PRAGMA cache_size = 1');
+    await rowsOf(connection, 'BEGIN IMMEDIATE');
+    await rowsOf(connection, 'CREATE TABLE room_for_writes (bytes blob)');
+    await rowsOf(connection, `INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
+    await rowsOf(connection, 'ROLLBACK');
+  });
+}
+
+/** Throws UnusableDatabase where a file that is not there yet cannot be made; makes nothing. Answers the folder that is there. */
+export async function checkCreatable(file: string): Promise<string> {
+  return naming(file, async () => {
+    const folder = await makingFolder(file);
+    const what = `${file} cannot be used: its folder ${folder} may not be written`;
+    await permitted(folder, constants.W_OK | constants.X_OK, what);
+    return folder;
+  });
+}
+
+/** The folder that is there and in which is made what is missing for the file. */
+async function makingFolder(file: string): Promise<string> {
+  const target = await readlink(file).catch(() => undefined);
+  if (target === undefined) return nearestFolder(file, dirname(file));
+  // SQLite makes what a link leads to, and no folder around it.
+  const folder = dirname(isAbsolute(target) ? target : join(dirname(file), target));
+  if (!(await stat(folder).catch(() => undefined))) throw leadsNowhere(file, file);
+  return folder;
+}
+
+/** The folder, or the nearest one around it that is there. */
+async function nearestFolder(file: string, folder: string): Promise<string> {
+  const there = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!there) return nearestFolder(file, dirname(folder));
+  const led = await stat(folder).catch(() => undefined);
+  if (!led) throw leadsNowhere(file, folder);
+  if (!led.isDirectory())
+    throw new UnusableDatabase(`${file} cannot be used: ${folder} is not a folder. ${NAME_ANOTHER}.`);
+  return folder;
+}
+
+function leadsNowhere(file: string, link: string): UnusableDatabase {
+  return new UnusableDatabase(
+    `${file} cannot be used: ${link} is a link that leads nowhere. Make what it leads to, or name another file with DATABASE_URL.`,
+  );
+}
+
 /** The file's size in bytes; 0 where there is none yet. */
 async function checkAccess(file: string): Promise<number> {
   const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
@@ -59,6 +113,7 @@ async function checkAccess(file: string): Promise<number> {
 }
 
 async function makeFolder(file: string, folder: string): Promise<void> {
+  await makingFolder(file);
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {

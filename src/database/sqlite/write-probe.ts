@@ -1,15 +1,13 @@
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { OneAtATime } from '../one-at-a-time.js';
 import { QuietWrites } from '../quiet-writes.js';
+import { freeBytesBeside, LEAST_FREE_BYTES } from './free-room.js';
 import { fileOf, SqliteDataSource } from './sqlite-data-source.js';
 
 /** How often it is tried whether the database can be written again, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** Least room on the disk at which it is tried, and what is tried, in bytes: less would be full again at once. */
-const LEAST_FREE_BYTES = 1_048_576;
+/** What is tried to write, in bytes. */
 const TRIED_BYTES = 65_536;
 
 /**
@@ -56,7 +54,5 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 }
 
 async function hasRoom(file: string | undefined): Promise<boolean> {
-  if (file === undefined) return true;
-  const { bavail, bsize } = await statfs(dirname(file));
-  return bavail * bsize >= LEAST_FREE_BYTES;
+  return file === undefined || (await freeBytesBeside(file)) >= LEAST_FREE_BYTES;
 }

@@ -1,3 +1,6 @@
+/** Begins every key of the service. */
+export const REDIS_PREFIX = 'petstore:quota:';
+
 /** Names of everything that is kept in Redis; all begin with the prefix, so that several services can share one. */
 export class RedisKeys {
   constructor(private readonly prefix: string) {}

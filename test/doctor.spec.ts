@@ -1,0 +1,155 @@
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+
+const FILE = 'data/petstore.sqlite';
+
+interface Finding {
+  check: string;
+  state: string;
+  found: string;
+}
+
+async function folder(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+/** What doctor finds at one check. */
+async function finding(path: string, check: string, environment: NodeJS.ProcessEnv = {}): Promise<Finding> {
+  const { stdout } = await petstore(path, ['doctor', '--json'], environment);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  return findings.find((one) => one.check === check) ?? { check, state: 'missing', found: '' };
+}
+
+async function journalMode(file: string, statement = 'PRAGMA journal_mode'): Promise<unknown> {
+  const database = new sqlite3.Database(file);
+  const row = await new Promise((resolve, reject) => {
+    database.get(statement, (error, one) => (error ? reject(error) : resolve(one)));
+  });
+  await new Promise<void>((resolve) => database.close(() => resolve()));
+  return row;
+}
+
+describe('doctor changes nothing', () => {
+  it('of the journal, of marks and of what lies beside the file', async () => {
+    const path = await folder();
+    await petstore(path, ['db', 'migrate']);
+    expect(await journalMode(join(path, FILE), 'PRAGMA journal_mode = DELETE')).toEqual({
+      journal_mode: 'delete',
+    });
+    await writeFile(join(path, `${FILE}-process-7-0a1b2c3d`), '');
+    const before = await readdir(join(path, 'data'));
+    const { code, stdout, stderr } = await petstore(path, ['doctor', '--json']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect((JSON.parse(stdout) as { isWell: boolean }).isWell).toBe(true);
+    expect(await journalMode(join(path, FILE))).toEqual({ journal_mode: 'delete' });
+    expect(await readdir(join(path, 'data'))).toEqual(before);
+  });
+});
+
+describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
+  it('doctor says so before there is a database', async () => {
+    const path = await smallDisk();
+    expect(await finding(path, 'disk')).toMatchObject({
+      state: 'well',
+      found: expect.stringContaining('only'),
+    });
+    await fill(path);
+    expect(await finding(path, 'disk')).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(/disk is full: 0\.0 MiB free.*Make room/),
+    });
+    await mkdir(join(path, 'data'));
+    await writeFile(join(path, FILE), '');
+    expect(await finding(path, 'disk')).toMatchObject({ state: 'wrong' });
+  });
+
+  it('doctor beside the service says that no writes are taken, and the command line and the next start name the disk', async () => {
+    const path = await smallDisk();
+    const service = await ServiceProcess.start(path);
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    await fill(path);
+    expect(await finding(path, 'database')).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(/petstore\.sqlite cannot be written: the disk is full/),
+    });
+    // The log has some room left in the blocks that it has already.
+    for (let made = { code: 0 as number | null, stderr: '' }; ;) {
+      made = await petstore(path, ['client', 'create', '--name', 'x'.repeat(200), '--plan', 'free']);
+      if (made.code === 0) continue;
+      expect(made.stderr).toMatch(/petstore\.sqlite cannot be written: the disk is full\. Make room on it/);
+      expect(made.stderr).not.toContain('Retry-After');
+      break;
+    }
+    await rm(join(path, 'ballast'));
+    await service.stop();
+    await fill(path);
+    await expect(ServiceProcess.start(path)).rejects.toThrow(
+      /petstore\.sqlite cannot be written: the disk is full\. Make room on it/,
+    );
+  });
+});
+
+describe('where a start fails for a link that leads nowhere', () => {
+  it.each([
+    { what: 'the folder', link: 'data', file: FILE },
+    { what: 'the file', link: 'petstore.sqlite', file: 'petstore.sqlite' },
+  ])('as $what, doctor and the start say so', async ({ link, file }) => {
+    const path = await folder();
+    await symlink(join(path, 'away/there'), join(path, link));
+    const environment = { DATABASE_URL: `sqlite:${file}` };
+    const said = `${file} cannot be used: ${link} is a link that leads nowhere`;
+    expect(await finding(path, 'database', environment)).toMatchObject({
+      state: 'wrong',
+      found: expect.stringContaining(said),
+    });
+    await expect(ServiceProcess.start(path, environment)).rejects.toThrow(said);
+  });
+});
+
+describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
+  async function redis(): Promise<RedisServer> {
+    const server = await RedisServer.start();
+    onTestFinished(() => server.remove());
+    return server;
+  }
+
+  it('and finds scripts that are not allowed', async () => {
+    const server = await redis();
+    server.command('ACL', 'SETUSER', 'pet', 'on', '>word', '~*', '+@all', '-eval', '-evalsha');
+    const url = server.url.replace('//', '//pet:word@');
+    expect(await finding(await folder(), 'redis', { REDIS_URL: url })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(/NOPERM/),
+    });
+  });
+
+  it('and finds keys that are of another kind', async () => {
+    const server = await redis();
+    server.command('SET', 'petstore:quota:instances', 'none');
+    expect(await finding(await folder(), 'redis', { REDIS_URL: server.url })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(/WRONGTYPE/),
+    });
+  });
+
+  it('and is content with the rights on its own keys', async () => {
+    const server = await redis();
+    server.command('ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all');
+    const url = server.url.replace('//', '//pet:word@');
+    expect(await finding(await folder(), 'redis', { REDIS_URL: url })).toMatchObject({ state: 'well' });
+    expect(
+      server
+        .command('KEYS', '*')
+        .split('\n')
+        .every((key) => key.startsWith('petstore:quota:')),
+    ).toBe(true);
+  });
+});
