@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { ApiKeysService } from './auth/api-keys.service.js';
 import { ClientsService } from './auth/clients.service.js';
 import { SERVICE_ITSELF } from './auth/operator.js';
@@ -6,19 +7,24 @@ import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 
 /**
- * On an empty store outside production: loads the demo catalogue and makes a demo client with a key.
- * Answers the key, which cannot be shown again, or undefined when there was nothing to do.
+ * On an empty store outside production: loads the demo catalogue and makes a demo client with a key. `show` is given the
+ * key, which cannot be shown again.
  */
-export async function prepareFirstStart(app: INestApplication): Promise<string | undefined> {
-  if (app.get(Settings).nodeEnv === 'production') return undefined;
-  const clients = app.get(ClientsService);
-  const demoData = app.get(DemoData);
-  const isEmpty = (await clients.count()) === 0 && (await demoData.isAbsent());
-  if (!isEmpty) return undefined;
-  await demoData.add();
-  const client = await clients.create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
-  const { secret } = await app.get(ApiKeysService).issue({ clientId: client.id }, SERVICE_ITSELF);
-  return secret;
+export async function prepareFirstStart(app: INestApplication, show: (key: string) => void): Promise<void> {
+  if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return;
+  await app.get(DataSource).transaction(async () => {
+    // Another process that began at the same time may have been first.
+    if (!(await isEmpty(app))) return;
+    await app.get(DemoData).add();
+    const client = await app.get(ClientsService).create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
+    const { secret } = await app.get(ApiKeysService).issue({ clientId: client.id }, SERVICE_ITSELF);
+    // Before the commit: a process that is killed in between leaves an empty store, whose next start shows another key.
+    show(secret);
+  });
+}
+
+async function isEmpty(app: INestApplication): Promise<boolean> {
+  return (await app.get(ClientsService).count()) === 0 && (await app.get(DemoData).isAbsent());
 }
 
 /** What the first start prints: a request to paste and where the docs are. */

@@ -33,14 +33,14 @@ async function start(): Promise<void> {
   const app = await createApp();
   const { host, port, managementPort } = app.get(Settings);
   const logger = app.get(AppLogger);
-  const key = await prepareFirstStart(app);
   await app.listen(port, host).catch(naming('PORT', port));
   const managementAt = await app
     .get(ManagementServer)
     .listen()
     .catch(naming('MANAGEMENT_PORT', managementPort));
   const origin = originOf(app.getHttpServer() as Server);
-  if (key !== undefined) process.stdout.write(`${firstStartText(key, origin)}\n`);
+  // Both ports are there: a start that ends for want of one has made nothing.
+  await prepareFirstStart(app, (key) => process.stdout.write(`${firstStartText(key, origin)}\n`));
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
   stop = stopOf(app);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-process.js';
 
 async function folder(): Promise<string> {
   const { path, remove } = await emptyFolder();
@@ -27,6 +27,44 @@ const lines = (output: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 const keyIn = (output: string) => /pst_test_\w{36}/.exec(output)?.[0] ?? '';
+
+/** When a first start may be killed, by what it has done: its folder and what it has printed. */
+const MOMENTS: Record<string, (path: string, output: string) => boolean> = {
+  'when the file is made': (path) => existsSync(join(path, 'data/petstore.sqlite')),
+  'when the log is made': (path) => existsSync(join(path, 'data/petstore.sqlite-wal')),
+  'when the key is printed': (_, output) => keyIn(output) !== '',
+};
+
+/** Kills a first start as soon as the moment has come; answers what it has printed. */
+async function firstStartKilled(
+  path: string,
+  hasCome: (path: string, output: string) => boolean,
+): Promise<string> {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
+    cwd: path,
+    env: { PATH: process.env['PATH'], PORT: '0', MANAGEMENT_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  const kill = () => hasCome(path, output) && child.kill('SIGKILL');
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    kill();
+  });
+  const looks = setInterval(kill, 1);
+  await once(child, 'close');
+  clearInterval(looks);
+  return output;
+}
+
+async function statusWith({ url }: ServiceProcess, key: string): Promise<number> {
+  return (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+}
+
+async function clientsIn(path: string): Promise<unknown[]> {
+  return JSON.parse((await petstore(path, ['client', 'list', '--json'])).stdout) as unknown[];
+}
 
 describe('the first start on an empty store', () => {
   it('makes the file, the demo catalogue and a key, and prints a curl line that works as pasted', async () => {
@@ -65,6 +103,35 @@ describe('the first start on an empty store', () => {
     expect(keyIn(second.output)).toBe('');
     const headers = { authorization: `Bearer ${keyIn(first.output)}` };
     expect((await fetch(`${second.url}/v1/pets`, { headers })).status).toBe(200);
+  });
+
+  it.each(['PORT', 'MANAGEMENT_PORT'])('keeps it for the next start when %s is in use', async (variable) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const path = await folder();
+    const refused = ServiceProcess.start(path, { [variable]: String(port) });
+    await expect(refused).rejects.toThrow(`${variable}: port ${port} is in use`);
+    taken.close();
+    const service = await start(path);
+    expect(await statusWith(service, keyIn(service.output))).toBe(200);
+    expect(await clientsIn(path)).toHaveLength(1);
+  });
+
+  it.each(Object.entries(MOMENTS))('shows a key that works when it is killed %s', async (_, hasCome) => {
+    const path = await folder();
+    const killed = await firstStartKilled(path, hasCome);
+    const service = await start(path);
+    // Shown twice at most, where it was killed between the text and the commit: then the first was never there.
+    expect(await statusWith(service, keyIn(service.output) || keyIn(killed))).toBe(200);
+    expect(await clientsIn(path)).toHaveLength(1);
+  });
+
+  it('makes one of two that begin at once on one new file', async () => {
+    const path = await folder();
+    const services = await Promise.all([start(path), start(path)]);
+    expect(services.filter(({ output }) => keyIn(output) !== '')).toHaveLength(1);
+    expect(await clientsIn(path)).toHaveLength(1);
   });
 
   it('does nothing of that in production, where keys are live ones', async () => {

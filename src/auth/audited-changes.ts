@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditService, type Change } from '../audit/audit.service.js';
+import { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import type { AdministrationEventName } from './auth.events.js';
 import type { Operator } from './operator.js';
@@ -17,6 +18,7 @@ export class AuditedChanges {
     private readonly dataSource: DataSource,
     private readonly audit: AuditService,
     private readonly events: DomainEvents,
+    private readonly transactions: Transactions,
   ) {}
 
   /** Runs work in a transaction; `record` is called for each change that it makes. Answers what the work answers. */
@@ -31,9 +33,11 @@ export class AuditedChanges {
         changes.push(change);
       }),
     );
-    for (const { action, clientId, keyId } of changes) {
-      this.events.publish(action, keyId === undefined ? { clientId } : { clientId, keyId });
-    }
+    // The caller may stand in a transaction around this one.
+    this.transactions.afterCommit(() => {
+      for (const { action, clientId, keyId } of changes)
+        this.events.publish(action, keyId === undefined ? { clientId } : { clientId, keyId });
+    });
     return result;
   }
 }
