@@ -51,7 +51,9 @@ const logger = new Logger('Database');
       provide: WriteTrouble,
       inject: [DataSource],
       useFactory: (dataSource: DataSource) =>
-        dataSource instanceof SqliteDataSource ? dataSource.trouble : new WriteTrouble('The database'),
+        dataSource instanceof SqliteDataSource
+          ? dataSource.troubles.writes
+          : new WriteTrouble('The database'),
     },
     WriteProbe,
     {

@@ -53,7 +53,8 @@ export class HealthController {
             .cacheFor(PING_SHARED_MS),
       ]);
     } catch (error) {
-      throw unavailable('the database does not answer', error);
+      // What was wrong may have been found by this very question, and is told.
+      throw this.reader.fault ?? unavailable('the database does not answer', error);
     }
   }
 

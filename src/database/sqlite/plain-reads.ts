@@ -3,8 +3,9 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import { ConnectionTurns } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
+import type { DatabaseTroubles } from './database-troubles.js';
 import { openForReading } from './read-connection.js';
-import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
+import { driverCodeOf } from './unavailable.js';
 
 const SELECT = /^\s*SELECT\b/i;
 /** What only the connection that writes can tell. */
@@ -22,6 +23,7 @@ export class PlainReads {
   constructor(
     private readonly driver: SqliteDriver,
     private readonly files: DatabaseFiles,
+    private readonly troubles: DatabaseTroubles,
   ) {}
 
   /** Opens the file, which must be there; before it, every read goes to the writer. */
@@ -66,7 +68,7 @@ export class PlainReads {
     } catch (error) {
       const code = driverCodeOf(error);
       if (code === 'SQLITE_ERROR') return undefined;
-      throw refusalIfUnavailable(error, code);
+      throw this.troubles.ofReader(error, code);
     } finally {
       giveBack();
     }

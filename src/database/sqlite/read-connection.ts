@@ -4,10 +4,16 @@ import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
 import type { DatabaseFiles } from './database-files.js';
-import { refusalIfUnavailable } from './unavailable.js';
+import type { DatabaseTroubles } from './database-troubles.js';
 
 type Row = Readonly<Record<string, unknown>>;
 type DriverError = Error & { readonly code?: string };
+/** A DataSource on a file, with what is known of it. */
+interface SqliteFile extends DataSource {
+  readonly transactions: Transactions;
+  readonly files: DatabaseFiles;
+  readonly troubles: DatabaseTroubles;
+}
 
 /**
  * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and what is
@@ -22,23 +28,21 @@ export class ReadConnection extends JsonReader {
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly files: DatabaseFiles,
+    private readonly troubles: DatabaseTroubles,
   ) {
     super();
     this.inTransaction = new OwnConnection(dataSource);
   }
 
   /** Opens the file of a DataSource, which must be there. */
-  static async open(
-    dataSource: DataSource & { readonly transactions: Transactions; readonly files: DatabaseFiles },
-    file: string,
-    busyTimeoutMs: number,
-  ): Promise<ReadConnection> {
+  static async open(dataSource: SqliteFile, file: string, busyTimeoutMs: number): Promise<ReadConnection> {
     const connection = await openForReading(file, busyTimeoutMs);
-    return new ReadConnection(connection, dataSource, dataSource.transactions, dataSource.files);
+    const { transactions, files, troubles } = dataSource;
+    return new ReadConnection(connection, dataSource, transactions, files, troubles);
   }
 
   override get fault(): ApiError | undefined {
-    return this.files.fault;
+    return this.files.fault ?? this.troubles.damage.fault;
   }
 
   async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
@@ -49,7 +53,7 @@ export class ReadConnection extends JsonReader {
     return new Promise((resolve, reject) => {
       // Not get(): it stops at the row, and the statement then reads on from this moment's state for ever.
       statement.all<Row>(parameters, (error: DriverError | null, rows) => {
-        if (error) reject(refusalIfUnavailable(error, error.code));
+        if (error) reject(this.troubles.ofReader(error, error.code));
         else resolve(rows[0]);
       });
     });
@@ -72,7 +76,7 @@ export class ReadConnection extends JsonReader {
     if (known) return known;
     const preparing = new Promise<sqlite3.Statement>((resolve, reject) => {
       const statement = this.connection.prepare(sql, (error: DriverError | null) => {
-        if (error) reject(refusalIfUnavailable(error, error.code));
+        if (error) reject(this.troubles.ofReader(error, error.code));
         else resolve(statement);
       });
     });

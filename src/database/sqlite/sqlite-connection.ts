@@ -1,18 +1,21 @@
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { OwnWrites } from '../committed-state.js';
-import type { WriteTrouble } from '../write-trouble.js';
+import type { GiveBack } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
+import type { DatabaseTroubles } from './database-troubles.js';
 import { LockWait } from './lock-wait.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
-import { driverCodeOf, refusalIfUnavailable } from './unavailable.js';
+import { driverCodeOf, unavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;
-/** What waits for no other process, outside of a transaction or at the end of one. */
-const NEEDS_NO_LOCK = /^\s*(?:SELECT|COMMIT|ROLLBACK|PRAGMA)\b/;
 const ROLLBACK = /^\s*ROLLBACK\b/;
+/** What waits for no other process, outside of a transaction or at the end of one. */
+const NEEDS_NO_LOCK = /^\s*(?:SELECT|COMMIT|ROLLBACK|PRAGMA)\b/i;
+/** What succeeds with the write lock alone. */
+const NEEDS_LOCK = /^\s*(?:BEGIN IMMEDIATE|INSERT|UPDATE|DELETE)\b/;
 /** What commits nothing by itself, outside of a transaction. */
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
@@ -28,11 +31,20 @@ export class SqliteConnection extends StatementScope {
     driver: SqliteDriver,
     private readonly ownWrites: OwnWrites,
     private readonly files: DatabaseFiles,
-    private readonly trouble: WriteTrouble,
+    private readonly troubles: DatabaseTroubles,
   ) {
     super();
-    this.reads = new PlainReads(driver, files);
+    this.reads = new PlainReads(driver, files, troubles);
     this.runner = new SqliteQueryRunner(driver);
+  }
+
+  override async take(): Promise<GiveBack> {
+    try {
+      return await super.take();
+    } catch (error) {
+      // Whoever had the turn waited for another process, of which the log was told.
+      throw this.troubles.lock.isKept ? unavailable('the database is busy', error, true) : error;
+    }
   }
 
   /**
@@ -46,13 +58,15 @@ export class SqliteConnection extends StatementScope {
     this.refuseIfDamaged(scope, sql);
     let end!: () => void;
     this.running = new Promise((resolve) => (end = resolve));
+    const since = performance.now();
     try {
       const result = await (this.takesLock(scope, sql) ? this.lock.run(statement) : statement());
+      if (NEEDS_LOCK.test(sql)) this.troubles.lock.end();
       // Nothing is acknowledged that stands in a file that is gone.
       if (this.commits(scope, sql)) this.files.confirm();
       return result;
     } catch (error) {
-      const refusal = refusalIfUnavailable(error, driverCodeOf(error), this.trouble);
+      const refusal = this.troubles.ofWriter(error, driverCodeOf(error), since);
       if (refusal !== error) scope.fail(refusal);
       throw refusal;
     } finally {

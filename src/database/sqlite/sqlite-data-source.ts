@@ -15,8 +15,8 @@ import { OwnWrites, type CommittedState } from '../committed-state.js';
 import type { JsonReader } from '../json-reader.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
-import { WriteTrouble } from '../write-trouble.js';
 import { DatabaseFiles } from './database-files.js';
+import { DatabaseTroubles } from './database-troubles.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import { LOCK_TRY_MS } from './lock-wait.js';
@@ -40,18 +40,18 @@ export class SqliteDataSource extends DataSource {
   /** Whether the files are still those that were opened. */
   readonly files = new DatabaseFiles();
 
-  /** Whether it can be written. */
-  readonly trouble: WriteTrouble;
+  /** What its statements have shown to be wrong with it. */
+  readonly troubles: DatabaseTroubles;
   private readonly plainReads: PlainReads;
 
   constructor(options: DataSourceOptions) {
     super(options);
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
-    this.trouble = new WriteTrouble(file);
+    this.troubles = new DatabaseTroubles(file);
     const ownWrites = new OwnWrites();
     this.committed = file === ':memory:' ? ownWrites : new WalIndexState(this.files);
-    const connection = new SqliteConnection(driver, ownWrites, this.files, this.trouble);
+    const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(this, driver, connection);
     this.transactions = transactions;

@@ -36,7 +36,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   private async try(): Promise<void> {
     const { dataSource } = this;
-    if (!(dataSource instanceof SqliteDataSource) || dataSource.trouble.current === undefined) return;
+    if (!(dataSource instanceof SqliteDataSource) || dataSource.troubles.writes.current === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
       await this.quietly.run(async (manager) => {
@@ -46,7 +46,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
         await manager.query('ROLLBACK TO SAVEPOINT room');
         await manager.query('RELEASE SAVEPOINT room');
       });
-      dataSource.trouble.end();
+      dataSource.troubles.writes.end();
     } catch {
       // It is as it was, and told.
     }
