@@ -122,3 +122,25 @@ it('changes of clients and keys are told by the names of the audit trail', async
     { clientId: store.clientId },
   ]);
 });
+
+describe('a change of a client', () => {
+  it('within a transaction is told of once that is committed, and never when it is rolled back', async () => {
+    const { store } = await open();
+    const clients = store.app.get(ClientsService);
+    const suspending = (outcome: () => void) =>
+      store.app.get(DataSource).transaction(async () => {
+        await clients.suspend(store.clientId, { force: true }, SERVICE_ITSELF);
+        // An event is published a turn later.
+        await new Promise(setImmediate);
+        expect(heard).toEqual([]);
+        outcome();
+      });
+    await expect(
+      suspending(() => {
+        throw new Error('undone');
+      }),
+    ).rejects.toThrow('undone');
+    await suspending(() => undefined);
+    await expect.poll(() => heard).toEqual([['changed', { clientId: store.clientId }]]);
+  });
+});
