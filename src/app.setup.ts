@@ -40,7 +40,9 @@ const BEYOND_KEEP_ALIVE_MS = 5_000;
 /** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
 export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
   const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
-    logger: false,
+    // What is told while it is made waits for the logger; Nest's own lines of each module are none.
+    logger: ['fatal', 'error', 'warn'],
+    bufferLogs: true,
     abortOnError: false,
   });
   app.useLogger(options.logger ?? app.get(AppLogger));
