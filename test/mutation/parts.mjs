@@ -58,10 +58,11 @@ export const PARTS = [
       'src/throttling/quota.service.ts',
     ],
     suites: [
-      'test/authentication.spec.ts',
-      'test/bans.spec.ts',
-      'test/plan-limits.spec.ts',
-      'test/quotas.spec.ts',
+      'src/auth/scopes.guard.spec.ts',
+      'src/throttling/plans.spec.ts',
+      'src/throttling/quota-subject.spec.ts',
+      'src/throttling/quota.guard.spec.ts',
+      'src/throttling/quota.service.spec.ts',
     ],
   },
   {

@@ -1,0 +1,79 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Controller, Get } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import type { Request } from 'express';
+import { expect, it } from 'vitest';
+import { RequireScopes } from './auth.decorators.js';
+import { setCaller } from './caller.js';
+import { ScopesGuard } from './scopes.guard.js';
+import { defineScopes } from './scopes.js';
+
+defineScopes({ 'shelves:read': 'Read shelves.', 'shelves:write': 'Change shelves.' });
+
+@Controller()
+@RequireScopes('shelves:read')
+class ShelvesController {
+  @Get()
+  list(): void {}
+
+  @Get()
+  @RequireScopes('shelves:write')
+  change(): void {}
+}
+
+@Controller()
+class OpenController {
+  @Get()
+  list(): void {}
+}
+
+/** Whether a key with these scopes passes; undefined for a request without one. */
+function passes<T extends object>(
+  controller: new () => T,
+  route: keyof T & string,
+  scopes?: string[],
+): boolean {
+  const request = new IncomingMessage(new Socket());
+  if (scopes) setCaller(request as Request, { clientId: 'shop', keyId: 'key', scopes });
+  const handler = controller.prototype[route] as () => void;
+  const context = new ExecutionContextHost([request, new ServerResponse(request)], controller, handler);
+  return new ScopesGuard(new Reflector()).canActivate(context);
+}
+
+it('lets a key pass that holds the scope', () => {
+  expect(passes(ShelvesController, 'list', ['shelves:read'])).toBe(true);
+  expect(passes(ShelvesController, 'change', ['shelves:write', 'shelves:read'])).toBe(true);
+});
+
+it('asks for nothing where no scope is declared', () => {
+  expect(passes(OpenController, 'list', [])).toBe(true);
+  expect(passes(OpenController, 'list')).toBe(true);
+});
+
+it('asks for every scope of the route and its controller', () => {
+  const refusal = { code: 'insufficient_scope', status: 403 };
+  expect(() => passes(ShelvesController, 'change', ['shelves:write'])).toThrow(
+    expect.objectContaining(refusal),
+  );
+  expect(() => passes(ShelvesController, 'change', ['shelves:read'])).toThrow(
+    expect.objectContaining(refusal),
+  );
+});
+
+it('refuses a request without a key, and names the scopes that are missed', () => {
+  expect(() => passes(ShelvesController, 'list')).toThrow(
+    expect.objectContaining({
+      message: expect.stringContaining('shelves:read'),
+      headers: {
+        'WWW-Authenticate': 'Bearer realm="petstore", error="insufficient_scope", scope="shelves:read"',
+      },
+    }),
+  );
+  expect(() => passes(ShelvesController, 'change', [])).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/shelves:(read shelves:write|write shelves:read)/),
+    }),
+  );
+});
