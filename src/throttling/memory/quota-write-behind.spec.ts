@@ -1,0 +1,234 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TestClock } from '../../../test/support/test-clock.js';
+import { readSettings } from '../../config/setting.js';
+import { Settings } from '../../config/settings.js';
+import type { BanState } from '../bans.js';
+import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
+import { MemoryQuotaStore } from './memory-quota-store.js';
+import { QuotaJournal, type BanChange, type CountChange, type LiftedBan } from './quota-journal.js';
+import { QuotaWriteBehind } from './quota-write-behind.js';
+
+/** Keeps what it is given in memory. */
+class KeptJournal extends QuotaJournal {
+  readonly writings: { counts: readonly CountChange[]; bans: readonly BanChange[] }[] = [];
+  readonly lifted: LiftedBan[] = [];
+  readonly known: BanChange[] = [];
+  failure: Error | undefined;
+
+  used() {
+    return Promise.resolve({ minute: 0, day: 0 });
+  }
+
+  days() {
+    return Promise.resolve([]);
+  }
+
+  bans() {
+    return Promise.resolve(this.known);
+  }
+
+  liftedSince(instant: number) {
+    return Promise.resolve(this.lifted.filter(({ at }) => at > instant));
+  }
+
+  write(counts: readonly CountChange[], bans: readonly BanChange[]) {
+    if (this.failure) return Promise.reject(this.failure);
+    this.writings.push({ counts, bans });
+    return Promise.resolve();
+  }
+
+  lift() {
+    return Promise.resolve();
+  }
+}
+
+const request: QuotaRequest = {
+  subject: 'client:a',
+  isClient: true,
+  keyId: 'key',
+  windows: [
+    { key: 'client:a', name: 'minute', limit: 100, lengthMs: MINUTE_MS },
+    { key: 'client:a', name: 'day', limit: 1_000, lengthMs: DAY_MS },
+  ],
+};
+
+let clock: TestClock;
+let journal: KeptJournal;
+let store: MemoryQuotaStore;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  clock = new TestClock('2026-11-20T12:00:00.000Z');
+  journal = new KeptJournal();
+  store = new MemoryQuotaStore(journal);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+function open(environment: Readonly<Record<string, string>> = {}): QuotaWriteBehind {
+  return new QuotaWriteBehind(
+    store,
+    journal,
+    clock,
+    readSettings(Settings, { NODE_ENV: 'test', ...environment }),
+  );
+}
+
+const take = async () => store.take(request, clock.now());
+const written = () => journal.writings.map(({ counts }) => counts.map(({ inDay }) => inDay));
+const banUntil = (bannedUntil: number): BanState => ({
+  retryAt: bannedUntil,
+  forgivenUntil: 0,
+  strikes: 0,
+  lastStrikeAt: clock.now(),
+  bans: 1,
+  bannedUntil,
+});
+const isBanned = async () => (await store.peek(request, clock.now())).bannedUntil !== undefined;
+const withRedis = { REDIS_URL: 'redis://127.0.0.1:1' };
+
+describe('counters', () => {
+  it('are written every second, once, and not when nothing changed', async () => {
+    const writeBehind = open();
+    await writeBehind.onModuleInit();
+    await take();
+    await take();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(written()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(written()).toEqual([[2]]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await take();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(written()).toEqual([[2], [1]]);
+    await writeBehind.onModuleDestroy();
+  });
+
+  it('are written a last time at the stop, and never after it', async () => {
+    const writeBehind = open();
+    await writeBehind.onModuleInit();
+    await take();
+    await writeBehind.onModuleDestroy();
+    expect(written()).toEqual([[1]]);
+    await take();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written()).toEqual([[1]]);
+  });
+
+  it('are left alone by the stop of a service that never began', async () => {
+    await take();
+    await open().onModuleDestroy();
+    expect(written()).toEqual([]);
+  });
+
+  it('keep no process alive', async () => {
+    const writeBehind = open();
+    const unref = vi.fn<() => void>();
+    vi.spyOn(globalThis, 'setInterval').mockReturnValue({ unref } as unknown as NodeJS.Timeout);
+    await writeBehind.onModuleInit();
+    expect(unref).toHaveBeenCalledOnce();
+  });
+
+  it('are kept while they cannot be written, which is told once, as is the end of it', async () => {
+    const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+    const writeBehind = open();
+    await take();
+    await writeBehind.flush();
+    expect(log).not.toHaveBeenCalled();
+    journal.failure = new Error('disk I/O error');
+    for (let failed = 0; failed < 3; failed += 1) {
+      await take();
+      await writeBehind.flush();
+    }
+    expect(error.mock.calls).toEqual([
+      ['Counters cannot be written; they are kept in memory', journal.failure],
+    ]);
+    journal.failure = undefined;
+    await writeBehind.flush();
+    await take();
+    await writeBehind.flush();
+    expect(written()).toEqual([[1], [3], [1]]);
+    expect(log.mock.calls).toEqual([['Counters are written again']]);
+    journal.failure = new Error('disk I/O error');
+    await take();
+    await writeBehind.flush();
+    expect(error).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('bans', () => {
+  it('from before the start are taken up', async () => {
+    journal.known.push({ keyId: 'key', state: banUntil(clock.now() + MINUTE_MS) });
+    await open().onModuleInit();
+    expect(await isBanned()).toBe(true);
+  });
+
+  it('are left to Redis where that counts', async () => {
+    journal.known.push({ keyId: 'key', state: banUntil(clock.now() + MINUTE_MS) });
+    const writeBehind = open(withRedis);
+    await writeBehind.onModuleInit();
+    expect(await isBanned()).toBe(false);
+    journal.lifted.push({ keyId: 'key', at: clock.now() });
+    store.restoreBans(journal.known, clock.now());
+    await writeBehind.flush();
+    expect(await isBanned()).toBe(true);
+  });
+
+  it('are written though nothing was counted', async () => {
+    store.unsaved.noteBan('key', banUntil(clock.now() + MINUTE_MS));
+    await open().flush();
+    expect(journal.writings).toMatchObject([{ counts: [], bans: [{ keyId: 'key', state: { bans: 1 } }] }]);
+  });
+
+  it('that another process has lifted end, and are not written back', async () => {
+    const state = banUntil(clock.now() + MINUTE_MS);
+    store.restoreBans([{ keyId: 'key', state }], clock.now());
+    store.unsaved.noteBan('key', state);
+    store.unsaved.noteBan('other', state);
+    journal.lifted.push({ keyId: 'key', at: clock.now() });
+    await open().flush();
+    expect(await isBanned()).toBe(false);
+    expect(journal.writings.map(({ bans }) => bans.map(({ keyId }) => keyId))).toEqual([['other']]);
+  });
+
+  it('that were lifted are not lifted again when the key earns another', async () => {
+    const writeBehind = open();
+    journal.lifted.push({ keyId: 'key', at: clock.now() });
+    await writeBehind.flush();
+    const again = { keyId: 'key', state: banUntil(clock.now() + MINUTE_MS) };
+    store.restoreBans([again], clock.now());
+    await writeBehind.flush();
+    expect(await isBanned()).toBe(true);
+    journal.lifted.splice(0, 1, { keyId: 'key', at: clock.now() + 1 });
+    await writeBehind.flush();
+    expect(await isBanned()).toBe(false);
+  });
+
+  it.each([
+    ['4.999 seconds before the last look', 0, -4_999, true],
+    ['5 seconds before it', 0, -5_000, false],
+    ['just before a clock that was set forward', 3_600_000, 1, true],
+    ['by the clock that was set back', -3_600_000, -3_600_000, true],
+  ])('are looked for when they were lifted %s', async (_, step, at, isFound) => {
+    const writeBehind = open();
+    const before = clock.now();
+    await writeBehind.flush();
+    store.restoreBans([{ keyId: 'key', state: banUntil(before + DAY_MS) }], before);
+    clock.step(step);
+    journal.lifted.push({ keyId: 'key', at: before + at });
+    await writeBehind.flush();
+    expect(await isBanned()).toBe(!isFound);
+  });
+
+  it('are looked for from five seconds before the first look on', async () => {
+    store.restoreBans([{ keyId: 'key', state: banUntil(clock.now() + MINUTE_MS) }], clock.now());
+    journal.lifted.push({ keyId: 'key', at: clock.now() - 5_000 });
+    await open().flush();
+    expect(await isBanned()).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import { onTestFinished } from 'vitest';
+import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
+import { AuditService } from '../../src/audit/audit.service.js';
+import { ApiKey } from '../../src/auth/api-key.entity.js';
+import { ApiKeysService } from '../../src/auth/api-keys.service.js';
+import { AuditedChanges } from '../../src/auth/audited-changes.js';
+import { Client } from '../../src/auth/client.entity.js';
+import { ClientsService } from '../../src/auth/clients.service.js';
+import { DeprecatedCallsService } from '../../src/auth/deprecated-calls.service.js';
+import { KeyUseService } from '../../src/auth/key-use.service.js';
+import { UsageService } from '../../src/auth/usage.service.js';
+import { readSettings } from '../../src/config/setting.js';
+import { Settings } from '../../src/config/settings.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { QuietWrites } from '../../src/database/quiet-writes.js';
+import { migrate } from '../../src/database/schema.js';
+import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { DomainEvents } from '../../src/events/domain-events.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { DatabaseQuotaJournal } from '../../src/throttling/memory/database-quota-journal.js';
+import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
+import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { QuotaService } from '../../src/throttling/quota.service.js';
+import { TestClock } from './test-clock.js';
+
+/** The parts of a service that account for clients. */
+export type ServiceParts = Awaited<ReturnType<typeof openParts>>;
+
+/**
+ * The parts of a service that account for clients, on a database in memory, put together as the modules do it but without
+ * them and without HTTP: what a suite needs of them is there in milliseconds. It is closed when the test is over.
+ */
+export async function openParts(environment: Readonly<Record<string, string>> = {}) {
+  const clock = new TestClock('2026-11-20T12:00:10.250Z');
+  const settings = readSettings(Settings, {
+    NODE_ENV: 'test',
+    DATABASE_URL: 'sqlite::memory:',
+    ...environment,
+  });
+  const dataSource = (await openDataSource(settings)) as SqliteDataSource;
+  onTestFinished(() => dataSource.destroy());
+  await migrate(dataSource);
+  const { reader, committed, transactions } = dataSource;
+  const quietly = new QuietWrites(dataSource, committed, transactions);
+  const sweeper = new Sweeper(dataSource, quietly, clock);
+  const journal = new DatabaseQuotaJournal(dataSource, reader, quietly, sweeper);
+  const store = new MemoryQuotaStore(journal);
+  const writeBehind = new QuotaWriteBehind(store, journal, clock, settings);
+  const emitter = new EventEmitter2();
+  const events = new DomainEvents(emitter);
+  const quota = new QuotaService(store, journal, events, clock, new Metrics());
+  const audit = new AuditService(dataSource.getRepository(AuditEntry), clock);
+  const changes = new AuditedChanges(dataSource, audit, events);
+  const clients = new ClientsService(dataSource.getRepository(Client), changes, clock);
+  const apiKeys = dataSource.getRepository(ApiKey);
+  const keys = new ApiKeysService(apiKeys, clients, quota, changes, settings, clock);
+  const uses = new KeyUseService(quietly, clock);
+  const deprecated = new DeprecatedCallsService(dataSource, quietly, clock, sweeper);
+  const usage = new UsageService(apiKeys, clients, quota, deprecated, clock);
+  return {
+    clock,
+    settings,
+    dataSource,
+    reader,
+    quietly,
+    sweeper,
+    journal,
+    store,
+    writeBehind,
+    emitter,
+    quota,
+    audit,
+    clients,
+    keys,
+    uses,
+    deprecated,
+    usage,
+  };
+}
