@@ -87,6 +87,10 @@ describe('the API key', () => {
     }
   });
 
+  it.each(['/health/live', '/docs/openapi.json'])('is not needed for %s', async (path) => {
+    expect((await store.request('GET', path, { key: null })).status).toBe(200);
+  });
+
   it('appears nowhere in the database', async () => {
     const rows = JSON.stringify(await store.app.get(ApiKeysService).list({ limit: 100 }));
     expect(rows).not.toContain(store.key);

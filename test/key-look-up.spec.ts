@@ -129,17 +129,25 @@ describe('a database that does not answer', () => {
   it.each([
     [
       'is busy',
-      new ApiError(HTTP_ERRORS.service_unavailable, { params: { reason: 'the database is busy' } }),
+      new ApiError(HTTP_ERRORS.service_unavailable, {
+        params: { reason: 'the database is busy' },
+        headers: { 'Retry-After': '1' },
+      }),
     ],
-    ['is broken', new Error('SQLITE_IOERR: disk I/O error')],
-  ])('%s: 503 with Retry-After, counted for nobody', async (_, failure) => {
+    ['does not answer', new Error('SQLITE_IOERR: disk I/O error')],
+  ])('that %s: 503 with Retry-After, counted for nobody', async (reason, failure) => {
     const { store } = await open();
     const { key } = await store.issueKey();
     const reader = store.app.get(JsonReader, { strict: false });
     const broken = vi.spyOn(reader, 'first').mockRejectedValue(failure);
     for (let sent = 0; sent < 70; sent += 1) {
-      const { status, headers } = await ask(store, key);
-      expect([status, headers.get('x-ratelimit-remaining')]).toEqual([503, '60']);
+      const { status, body, headers } = await ask(store, key);
+      expect([status, headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual([
+        503,
+        '60',
+        '1',
+      ]);
+      expect(body.message).toContain(`: the database ${reason}.`);
     }
     broken.mockRestore();
     expect((await ask(store, key)).status).toBe(200);

@@ -32,7 +32,7 @@ export class ApiKeyVerifier {
    * is learnt by guessing; service_unavailable when the database does not answer.
    */
   async verify(authorization: string | undefined, turn: LookUpTurn): Promise<ApiKey> {
-    const credential = authorization?.trim() ?? '';
+    const credential = authorization ?? '';
     if (credential === '' || NO_TOKEN.test(credential)) throw refusal(AUTH_ERRORS.missing_api_key);
     const token = BEARER.exec(credential)?.[1];
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
