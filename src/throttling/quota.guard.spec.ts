@@ -59,12 +59,14 @@ class FreeController {
 const CLIENT = { id: 'client:shop', plan: 'free', perMinute: 60, perDay: 1_000 };
 
 let guard: QuotaGuard;
+let metrics: Metrics;
 
 beforeEach(async () => {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
   const store = new MemoryQuotaStore();
   const events = new DomainEvents(new EventEmitter2());
-  const quota = new QuotaService(store, {} as QuotaJournal, events, clock, new Metrics());
+  metrics = new Metrics();
+  const quota = new QuotaService(store, {} as QuotaJournal, events, clock, metrics);
   const throttlers = [
     { name: 'minute', ttl: MINUTE_MS, limit: CLIENT.perMinute },
     { name: 'day', ttl: DAY_MS, limit: CLIENT.perDay },
@@ -106,6 +108,7 @@ describe('a route', () => {
   it('counts nowhere with @SkipThrottle, on itself or its controller', async () => {
     expect(await send(PlainController, 'free')).toBeUndefined();
     expect(await send(FreeController, 'listed')).toBeUndefined();
+    expect((await metrics.exposition()).text).not.toContain('petstore_quota_verdicts_total{');
     expect(await send(PlainController, 'plain')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
   });
 

@@ -88,6 +88,15 @@ describe('a request', () => {
     expect(windowsOf(ADDRESS)).toEqual([{ key: ADDRESS.id, name: 'minute', limit: 2, lengthMs: MINUTE_MS }]);
   });
 
+  it('outlives the process when it is a client’s, and not when it is an address’s', async () => {
+    const used = () => Promise.resolve({ minute: 0, day: 1 });
+    const store = new MemoryQuotaStore({ used } as unknown as QuotaJournal);
+    const { send } = open(store);
+    expect((await send(CLIENT)).headers).toMatchObject({ ratelimit: '"minute";r=1;t=60, "day";r=1;t=43200' });
+    await send(ADDRESS);
+    expect(store.unsaved.drain().counts).toMatchObject([{ key: 'client:shop', inDay: 1 }]);
+  });
+
   it('is refused with 429 once the minute is used up, and told when to come back', async () => {
     const { send } = open();
     await send(CLIENT);

@@ -3,7 +3,8 @@
  * take seconds, because each change is tried on all of them that reach it.
  *
  * Left out are declarations (entities, migrations, modules, error rows, types, decorators: what they say is held by the
- * documents, the schema and the wiring, which other suites compare) and src/throttling/redis, whose suites need a server and minutes.
+ * documents, the schema and the wiring, which other suites compare) and what of src/throttling/redis is the connection or a script,
+ * whose suites need a server and minutes.
  *
  * @type {readonly { name: string, mutate: readonly string[], suites: readonly string[] }[]}
  */
@@ -24,6 +25,34 @@ export const PARTS = [
       'src/throttling/memory/window-counts.ts',
     ],
     suites: ['src/throttling/*.spec.ts', 'src/throttling/memory/*.spec.ts', 'test/quota-stores.spec.ts'],
+  },
+  {
+    name: 'journal',
+    mutate: [
+      'src/auth/deprecated-calls.service.ts',
+      'src/throttling/memory/database-quota-journal.ts',
+      'src/throttling/memory/quota-write-behind.ts',
+    ],
+    suites: [
+      'src/auth/deprecated-calls.service.spec.ts',
+      'src/throttling/memory/database-quota-journal.spec.ts',
+      'src/throttling/memory/quota-write-behind.spec.ts',
+    ],
+  },
+  {
+    name: 'redis',
+    mutate: [
+      'src/throttling/redis/decision-batches.ts',
+      'src/throttling/redis/handover.ts',
+      'src/throttling/redis/in-time.ts',
+      'src/throttling/redis/instance-count.ts',
+      'src/throttling/redis/known-counts.ts',
+      'src/throttling/redis/redis-keys.ts',
+      'src/throttling/redis/redis-state.ts',
+      'src/throttling/redis/retry-pauses.ts',
+      'src/throttling/redis/share.ts',
+    ],
+    suites: ['src/throttling/redis/*.spec.ts'],
   },
   {
     name: 'keys',

@@ -1,0 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { DecisionBatches } from './decision-batches.js';
+
+/** Batches whose answers are the first argument of each decision, unless told otherwise. */
+function open(answerTo = (args: readonly (string | number)[]): unknown => args) {
+  const runs: { keys: readonly string[]; args: readonly (string | number)[] }[] = [];
+  const batches = new DecisionBatches((keys, args) => {
+    runs.push({ keys, args });
+    return Promise.resolve().then(() => answerTo(args));
+  });
+  return { batches, runs };
+}
+
+it('sends what arrives in one turn of the event loop as one command, and gives each its own answer', async () => {
+  const { batches, runs } = open();
+  const first = [batches.add(['a', 'b'], [1]), batches.add(['c'], [2])];
+  expect(runs).toEqual([]);
+  expect(await Promise.all(first)).toEqual([1, 2]);
+  expect(await batches.add(['d'], [3])).toBe(3);
+  expect(runs).toEqual([
+    { keys: ['a', 'b', 'c'], args: [1, 2] },
+    { keys: ['d'], args: [3] },
+  ]);
+});
+
+it('sends at most 128 in one command', async () => {
+  const { batches, runs } = open();
+  const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => batches.add([`${at}`], [at])));
+  expect(answers).toEqual(Array.from({ length: 300 }, (_, at) => at));
+  expect(runs.map(({ keys }) => keys.length)).toEqual([128, 128, 44]);
+});
+
+it('sends nothing when there is nothing left', async () => {
+  const { batches, runs } = open();
+  await Promise.all(Array.from({ length: 128 }, (_, at) => batches.add([`${at}`], [at])));
+  await setImmediate();
+  await setImmediate();
+  expect(runs).toHaveLength(1);
+});
+
+it('fails every decision of a command that fails, and none of the next', async () => {
+  let isBroken = true;
+  const { batches } = open((args) => {
+    if (isBroken) throw new Error('broken');
+    return args;
+  });
+  const failed = await Promise.allSettled([batches.add(['a'], [1]), batches.add(['b'], [2])]);
+  expect(failed.map((outcome) => String((outcome as PromiseRejectedResult).reason))).toEqual([
+    'Error: broken',
+    'Error: broken',
+  ]);
+  isBroken = false;
+  expect(await batches.add(['c'], [3])).toBe(3);
+});
+
+it.each([
+  ['too few answers', [1]],
+  ['too many', [1, 2, 3]],
+  ['no list', 'OK'],
+])('believes no answer of %s', async (_, answer) => {
+  const { batches } = open(() => answer);
+  const failed = await Promise.allSettled([batches.add(['a'], [1]), batches.add(['b'], [2])]);
+  expect(failed).toMatchObject([
+    { reason: { message: 'it answered another number of decisions' } },
+    { reason: { message: 'it answered another number of decisions' } },
+  ]);
+});
