@@ -109,11 +109,10 @@ export const PARTS = [
       'src/auth/usage.service.ts',
     ],
     suites: [
-      'test/administration.spec.ts',
-      'test/audit.spec.ts',
-      'test/key-clock.spec.ts',
-      'test/key-life.spec.ts',
-      'test/usage.spec.ts',
+      'src/auth/api-keys.service.spec.ts',
+      'src/auth/clients.service.spec.ts',
+      'src/auth/key-use.service.spec.ts',
+      'src/auth/usage.service.spec.ts',
     ],
   },
   {
