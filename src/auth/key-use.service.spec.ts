@@ -97,14 +97,14 @@ describe('the last use of a key', () => {
     expect(await written(id)).toBe(at(expected));
   });
 
-  it('is written of 1,200 keys in one go, of each its own', async () => {
+  it('is written of 1,000 keys in one go, of each its own', async () => {
     const id = await issue();
     const columns = `client_id, prefix, scopes, created_at`;
     await parts.dataSource.query(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1199)
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
        INSERT INTO api_keys (id, digest, ${columns}) SELECT 'k' || i, 'd' || i, ${columns} FROM n, api_keys WHERE id = '${id}'`,
     );
-    for (let key = 1; key < 1_200; key += 1) {
+    for (let key = 1; key <= 1_000; key += 1) {
       uses.note(`k${key}`);
       parts.clock.advance(1);
     }
@@ -137,10 +137,11 @@ describe('a last use that cannot be written', () => {
     for (let outage = 1; outage <= 2; outage += 1) {
       uses.note(id);
       await away();
-      await uses.flush();
-      await uses.flush();
+      for (let failed = 0; failed < 2; failed += 1) {
+        await uses.flush();
+        expect(error).toHaveBeenCalledTimes(outage);
+      }
       await back();
-      expect(error).toHaveBeenCalledTimes(outage);
       expect(await written(id)).toBe(new Date(parts.clock.now()).toISOString());
       parts.clock.advance(MINUTE_MS);
     }
