@@ -153,16 +153,6 @@ describe('a writing', () => {
     expect(kept.every(({ key_id: id, strikes }) => id === `key-${String(strikes)}`)).toBe(true);
   });
 
-  it('takes more bans than one statement can', async () => {
-    const parts = await openParts();
-    const bans = Array.from({ length: 4_200 }, (_, at) => ({
-      keyId: `k${at}`,
-      state: { ...FREE, strikes: at },
-    }));
-    await parts.journal.write([], bans);
-    expect(await bansOf(parts)).toHaveLength(4_200);
-  });
-
   it('is whole or not at all', async () => {
     const { journal, dataSource } = await openParts();
     await dataSource.query('ALTER TABLE key_bans RENAME TO away');
