@@ -33,10 +33,10 @@ it('sends at most 128 in one command', async () => {
 
 it('sends nothing when there is nothing left', async () => {
   const { batches, runs } = open();
-  await Promise.all(Array.from({ length: 128 }, (_, at) => batches.add([`${at}`], [at])));
+  await Promise.all(Array.from({ length: 129 }, (_, at) => batches.add([`${at}`], [at])));
   await setImmediate();
   await setImmediate();
-  expect(runs).toHaveLength(1);
+  expect(runs.map(({ keys }) => keys.length)).toEqual([128, 1]);
 });
 
 it('fails every decision of a command that fails, and none of the next', async () => {

@@ -65,6 +65,15 @@ it('is not turned back by a request of the window before, but by a clock that wa
   expect(limitsOf(known, NOON - 5 * MINUTE_MS, 1)).toEqual([30, 958]);
 });
 
+it('takes a count that stayed for no loss, and hands over nothing that Redis never counted', () => {
+  const known = new KnownCounts();
+  learned(known, 'a', NOON, 40, 0);
+  expect(learned(known, 'a', NOON, 40, 0)).toBe(false);
+  expect(known.takeToHandOver(10)).toEqual([]);
+  known.noteAllToHandOver();
+  expect(known.takeToHandOver(10)).toMatchObject([{ lengthMs: MINUTE_MS, seen: 40 }]);
+});
+
 it('notices a count that fell, tells of it once, and hands it over', () => {
   const known = new KnownCounts();
   learned(known, 'a', NOON, 40, 40);
@@ -83,6 +92,11 @@ it('hands over nothing of a window that has passed', () => {
   known.admittedAlone(known.of(requestOf('a'), NOON));
   known.of(requestOf('a'), NOON + MINUTE_MS);
   expect(known.takeToHandOver(10)).toMatchObject([{ lengthMs: DAY_MS, alone: 1 }]);
+  // Nor of what is admitted late.
+  const late = known.of(requestOf('b'), NOON + MINUTE_MS);
+  known.of(requestOf('b'), NOON + 2 * MINUTE_MS);
+  known.admittedAlone(late);
+  expect(known.takeToHandOver(10)).toMatchObject([{ lengthMs: DAY_MS, key: 'b' }]);
 });
 
 it('keeps nothing of addresses, and of 100,000 clients and more the latest', () => {
@@ -91,6 +105,7 @@ it('keeps nothing of addresses, and of 100,000 clients and more the latest', () 
   learned(known, 'a', NOON, 40, 40);
   for (let client = 1; client < 100_000; client += 1) learned(known, `client:${client}`, NOON, 1, 1);
   expect(limitsOf(known, NOON, 1)).toEqual([60, 960]);
+  known.admittedAlone(known.of(requestOf('a'), NOON));
   learned(known, 'one more', NOON, 1, 1);
   known.noteAllToHandOver();
   expect(known.takeToHandOver(300_000)).toHaveLength(200_000);

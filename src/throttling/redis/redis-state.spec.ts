@@ -98,7 +98,7 @@ it.each([
     new Error(`READONLY You can't write script: ${'0a'.repeat(20)}, on @user_script:1.`),
     "READONLY You can't write",
   ],
-  ['anything else that speaks of a script', new Error('no script: x'), 'no script: x'],
+  ['anything else that speaks of a script', new Error('no script: abc'), 'no script: abc'],
 ])('names %s in words of Redis', (_, error, expected) => {
   const { state } = open();
   state.noteReason(error);

@@ -6,7 +6,7 @@ afterEach(() => {
 });
 
 function pausesAt(chance: number) {
-  const time = { now: 0 };
+  const time = { now: 1_000_000 };
   vi.spyOn(performance, 'now').mockImplementation(() => time.now);
   vi.spyOn(Math, 'random').mockReturnValue(chance);
   return { time, pauses: new RetryPauses() };
@@ -27,12 +27,12 @@ it('goes on where it was when Redis fails within ten seconds, and begins anew af
   const { pauses, time } = pausesAt(0);
   pauses.next();
   pauses.up();
-  time.now = 9_999;
+  time.now += 9_999;
   expect(pauses.next()).toBe(200);
   // Not up since: a long outage is no success.
-  time.now = 60_000;
+  time.now += 60_000;
   expect(pauses.next()).toBe(400);
   pauses.up();
-  time.now = 70_000;
+  time.now += 10_000;
   expect(pauses.next()).toBe(100);
 });
