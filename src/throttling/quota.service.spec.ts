@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { Request, Response } from 'express';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { TestClock } from '../../test/support/test-clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -86,6 +86,18 @@ describe('a request', () => {
       ratelimit: '"minute";r=1;t=60',
     });
     expect(windowsOf(ADDRESS)).toEqual([{ key: ADDRESS.id, name: 'minute', limit: 2, lengthMs: MINUTE_MS }]);
+  });
+
+  it('is a client’s or an address’s for the store', async () => {
+    const store = new MemoryQuotaStore();
+    const taken = vi.spyOn(store, 'take');
+    const { send } = open(store);
+    await send(CLIENT);
+    await send(ADDRESS);
+    expect(taken.mock.calls.map(([{ subject, isClient }]) => [subject, isClient])).toEqual([
+      [CLIENT.id, true],
+      [ADDRESS.id, false],
+    ]);
   });
 
   it('outlives the process when it is a client’s, and not when it is an address’s', async () => {
