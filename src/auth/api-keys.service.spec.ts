@@ -374,6 +374,11 @@ describe('the last key with a protected scope', () => {
     await expect(order(await idOf(), {})).resolves.toBeDefined();
   });
 
+  it('is none where another key ends, though the scope will soon be lost by itself', async () => {
+    await keeper({ clientId: await elsewhere(), expires: HOUR });
+    expect((await keys.revoke(await idOf(), {}, SERVICE_ITSELF)).revokedAt).toBe(AT);
+  });
+
   it.each(ORDERS)('is none where nobody holds the scope, for %s', async (_, order) => {
     await expect(order(await idOf(), {})).resolves.toBeDefined();
   });

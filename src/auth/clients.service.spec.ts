@@ -54,6 +54,13 @@ describe('a client', () => {
     ]);
   });
 
+  it('is made by the service itself at its first start', async () => {
+    await create();
+    expect((await parts.audit.list({ limit: 1 })).items).toMatchObject([
+      { actor: 'service', actorKeyId: null, from: null, requestId: null },
+    ]);
+  });
+
   it('has its own limits with the plan enterprise, and needs them', async () => {
     const { id } = await create(ENTERPRISE);
     expect((await clients.get(id)).limits).toEqual({ perMinute: 10, perDay: 20 });
@@ -153,7 +160,7 @@ describe('a change of a client', () => {
     expect((await clients.get(id)).name).toBe('Shop');
     await parts.dataSource.query('ALTER TABLE away RENAME TO audit_entries');
     await update(id, { name: 'New' });
-    await expect.poll(() => told).toEqual([{ clientId: id }]);
+    await expect.poll(() => told).toStrictEqual([{ clientId: id }]);
   });
 });
 

@@ -68,7 +68,8 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
     } catch (error) {
       for (const [keyId, usedAt] of uses) {
         this.written.delete(keyId);
-        if (!this.due.has(keyId)) this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
+        // What was used meanwhile has waited, since the key stood among those that were written.
+        this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
         this.waiting.delete(keyId);
       }
       if (!this.failing)

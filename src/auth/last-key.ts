@@ -24,7 +24,6 @@ export async function refuseEndOfLastKey(
         replacedBy: IsNull(),
         client: { suspendedAt: IsNull() },
       },
-      relations: { client: true },
     });
     const worksAfter =
       (instant: number) =>

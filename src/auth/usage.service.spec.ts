@@ -83,6 +83,13 @@ describe('the usage of a client', () => {
     expect(requests(await parts.usage.of(shop, 2))).toEqual([0, 103]);
   });
 
+  it('has of today what was counted in all its minutes, though nothing is written yet', async () => {
+    await send(shop, 5);
+    parts.clock.advance(MINUTE_MS);
+    await send(shop, 1);
+    expect(requests(await parts.usage.of(shop, 1))).toEqual([6]);
+  });
+
   it('tells the last use of any of its keys', async () => {
     const [first, second, third] = [await issue(shop), await issue(shop), await issue(shop)];
     const foreign = await issue(other);
@@ -141,5 +148,23 @@ it('the usage of all clients comes page by page, oldest first', async () => {
   expect(both.items.map(({ client, usage }) => [client.name, ...requests(usage).slice(0, 1)])).toEqual([
     ['Shop', 1],
     ['Other', 2],
+  ]);
+});
+
+it('the usage of one client is told of no other on its page', async () => {
+  const key = await issue(other);
+  await ban(other, key.id);
+  parts.uses.note(key.id);
+  parts.deprecated.note(other.id, 'GET /v1/old');
+  await parts.uses.flush();
+  await parts.deprecated.flush();
+  const told = (await parts.usage.list({ limit: 5 })).items.map(({ usage }) => [
+    usage.bans.length,
+    usage.lastUsedAt === null,
+    usage.deprecatedCalls.length,
+  ]);
+  expect(told).toEqual([
+    [0, true, 0],
+    [1, false, 1],
   ]);
 });
