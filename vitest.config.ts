@@ -1,9 +1,16 @@
 import { defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { onBundle } from './test/support/on-bundle.js';
 
-/** Suites that start the bundle as a process, ask nothing of the service, or ask what others ask of the bundle in short. */
+/**
+ * Suites that start the bundle as a process, ask nothing of the service, or ask what others ask of the bundle in short; and those
+ * of pieces that the bundle has together with all others: its features have declared their scopes.
+ */
 const THE_SAME_ON_THE_BUNDLE = [
+  'src/auth/api-keys.service.spec.ts',
+  'src/auth/scopes.guard.spec.ts',
+  'src/auth/scopes.spec.ts',
   'src/request-address.spec.ts',
+  'src/throttling/quota.guard.spec.ts',
   'test/bundle.spec.ts',
   'test/command-line.spec.ts',
   'test/database-files.spec.ts',

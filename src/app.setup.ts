@@ -12,6 +12,7 @@ import { AnswerMemory } from './http/answers/answer-memory.js';
 import { DirectRouter } from './http/direct/direct-router.js';
 import { assignRequestId } from './logging/request-id.middleware.js';
 import { AppLogger } from './logging/app-logger.js';
+import { HeldLog } from './logging/held-log.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { serveDocs } from './openapi/swagger-ui.js';
@@ -39,13 +40,14 @@ const BEYOND_KEEP_ALIVE_MS = 5_000;
 
 /** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
 export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
+  const early = new HeldLog();
   const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
-    // What is told while it is made waits for the logger; Nest's own lines of each module are none.
-    logger: ['fatal', 'error', 'warn'],
-    bufferLogs: true,
+    logger: early,
     abortOnError: false,
   });
-  app.useLogger(options.logger ?? app.get(AppLogger));
+  const logger: LoggerService | false = options.logger ?? app.get(AppLogger);
+  app.useLogger(logger);
+  if (logger) early.tell(logger);
   return setupApp(app);
 }
 
