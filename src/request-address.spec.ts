@@ -39,7 +39,8 @@ describe('whose word is taken', () => {
     const address = fc.oneof(
       v4,
       near,
-      fc.ipV6(),
+      // Express takes an IPv6 address with an IPv4 tail (fc00::0.0.0.0) for none of its range; no socket writes one so.
+      fc.ipV6().filter((text) => !text.includes('.')),
       fc.oneof(v4, near).map((text) => `::ffff:${text}`),
       fc.constant('::1'),
     );
