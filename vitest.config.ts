@@ -6,9 +6,9 @@ import { onBundle } from './test/support/on-bundle.js';
  * of pieces that the bundle has together with all others: its features have declared their scopes.
  */
 const THE_SAME_ON_THE_BUNDLE = [
-  'src/auth/api-keys.service.spec.ts',
+  'src/accounts/api-keys.service.spec.ts',
   'src/auth/scopes.guard.spec.ts',
-  'src/auth/scopes.spec.ts',
+  'src/accounts/scopes.spec.ts',
   'src/request-address.spec.ts',
   'src/throttling/quota.guard.spec.ts',
   'test/bundle.spec.ts',

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ApiKeysService } from './auth/api-keys.service.js';
-import { ClientsService } from './auth/clients.service.js';
-import { SERVICE_ITSELF } from './auth/operator.js';
+import { ApiKeysService } from './accounts/api-keys.service.js';
+import { ClientsService } from './accounts/clients.service.js';
+import { SERVICE_ITSELF } from './accounts/operator.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 

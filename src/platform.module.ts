@@ -4,9 +4,17 @@ import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
+import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
+import { AnswerMemory } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.module.js';
 import { DatabaseModule } from './database/database.module.js';
+import {
+  DeprecationHeadersGuard,
+  DeprecationService,
+  SunsetInterceptor,
+} from './deprecation/deprecation.guards.js';
+import { RemovedOperations } from './deprecation/removed-operations.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -15,21 +23,15 @@ import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ParserRefusals } from './http/adapter/parser-refusals.js';
-import { AnswerMemory } from './http/answers/answer-memory.js';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
-import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
-import { DeprecationService } from './http/deprecation/deprecation.service.js';
-import { RemovedOperations } from './http/deprecation/removed-operations.js';
-import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
+import { JsonBodyInterceptor } from './http/body/json-body.interceptor.js';
+import { JsonResponseInterceptor } from './http/body/json-response.interceptor.js';
 import { DirectRouter } from './http/direct/direct-router.js';
-import { EveryFaultInterceptor } from './http/every-fault.interceptor.js';
-import { IdempotencyInterceptor } from './http/idempotency/idempotency.interceptor.js';
-import { IdempotencyStore } from './http/idempotency/idempotency.store.js';
-import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
-import { JsonResponseInterceptor } from './http/json-response.interceptor.js';
 import { UnmatchedRoutes } from './http/unmatched-routes.js';
 import { UriLengthGuard } from './http/uri-length.guard.js';
-import { ValidationPipe } from './http/validation.pipe.js';
+import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
+import { IdempotencyStore } from './idempotency/idempotency.store.js';
+import { EveryFaultInterceptor } from './input/every-fault.interceptor.js';
+import { ValidationPipe } from './input/validation.pipe.js';
 import { LoggingModule } from './logging/logging.module.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';

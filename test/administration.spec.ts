@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
-import { onCommandLine, overHttp, type Order, type Outcome } from './support/faces.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
 import { Store } from './support/store.js';
 
 const ALL = ['admin', 'pets:read', 'pets:write'];

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { AuditService } from '../src/audit/audit.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { onCommandLine, overHttp } from './support/faces.js';
 import { Store } from './support/store.js';
 

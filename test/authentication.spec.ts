@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
-import { generateApiKey } from '../src/auth/api-key.format.js';
+import { generateApiKey } from '../src/accounts/api-key.format.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { Store } from './support/store.js';
 
 const BARE = 'Bearer realm="petstore"';

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
-import { UsageService } from '../src/auth/usage.service.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { UsageService } from '../src/accounts/usage.service.js';
 import { earnBan, goOn, hammer } from './support/earn-ban.js';
 import { Store } from './support/store.js';
 

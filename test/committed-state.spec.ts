@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ALL_REMEMBERED, type CommittedState, type RememberedKind } from '../src/database/committed-state.js';
+import { QuietWrites } from '../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../src/database/data-source.js';
+import { ALL_REMEMBERED, type CommittedState, type RememberedKind } from '../src/database/data-version.js';
 import { GroupedInserts } from '../src/database/grouped-inserts.js';
-import { QuietWrites } from '../src/database/quiet-writes.js';
 import { migrate } from '../src/database/schema.js';
 import { DatabaseFiles } from '../src/database/sqlite/database-files.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { WalIndex } from '../src/database/sqlite/wal-index.js';
-import { WalIndexState } from '../src/database/sqlite/wal-index-state.js';
+import { WalIndex, WalIndexState } from '../src/database/sqlite/wal-data-version.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
 

@@ -1,16 +1,22 @@
 import {
+  type ArgumentsHost,
   Body,
+  type CanActivate,
   Catch,
   Controller,
-  createParamDecorator,
+  type ExceptionFilter,
+  type ExecutionContext,
   Get,
   Header,
   Headers,
   Injectable,
   Ip,
+  type MiddlewareConsumer,
   Module,
+  type NestInterceptor,
   Param,
   ParseIntPipe,
+  type PipeTransform,
   Post,
   Query,
   Req,
@@ -18,38 +24,32 @@ import {
   Scope,
   Sse,
   StreamableFile,
+  type Type,
   UseFilters,
   UseGuards,
   UseInterceptors,
   UsePipes,
-  type ArgumentsHost,
-  type CanActivate,
-  type ExceptionFilter,
-  type ExecutionContext,
-  type MiddlewareConsumer,
-  type NestInterceptor,
-  type PipeTransform,
-  type Type,
+  createParamDecorator,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
-import { map, of, tap, type Observable } from 'rxjs';
+import { type Observable, map, of, tap } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { callerOf, CurrentClient, type Caller } from '../src/auth/caller.js';
+import { KeyUseService } from '../src/accounts/key-use.service.js';
+import { type Caller, CurrentClient, callerOf } from '../src/auth/caller.js';
+import { Remembered } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { ErrorFilter } from '../src/errors/error.filter.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { PromisedInterceptor } from '../src/http/async.interceptor.js';
 import { DirectOperation } from '../src/http/direct/direct-operation.js';
-import { DirectRoutes, standsBefore, type Layer } from '../src/http/direct/direct-routes.js';
+import { DirectRoutes, type Layer, standsBefore } from '../src/http/direct/direct-routes.js';
 import { PathTemplate } from '../src/http/direct/path-template.js';
-import { KeyUseService } from '../src/auth/key-use.service.js';
 import { Metrics } from '../src/metrics/metrics.js';
-import { Remembered } from '../src/http/answers/remembered.decorator.js';
-import { PromisedInterceptor } from '../src/http/promised.interceptor.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { Store, type Answer, type StoreOptions } from './support/store.js';
+import { type Answer, Store, type StoreOptions } from './support/store.js';
 
 const run = vi.spyOn(DirectOperation.prototype, 'run');
 afterEach(() => void run.mockClear());

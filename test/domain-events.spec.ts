@@ -1,10 +1,10 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
-import { OnDomainEvent, type DomainEventMap } from '../src/events/domain-events.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { type DomainEventMap, OnDomainEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { earnBan, hammer } from './support/earn-ban.js';
 import { Store, type StoreOptions } from './support/store.js';

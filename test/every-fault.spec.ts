@@ -1,5 +1,6 @@
 import {
   Body,
+  type CanActivate,
   Controller,
   Module,
   Param,
@@ -7,16 +8,15 @@ import {
   Post,
   Query,
   UseGuards,
-  type CanActivate,
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { EnumProperty } from '../src/http/properties/enum.property.js';
-import { Int64Parameter, Int64Property } from '../src/http/properties/int64.property.js';
-import { IntegerParameter } from '../src/http/properties/integer.parameter.js';
-import { TextProperty } from '../src/http/properties/text.property.js';
+import { CurrentUnit } from '../src/idempotency/current-unit.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { EnumProperty } from '../src/input/enum.js';
+import { Int64Parameter, Int64Property } from '../src/input/int64.js';
+import { IntegerParameter } from '../src/input/integer.js';
+import { TextProperty } from '../src/input/text.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { Store } from './support/store.js';
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { readFileSync, readdirSync } from 'node:fs';
+import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../src/auth/api-key.format.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { generateApiKey } from '../src/accounts/api-key.format.js';
 import { sendRaw } from './support/raw-http.js';
+import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 const END = '\r\n\r\n';
 

@@ -1,12 +1,12 @@
 import { Body, Controller, Injectable, Module, Post, type Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
+import { CurrentUnit } from '../src/idempotency/current-unit.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { Store, type Answer } from './support/store.js';
+import { type Answer, Store } from './support/store.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 

@@ -4,11 +4,11 @@ import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DurationProperty } from '../src/http/properties/duration.property.js';
-import { Int64Property } from '../src/http/properties/int64.property.js';
-import { IntegerProperty } from '../src/http/properties/integer.property.js';
+import { DurationProperty } from '../src/input/duration.js';
+import { Int64Property } from '../src/input/int64.js';
+import { IntegerProperty } from '../src/input/integer.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { sendRaw, parseRaw } from './support/raw-http.js';
+import { parseRaw, sendRaw } from './support/raw-http.js';
 import { Store } from './support/store.js';
 
 class Line {

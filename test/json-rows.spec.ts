@@ -7,7 +7,7 @@ import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
 import { JsonRows } from '../src/database/json-rows.js';
 import { migrate } from '../src/database/schema.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { writeExactJson } from '../src/http/exact-json.js';
+import { writeExactJson } from '../src/http/body/exact-json.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { PET_STATUSES } from '../src/pets/pet-status.js';
 import { Pet } from '../src/pets/pet.entity.js';

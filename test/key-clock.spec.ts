@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { Store } from './support/store.js';
 
 it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {

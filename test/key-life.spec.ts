@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { KeyUseService } from '../src/auth/key-use.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyUseService } from '../src/accounts/key-use.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { Store } from './support/store.js';
 
 const HOUR = 3_600_000;

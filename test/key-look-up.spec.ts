@@ -1,11 +1,11 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DataSource } from 'typeorm';
-import { ApiKey } from '../src/auth/api-key.entity.js';
-import { digestOf, generateApiKey } from '../src/auth/api-key.format.js';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ApiKey } from '../src/accounts/api-key.entity.js';
+import { digestOf, generateApiKey } from '../src/accounts/api-key.format.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { KeyLookUp } from '../src/auth/key-look-up.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { JsonReader } from '../src/database/json-reader.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';

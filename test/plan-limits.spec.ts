@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { subjectOfClient } from '../src/auth/usage.service.js';
-import { windowsOf } from '../src/throttling/quota.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { subjectOfClient } from '../src/accounts/usage.service.js';
 import { QuotaStore } from '../src/throttling/quota-store.js';
+import { windowsOf } from '../src/throttling/quota.service.js';
 import { Store } from './support/store.js';
 
 /** The specification's table (heading "Rate limits by plan"), to the last digit. */

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
-import { Store, type Answer, type StoreOptions } from './support/store.js';
+import { type Answer, Store, type StoreOptions } from './support/store.js';
 
 async function open(options: StoreOptions = {}): Promise<Store> {
   const store = await Store.open(options);

@@ -1,13 +1,13 @@
-import { DataSource } from 'typeorm';
 import fc from 'fast-check';
+import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/api-keys.service.js';
-import { ClientsService } from '../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { AnswerMemory } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
-import { AnswerMemory } from '../src/http/answers/answer-memory.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { Store, type Answer, type StoreOptions } from './support/store.js';
+import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { type Answer, Store, type StoreOptions } from './support/store.js';
 
 async function open(options: StoreOptions = {}): Promise<Store> {
   const store = await Store.open(options);

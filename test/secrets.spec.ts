@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { API_KEY_PATTERN, holdsApiKey } from '../src/auth/api-key.format.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { API_KEY_PATTERN, holdsApiKey } from '../src/accounts/api-key.format.js';
+import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 it('no key stands in database files, logs, audit trail or metrics, whatever is done with it', async () => {
   const { path, remove } = await emptyFolder();

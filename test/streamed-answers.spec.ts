@@ -2,13 +2,13 @@ import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import {
   Controller,
+  type ExecutionContext,
   Get,
   Injectable,
   Module,
   Post,
   Res,
   StreamableFile,
-  type ExecutionContext,
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
@@ -17,11 +17,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { PromisedInterceptor } from '../src/http/async.interceptor.js';
 import { DirectOperation } from '../src/http/direct/direct-operation.js';
 import { DirectRoutes } from '../src/http/direct/direct-routes.js';
-import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { PromisedInterceptor } from '../src/http/promised.interceptor.js';
+import { CurrentUnit } from '../src/idempotency/current-unit.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { sendRaw } from './support/raw-http.js';

@@ -6,8 +6,8 @@ import {
   Logger,
   Module,
   Param,
-  Post,
   type PipeTransform,
+  Post,
   type Type,
 } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -18,8 +18,8 @@ import { JsonRows } from '../src/database/json-rows.js';
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { CurrentUnit } from '../src/http/idempotency/current-unit.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { CurrentUnit } from '../src/idempotency/current-unit.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Pet } from '../src/pets/pet.entity.js';

@@ -1,13 +1,12 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
-import { ClientsService } from '../src/auth/clients.service.js';
-import { DeprecatedCallsService } from '../src/auth/deprecated-calls.service.js';
-import { KeyUseService } from '../src/auth/key-use.service.js';
-import { SERVICE_ITSELF } from '../src/auth/operator.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { DeprecatedCallsService } from '../src/accounts/deprecated-calls.service.js';
+import { KeyUseService } from '../src/accounts/key-use.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
-import { describeWith, REDIS_URL } from './support/requirements.js';
+import { REDIS_URL, describeWith } from './support/requirements.js';
 import { Store, type StoreOptions } from './support/store.js';
 
 const ALL = ['admin', 'pets:read', 'pets:write'];

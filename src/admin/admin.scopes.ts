@@ -1,4 +1,4 @@
-import { defineScopes } from '../auth/scopes.js';
+import { defineScopes } from '../accounts/scopes.js';
 
 defineScopes(
   { admin: 'Administer clients and keys, and read the audit trail, over HTTP.' },

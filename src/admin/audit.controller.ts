@@ -1,9 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { Paged, type Pager } from '../http/paging/pager.js';
-import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
-import { Tag } from '../openapi/tag.decorator.js';
+import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
+import { Paged, type Pager } from '../paging/pager.js';
 import './admin.scopes.js';
 import { AuditQuery } from './dto/admin.queries.js';
 import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';

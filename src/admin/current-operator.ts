@@ -1,7 +1,7 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Operator } from '../accounts/operator.js';
 import { callerOf } from '../auth/caller.js';
-import type { Operator } from '../auth/operator.js';
 import { requestIdOf } from '../logging/request-id.middleware.js';
 import { addressOf } from '../request-address.js';
 

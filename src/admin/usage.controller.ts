@@ -1,9 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { UsageService } from '../auth/usage.service.js';
-import { Paged, type Pager } from '../http/paging/pager.js';
-import { NEXT_PAGE, Operation } from '../openapi/operation.decorator.js';
-import { Tag } from '../openapi/tag.decorator.js';
+import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
+import { Paged, type Pager } from '../paging/pager.js';
 import './admin.scopes.js';
 import { UsageQuery } from './dto/admin.queries.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { Clock } from '../clock.js';
-import { int64OfPosition, pageOf, type Page, type PageRequest } from '../database/page.js';
-import type { Actor } from './actor.js';
-import { AuditEntry } from './audit-entry.entity.js';
+import { type Page, type PageRequest, int64OfPosition, pageOf } from '../database/keyset-page.js';
+import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 /** What was changed. */
 export interface Change {
@@ -53,4 +52,13 @@ export class AuditService {
     if (after) query.andWhere('entry.id < :id', { id: int64OfPosition(after).toString() });
     return pageOf(await query.getMany(), limit, ({ id }) => [String(id)]);
   }
+}
+
+/** What differs between two states of something, each field with what it was and what it became. */
+export function differences(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Record<string, { from: unknown; to: unknown }> {
+  const changed = Object.keys(after).filter((field) => before[field] !== after[field]);
+  return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 }

@@ -1,20 +1,20 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { HandlerMetadata } from '../handler-metadata.js';
+import type { ApiKey } from '../accounts/api-key.entity.js';
+import { KeyUseService } from '../accounts/key-use.service.js';
+import { CHALLENGE } from '../accounts/scopes.js';
+import { subjectOfClient } from '../accounts/usage.service.js';
 import { ApiError } from '../errors/api-error.js';
-import { QuotaService } from '../throttling/quota.service.js';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
+import { QuotaService } from '../throttling/quota.service.js';
 import { AddressTurns } from './address-turns.js';
-import type { ApiKey } from './api-key.entity.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { setCaller } from './caller.js';
-import { CHALLENGE } from './challenge.js';
-import type { FoundKey } from './key-memory.js';
-import { KeyUseService } from './key-use.service.js';
-import { subjectOfClient } from './usage.service.js';
+import type { FoundKey } from './key-cache.js';
 
 /**
  * Lets only requests with a valid API key pass, unless the route is `@Public()`. A request that is refused for its credential

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiKey } from '../accounts/api-key.entity.js';
+import { digestOf, isWellFormedApiKey } from '../accounts/api-key.format.js';
+import { CHALLENGE } from '../accounts/scopes.js';
 import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ErrorRow } from '../errors/define-errors.js';
-import type { ApiKey } from './api-key.entity.js';
-import { digestOf, isWellFormedApiKey } from './api-key.format.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { CHALLENGE } from './challenge.js';
+import { type FoundKey, KeyMemory } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
-import { KeyMemory, type FoundKey } from './key-memory.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -1,6 +1,6 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
-import { declaredScopes } from './scopes.js';
+import { declaredScopes } from '../accounts/scopes.js';
 
 /** Metadata key of `@Public()`. */
 export const PUBLIC_ROUTE = 'petstore:public';

@@ -1,19 +1,19 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiKey } from '../accounts/api-key.entity.js';
+import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { AuditedChanges } from '../accounts/audited-changes.js';
+import { Client } from '../accounts/client.entity.js';
+import { ClientsService } from '../accounts/clients.service.js';
+import { DeprecatedCallsService } from '../accounts/deprecated-calls.service.js';
+import { KeyUseService } from '../accounts/key-use.service.js';
+import { UsageService } from '../accounts/usage.service.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
-import { ApiKey } from './api-key.entity.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
-import { ApiKeysService } from './api-keys.service.js';
-import { Client } from './client.entity.js';
-import { AuditedChanges } from './audited-changes.js';
-import { ClientsService } from './clients.service.js';
-import { DeprecatedCallsService } from './deprecated-calls.service.js';
+import { KeyMemory } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
-import { KeyMemory } from './key-memory.js';
-import { KeyUseService } from './key-use.service.js';
-import { UsageService } from './usage.service.js';
 
 /** Clients, their API keys, and what the guards of the chain need to verify them. */
 @Module({

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
+import { ApiKey } from '../accounts/api-key.entity.js';
+import { Client } from '../accounts/client.entity.js';
 import { JsonReader } from '../database/json-reader.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { ApiKey } from './api-key.entity.js';
-import { Client } from './client.entity.js';
-import { KeyMemory, type FoundKey } from './key-memory.js';
+import { type FoundKey, KeyMemory } from './key-cache.js';
 
 /**
  * Looks up which key has a digest, by one prepared statement on the connection for reads: it waits for no writer and for no

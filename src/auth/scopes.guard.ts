@@ -1,12 +1,12 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { HandlerMetadata } from '../handler-metadata.js';
+import { scopeChallenge } from '../accounts/scopes.js';
 import { ApiError } from '../errors/api-error.js';
+import { HandlerMetadata } from '../handler-metadata.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';
-import { scopeChallenge } from './challenge.js';
 
 /**
  * Lets only keys pass that hold the scopes of `@RequireScopes()`; throws insufficient_scope (RFC 6750 section 3.1). It

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
+import { ClientsService } from '../accounts/clients.service.js';
+import { UsageService } from '../accounts/usage.service.js';
+import { toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { ClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { ClientChangesDto, NewClientDto } from '../admin/dto/client.input.js';
-import { toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { ClientsService } from '../auth/clients.service.js';
-import { UsageService } from '../auth/usage.service.js';
 import { days, examples, forceOption, jsonOption, planOption, positiveInteger } from './arguments.js';
 import { clientText, clientUsageText } from './client.text.js';
 import { everyPage } from './every-page.js';
 import { inputOf } from './input.js';
 import { commandLineOperator } from './operator.js';
-import { print, type Shell } from './shell.js';
+import { type Shell, print } from './shell.js';
 import { tableOf } from './table.js';
 
 interface Json {

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../database/page.js';
+import type { Page, PageRequest } from '../database/keyset-page.js';
 
 const PAGE_SIZE = 500;
 

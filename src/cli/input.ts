@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { ValidationPipe } from '../http/validation.pipe.js';
+import { ValidationPipe } from '../input/validation.pipe.js';
 
 const pipe = new ValidationPipe();
 

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { verifyApiKey } from '../auth/api-key.format.js';
+import { verifyApiKey } from '../accounts/api-key.format.js';
 import { examples, jsonOption } from './arguments.js';
-import { print, type Shell } from './shell.js';
 import { Refusal } from './refusal.js';
+import { type Shell, print } from './shell.js';
 
 /** `petstore key verify`: whether a string is a key, told by its shape and checksum alone. */
 export function addKeyVerifyCommand(key: Command, shell: Shell): void {

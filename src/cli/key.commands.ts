@@ -1,19 +1,19 @@
 import type { INestApplication } from '@nestjs/common';
 import type { Command } from 'commander';
+import type { IssuedKey } from '../accounts/api-key.entity.js';
+import { isWellFormedApiKey, verifyApiKey } from '../accounts/api-key.format.js';
+import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { UsageService } from '../accounts/usage.service.js';
 import { toApiKeyDto, toApiKeyStateDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
 import { KeyChangesDto, KeyRotationDto, NewKeyDto } from '../admin/dto/key.input.js';
-import { isWellFormedApiKey, verifyApiKey } from '../auth/api-key.format.js';
-import { ApiKeysService } from '../auth/api-keys.service.js';
-import type { IssuedKey } from '../auth/issued-key.js';
-import { UsageService } from '../auth/usage.service.js';
 import { duration, durationOrZero, examples, forceOption, jsonOption, names } from './arguments.js';
 import { everyPage } from './every-page.js';
 import { inputOf } from './input.js';
-import { keyListText, keyText } from './key.text.js';
 import { addKeyVerifyCommand } from './key-verify.command.js';
+import { keyListText, keyText } from './key.text.js';
 import { commandLineOperator } from './operator.js';
 import { Refusal } from './refusal.js';
-import { print, type Shell } from './shell.js';
+import { type Shell, print } from './shell.js';
 
 interface Json {
   readonly json: boolean;

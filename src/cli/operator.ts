@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Operator } from '../auth/operator.js';
+import type { Operator } from '../accounts/operator.js';
 
 /** Whoever runs the command line: it stands in the audit trail as user@host, and may hand on every scope. */
 export function commandLineOperator(): Operator {

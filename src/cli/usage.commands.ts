@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { UsageService } from '../accounts/usage.service.js';
 import { ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { UsageService } from '../auth/usage.service.js';
 import { days, examples, jsonOption } from './arguments.js';
 import { everyPage } from './every-page.js';
-import { print, type Shell } from './shell.js';
+import { type Shell, print } from './shell.js';
 import { tableOf } from './table.js';
 
 /** `petstore usage …`: what clients have used of their plans. */

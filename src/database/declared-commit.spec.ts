@@ -1,9 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { CommittedState, type RememberedKind } from './committed-state.js';
+import { QuietWrites, commitDeclared } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { commitDeclared } from './declared-commit.js';
-import { QuietWrites } from './quiet-writes.js';
+import { CommittedState, type RememberedKind } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 import type { Transactions } from './transactions.js';
 

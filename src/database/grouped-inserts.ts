@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
-import { CommittedState } from './committed-state.js';
-import { commitDeclared } from './declared-commit.js';
+import { commitDeclared } from './cache-neutral-writes.js';
+import { CommittedState } from './data-version.js';
 import { Transactions } from './transactions.js';
 
 /** Rows of one INSERT at most; PostgreSQL takes 65,535 values, SQLite 32,766. */

@@ -1,11 +1,21 @@
 import { Injectable, type Type } from '@nestjs/common';
+import { parse } from 'lossless-json';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { INT64_MIN, int64Transformer } from './int64.js';
 import { JsonReader } from './json-reader.js';
-import { JsonText } from './json-text.js';
-import { int64OfPosition, type PageRequest, type Position } from './page.js';
+import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
+
+/** JSON that is answered as it stands, because the database has written it. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  /** The value, with every number exact, for whoever puts it into something larger. */
+  toJSON(): unknown {
+    return parse(this.text);
+  }
+}
 
 /** Types of columns that JSON shows as they are stored. */
 const SHOWN_AS_STORED = new Set<unknown>(['integer', 'bigint', 'varchar', 'text']);

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../clock.js';
+import { QuietWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
-import { QuietWrites } from './quiet-writes.js';
 
 /** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
 const FIRST_MS = 60_000;

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { MOST_DETAILS } from './fault-details.js';
+import { MOST_DETAILS } from './api-error.js';
 
 /** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
 @ApiSchema({ name: 'Error', description: 'The body of every refusal.' })

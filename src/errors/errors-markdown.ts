@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { MOST_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
-import { MOST_DETAILS } from './fault-details.js';
 
 /** docs/errors.md: every code of the catalogue with its cause and remedy, in the order of status and code. */
 export function errorsMarkdown(rows: readonly ErrorRow[]): string {

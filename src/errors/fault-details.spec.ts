@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_DETAILS, shortened, shownFaults } from './fault-details.js';
+import { MOST_DETAILS, shortened, shownFaults } from './api-error.js';
 
 const fault = fc.record({ field: fc.string(), code: fc.constant('required'), message: fc.string() });
 

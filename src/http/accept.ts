@@ -1,4 +1,4 @@
-import { splitOutsideQuotes } from './quoted-lists.js';
+import { splitOutsideQuotes } from './media-type.js';
 
 /** A weight of nothing, with more digits than RFC 9110 section 12.4.2 has, too. */
 const ZERO = /^0+(?:\.0*)?$/;

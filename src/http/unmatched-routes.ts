@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
+import { RemovedOperations } from '../deprecation/removed-operations.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { RemovedOperations } from './deprecation/removed-operations.js';
 
 /** Below these nothing is told to a caller without a key. */
 const GUARDED_PATHS = ['/v1', '/admin'];

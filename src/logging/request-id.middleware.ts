@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { holdsApiKey } from '../auth/api-key.format.js';
+import { holdsApiKey } from '../accounts/api-key.format.js';
 
 /** What is accepted as a request id; anything else could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;

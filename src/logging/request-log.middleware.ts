@@ -1,10 +1,9 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
-import { requestIdOf } from './request-id.middleware.js';
-import { responseStatusOf } from '../metrics/response-status.js';
-import { routeTemplateOf } from '../metrics/route-template.js';
+import { responseStatusOf, routeTemplateOf } from '../metrics/response-status.js';
 import { AppLogger } from './app-logger.js';
+import { requestIdOf } from './request-id.middleware.js';
 
 /** Writes one line per request. It names route templates, not paths, and no header: no secret can get in. */
 @Injectable()

@@ -3,12 +3,12 @@ import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
 import {
   DEPRECATION_EXTENSION,
+  type Deprecation,
   REMOVED_EXTENSION,
   SUNSET_EXTENSION,
-  type Deprecation,
-} from '../http/deprecation/deprecated.decorator.js';
-import { effectiveSunset } from '../http/deprecation/effective-sunset.js';
-import type { OperationObject } from './document-types.js';
+} from '../deprecation/deprecated.decorator.js';
+import { effectiveSunset } from '../deprecation/deprecation.guards.js';
+import type { OperationObject } from './document-outlines.js';
 
 /** Tells of a deprecated operation when it goes, or that it has gone, and what to call instead. */
 export function describeDeprecation(operation: OperationObject, app: INestApplication): void {

@@ -1,19 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { Settings } from '../config/settings.js';
+import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { ErrorSchema } from '../errors/error.schema.js';
-import { DEPRECATION_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
-import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
-import type { DocumentOutline } from './document-outlines.js';
-import type { OperationObject, PathItem, ResponseObject } from './document-types.js';
+import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import { describeDeprecation } from './deprecation-notes.js';
-import { errorResponsesOf, type ExtendedOperation } from './error-responses.js';
-import { ARRAY_SCHEMA_EXTENSION } from './operation.decorator.js';
+import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
+import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
 import { describeIdempotency, describeRevalidation } from './request-headers.js';
 import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
-import { TAG_EXTENSION } from './tag.decorator.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 

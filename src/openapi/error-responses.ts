@@ -1,12 +1,12 @@
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { AUTH_ERRORS } from '../auth/auth.errors.js';
+import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
-import { errorCatalogue, type ErrorRow } from '../errors/define-errors.js';
+import { type ErrorRow, errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { DEPRECATION_EXTENSION } from '../http/deprecation/deprecated.decorator.js';
-import { IDEMPOTENT_EXTENSION } from '../http/idempotency/idempotent.decorator.js';
+import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
-import type { OperationObject, ResponseObject } from './document-types.js';
+import type { OperationObject, ResponseObject } from './document-outlines.js';
 
 /** An operation with the extensions that the decorators left on it. */
 export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;

@@ -1,5 +1,5 @@
-import { applyDecorators, HttpCode, SetMetadata, type Type } from '@nestjs/common';
-import { ApiExtension, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { ANSWERS_JSON } from '../http/direct/answers-json.js';
 
 /** OpenAPI extension that carries the name of an answered array to the document's making; it is not published. */
@@ -55,4 +55,12 @@ function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, requ
   return Object.fromEntries(
     Object.entries(meanings).map(([name, description]) => [name, { description, required, schema }]),
   );
+}
+
+/** OpenAPI extension that carries a tag's description to the document's making; it is not published. */
+export const TAG_EXTENSION = 'x-tag-description';
+
+/** Groups the operations of a controller in the docs, under a name and with a text. */
+export function Tag(name: string, description: string): ClassDecorator {
+  return applyDecorators(ApiTags(name), ApiExtension(TAG_EXTENSION, description));
 }

@@ -1,6 +1,6 @@
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { IDEMPOTENCY_KEY_FORM } from '../http/idempotency/idempotency-key.js';
-import type { OperationObject, ResponseObject } from './document-types.js';
+import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
+import type { OperationObject, ResponseObject } from './document-outlines.js';
 
 // Neither parameter has an example: the Swagger UI would fill it in, and every second request would repeat the first.
 

@@ -1,4 +1,4 @@
-import type { Headers } from './document-types.js';
+import type { Headers } from './document-outlines.js';
 
 /** The headers of every response that has passed the chain. */
 const QUOTA_HEADERS = {

@@ -1,4 +1,4 @@
-import { defineScopes } from '../auth/scopes.js';
+import { defineScopes } from '../accounts/scopes.js';
 
 defineScopes({
   'pets:read': 'List animals and fetch one.',

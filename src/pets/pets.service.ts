@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { JsonRows, type JsonPage } from '../database/json-rows.js';
-import type { JsonText } from '../database/json-text.js';
-import type { PageRequest } from '../database/page.js';
+import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js';
+import type { PageRequest } from '../database/keyset-page.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
 import type { NewPet } from './dto/new-pet.js';
 import { PetDto } from './dto/pet.dto.js';
-import { Pet } from './pet.entity.js';
 import type { PetStatus } from './pet-status.js';
+import { Pet } from './pet.entity.js';
 import { PETS_ERRORS } from './pets.errors.js';
 import './pets.events.js';
 

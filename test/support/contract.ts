@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { expect } from 'vitest';
-import type { OperationObject, ResponseObject } from '../../src/openapi/document-types.js';
+import type { OperationObject, ResponseObject } from '../../src/openapi/document-outlines.js';
 import { withClosedSchemas } from './closed-schemas.js';
 import type { Answer } from './store.js';
 

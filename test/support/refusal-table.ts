@@ -1,8 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { declaredScopes } from '../../src/accounts/scopes.js';
 import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
-import { declaredScopes } from '../../src/auth/scopes.js';
-import type { OperationObject } from '../../src/openapi/document-types.js';
+import type { OperationObject } from '../../src/openapi/document-outlines.js';
 import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
 import { Store, type StoreOptions } from './store.js';
 

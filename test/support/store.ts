@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { INestApplication, Type } from '@nestjs/common';
-import { Test } from '@nestjs/testing';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { Test } from '@nestjs/testing';
+import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { ClientsService } from '../../src/accounts/clients.service.js';
+import { SERVICE_ITSELF } from '../../src/accounts/operator.js';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
-import { ApiKeysService } from '../../src/auth/api-keys.service.js';
-import { ClientsService } from '../../src/auth/clients.service.js';
-import { SERVICE_ITSELF } from '../../src/auth/operator.js';
 import { Clock } from '../../src/clock.js';
 import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';

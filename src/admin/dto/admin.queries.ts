@@ -1,8 +1,8 @@
-import { PageQuery } from '../../http/paging/page.query.js';
-import { FlagParameter } from '../../http/properties/flag.parameter.js';
-import { IntegerParameter } from '../../http/properties/integer.parameter.js';
-import { UuidParameter } from '../../http/properties/uuid.parameter.js';
-import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/usage.service.js';
+import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
+import { FlagParameter } from '../../input/enum.js';
+import { IntegerParameter } from '../../input/integer.js';
+import { UuidParameter } from '../../input/text.js';
+import { PageQuery } from '../../paging/page.query.js';
 
 const DAYS = {
   description: 'How many UTC days to show, today among them',

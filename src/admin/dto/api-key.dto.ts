@@ -1,7 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { ApiKey } from '../../auth/api-key.entity.js';
-import type { IssuedKey } from '../../auth/issued-key.js';
-import { InstantField } from '../../http/properties/instant.field.js';
+import type { ApiKey, IssuedKey } from '../../accounts/api-key.entity.js';
+import { InstantField } from '../../input/duration.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })

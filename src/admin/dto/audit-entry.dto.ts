@@ -1,7 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ACTOR_KINDS, type Actor } from '../../audit/actor.js';
-import type { AuditEntry } from '../../audit/audit-entry.entity.js';
-import { InstantField } from '../../http/properties/instant.field.js';
+import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../audit/audit-entry.entity.js';
+import { InstantField } from '../../input/duration.js';
 
 /** One change that was made, on the command line and over HTTP. */
 @ApiSchema({

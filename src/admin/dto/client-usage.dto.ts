@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Client } from '../../auth/client.entity.js';
-import type { Usage } from '../../auth/usage.service.js';
-import { InstantField } from '../../http/properties/instant.field.js';
+import type { Client } from '../../accounts/client.entity.js';
+import type { Usage } from '../../accounts/usage.service.js';
+import { InstantField } from '../../input/duration.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 
 /** One window of a client as it stands. */

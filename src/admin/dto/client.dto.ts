@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Client } from '../../auth/client.entity.js';
-import { InstantField } from '../../http/properties/instant.field.js';
+import type { Client } from '../../accounts/client.entity.js';
+import { InstantField } from '../../input/duration.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
 
 /** A client as shown, on the command line and over HTTP. */

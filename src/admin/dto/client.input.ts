@@ -1,9 +1,9 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { EnumProperty } from '../../http/properties/enum.property.js';
-import { IntegerProperty } from '../../http/properties/integer.property.js';
-import { TextProperty } from '../../http/properties/text.property.js';
-import { WithoutApiKey } from '../../http/properties/without-api-key.rule.js';
+import { EnumProperty } from '../../input/enum.js';
+import { IntegerProperty } from '../../input/integer.js';
+import { TextProperty } from '../../input/text.js';
 import { LARGEST_LIMIT, PLANS, type Plan } from '../../throttling/plans.js';
+import { WithoutApiKey } from './without-api-key.js';
 
 const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };
 const PLAN = { enumName: 'Plan', values: PLANS, description: 'Plan that sets the limits' };

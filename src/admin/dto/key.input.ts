@@ -1,9 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { DurationProperty } from '../../http/properties/duration.property.js';
-import { NamesProperty } from '../../http/properties/names.property.js';
-import { TextProperty } from '../../http/properties/text.property.js';
-import { WithoutApiKey } from '../../http/properties/without-api-key.rule.js';
-import { UuidParameter } from '../../http/properties/uuid.parameter.js';
+import { DurationProperty } from '../../input/duration.js';
+import { NamesProperty, TextProperty, UuidParameter } from '../../input/text.js';
+import { WithoutApiKey } from './without-api-key.js';
 
 const LABEL = {
   description: 'What people call the key',

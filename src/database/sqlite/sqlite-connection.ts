@@ -1,6 +1,6 @@
-import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import type { OwnWrites } from '../committed-state.js';
+import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
+import type { OwnWrites } from '../data-version.js';
 import type { GiveBack } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
 import type { DatabaseTroubles } from './database-troubles.js';

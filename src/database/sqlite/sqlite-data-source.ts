@@ -11,21 +11,20 @@ import {
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { OwnWrites, type CommittedState } from '../committed-state.js';
-import type { JsonReader } from '../json-reader.js';
+import { type CommittedState, OwnWrites } from '../data-version.js';
 import { int64Transformer } from '../int64.js';
+import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
 import { DatabaseFiles } from './database-files.js';
 import { DatabaseTroubles } from './database-troubles.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import { LOCK_TRY_MS } from './lock-wait.js';
-import { OwnConnection, ReadConnection } from './read-connection.js';
 import type { PlainReads } from './plain-reads.js';
+import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
-import { WalIndex } from './wal-index.js';
-import { WalIndexState } from './wal-index-state.js';
+import { WalIndex, WalIndexState } from './wal-data-version.js';
 
 const logger = new Logger('Database');
 

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { QuietWrites } from '../cache-neutral-writes.js';
 import { OneAtATime } from '../one-at-a-time.js';
-import { QuietWrites } from '../quiet-writes.js';
-import { freeBytesBeside, LEAST_FREE_BYTES } from './free-room.js';
-import { fileOf, SqliteDataSource } from './sqlite-data-source.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from './free-room.js';
+import { SqliteDataSource, fileOf } from './sqlite-data-source.js';
 
 /** How often it is tried whether the database can be written again, in milliseconds. */
 const PERIOD_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { CanActivate, NestInterceptor, PipeTransform } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { ErrorFilter } from '../../errors/error.filter.js';
-import { PromisedInterceptor } from '../promised.interceptor.js';
+import { PromisedInterceptor } from '../async.interceptor.js';
 
 /** What Nest runs around every operation, in its order. */
 export interface DirectChain {

@@ -1,14 +1,14 @@
 import { finished } from 'node:stream';
-import { ForbiddenException, StreamableFile, type HttpServer } from '@nestjs/common';
+import { ForbiddenException, type HttpServer, StreamableFile } from '@nestjs/common';
 import { FORBIDDEN_MESSAGE } from '@nestjs/core/guards/constants.js';
 import { destroyUnsentBody } from '@nestjs/core/helpers/destroy-unsent-body.js';
 import { RouterResponseController } from '@nestjs/core/router/router-response-controller.js';
 import { isStreamingBody, listenForStreamError } from '@nestjs/core/router/streaming-body.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { JsonText } from '../../database/json-rows.js';
 import { writeRefusal } from '../../errors/error.filter.js';
-import { JsonText } from '../../database/json-text.js';
-import { JSON_CONTENT_TYPE } from '../json-response.interceptor.js';
+import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
 import type { DirectChain } from './direct-chain.js';
 import { DirectContext } from './direct-context.js';
 import type { HandlerParameter, PlainOperation } from './plain-operation.js';

@@ -1,4 +1,4 @@
-import { Int64Parameter } from '../../http/properties/int64.property.js';
+import { Int64Parameter } from '../../input/int64.js';
 
 /** Path parameters of getPet. */
 export class GetPetParams {

@@ -1,6 +1,6 @@
-import { CursorParameter, type PageQuery } from '../../http/paging/page.query.js';
-import { EnumProperty } from '../../http/properties/enum.property.js';
-import { IntegerParameter } from '../../http/properties/integer.parameter.js';
+import { EnumProperty } from '../../input/enum.js';
+import { IntegerParameter } from '../../input/integer.js';
+import { CursorParameter, type PageQuery } from '../../paging/page.query.js';
 import { PET_STATUSES, type PetStatus } from '../pet-status.js';
 
 /** Query of listPets (specification, headings "List animals" and "Page size"). */

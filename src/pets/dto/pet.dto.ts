@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { EnumField } from '../../http/properties/enum.property.js';
-import { Int64Property } from '../../http/properties/int64.property.js';
-import { TextProperty } from '../../http/properties/text.property.js';
+import { EnumField } from '../../input/enum.js';
+import { Int64Property } from '../../input/int64.js';
+import { TextProperty } from '../../input/text.js';
 import { PET_STATUSES, type PetStatus } from '../pet-status.js';
 
 /** An animal as returned (specification, heading "Pet"). */

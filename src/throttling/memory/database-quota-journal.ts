@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, MoreThan, MoreThanOrEqual, type EntityManager } from 'typeorm';
+import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
+import { QuietWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/json-reader.js';
-import { QuietWrites } from '../../database/quiet-writes.js';
-import { Sweeper, type Sweep } from '../../database/sweeper.js';
+import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan } from './key-ban.entity.js';
 import { QuotaCount } from './quota-count.entity.js';
 import {
-  QuotaJournal,
   type BanChange,
   type CountChange,
   type DayCount,
   type LiftedBan,
+  QuotaJournal,
 } from './quota-journal.js';
 import { QuotaMinute } from './quota-minute.entity.js';
 

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
+import { type KeyEnvironment, digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
+import { Client } from './client.entity.js';
+
+/** A key of a client. Its secret is never stored, only the SHA-256 of it. */
+@Entity('api_keys')
+@Index('api_keys_created', ['createdAt', 'id'])
+export class ApiKey {
+  /** A UUID. */
+  @PrimaryColumn('varchar', { length: 36 })
+  id!: string;
+
+  @Column('varchar', { name: 'client_id', length: 36 })
+  @Index('api_keys_client')
+  clientId!: string;
+
+  @ManyToOne(() => Client, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'api_keys_of_client' })
+  client!: Relation<Client>;
+
+  /** SHA-256 of the key, in hexadecimal. */
+  @Column('varchar', { length: 64 })
+  @Index('api_keys_digest', { unique: true })
+  digest!: string;
+
+  /** The beginning of the key, by which people tell keys apart. */
+  @Column('varchar', { length: 20 })
+  prefix!: string;
+
+  @Column('simple-json')
+  scopes!: string[];
+
+  @Column('varchar', { name: 'created_at', length: 24 })
+  createdAt!: string;
+
+  @Column('varchar', { name: 'expires_at', length: 24, nullable: true })
+  expiresAt!: string | null;
+
+  @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
+  revokedAt!: string | null;
+
+  /** When it was to end as it was issued, whatever has been brought forward since. */
+  @Column('varchar', { name: 'issued_until', length: 24, nullable: true })
+  issuedUntil!: string | null;
+
+  /** What people call it. */
+  @Column('varchar', { length: 255, nullable: true })
+  label!: string | null;
+
+  /** When it was last used, to the minute; null when it never was. */
+  @Column('varchar', { name: 'last_used_at', length: 24, nullable: true })
+  lastUsedAt!: string | null;
+
+  /** Id of the key that it was rotated to. */
+  @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
+  replacedBy!: string | null;
+}
+
+/** A key just made, with the secret that is never shown again. */
+export interface IssuedKey {
+  readonly apiKey: ApiKey;
+  readonly secret: string;
+}
+
+/** Makes a key with a new secret; it works once its row is inserted. */
+export function makeKey(
+  environment: KeyEnvironment,
+  of: Pick<ApiKey, 'clientId' | 'scopes' | 'label' | 'createdAt' | 'expiresAt'>,
+): IssuedKey {
+  const secret = generateApiKey(environment);
+  const apiKey = Object.assign(new ApiKey(), {
+    ...of,
+    id: randomUUID(),
+    digest: digestOf(secret),
+    prefix: displayablePrefixOf(secret),
+    issuedUntil: of.expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+    replacedBy: null,
+  });
+  return { apiKey, secret };
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { AuditService, type Change } from '../audit/audit.service.js';
+import { Transactions } from '../database/transactions.js';
+import { DomainEvents } from '../events/domain-events.js';
+import type { AdministrationEventName } from './accounts.events.js';
+import type { Operator } from './operator.js';
+
+/** A change of a client or a key: it is written to the audit trail under the name of the event that tells of it. */
+export interface AuditedChange extends Change {
+  readonly action: AdministrationEventName;
+}
+
+/** Makes changes with their line of the audit trail in one transaction, and publishes them once it is committed. */
+@Injectable()
+export class AuditedChanges {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly audit: AuditService,
+    private readonly events: DomainEvents,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** Runs work in a transaction; `record` is called for each change that it makes. Answers what the work answers. */
+  async run<T>(
+    by: Operator,
+    work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    const changes: AuditedChange[] = [];
+    const result = await this.dataSource.transaction((manager) =>
+      work(manager, async (change) => {
+        await this.audit.record(manager, by, change);
+        changes.push(change);
+      }),
+    );
+    // The caller may stand in a transaction around this one.
+    this.transactions.afterCommit(() => {
+      for (const { action, clientId, keyId } of changes)
+        this.events.publish(action, keyId === undefined ? { clientId } : { clientId, keyId });
+    });
+    return result;
+  }
+}

@@ -1,0 +1,65 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { LARGEST_LIMIT, PLAN_LIMITS, type Plan, type PlanLimits } from '../throttling/plans.js';
+
+/** The account that holds a plan. Quota belongs to it, however many keys it has. */
+@Entity('clients')
+@Index('clients_created', ['createdAt', 'id'])
+@Check(
+  'clients_enterprise_limits',
+  `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`,
+)
+export class Client {
+  /** A UUID. */
+  @PrimaryColumn('varchar', { length: 36 })
+  id!: string;
+
+  @Column('varchar', { length: 255 })
+  name!: string;
+
+  @Column('varchar', { length: 20 })
+  plan!: Plan;
+
+  /** Requests a minute; set for the enterprise plan only. */
+  @Column('integer', { name: 'per_minute', nullable: true })
+  perMinute!: number | null;
+
+  /** Requests a UTC day; set for the enterprise plan only. */
+  @Column('integer', { name: 'per_day', nullable: true })
+  perDay!: number | null;
+
+  @Column('varchar', { name: 'created_at', length: 24 })
+  createdAt!: string;
+
+  /** Since when its keys are refused; null while they are not. */
+  @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
+  suspendedAt!: string | null;
+
+  /** What the plan allows this client. */
+  get limits(): PlanLimits {
+    if (this.plan !== 'enterprise') return PLAN_LIMITS[this.plan];
+    // A check constraint sees to it that an enterprise client has both.
+    return { perMinute: this.perMinute ?? 0, perDay: this.perDay ?? 0 };
+  }
+}
+
+const LIMITS = ['perMinute', 'perDay'] as const;
+
+/** What a client's row says of its plan. Throws validation_failed, naming every fault, when the limits do not go with it. */
+export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Client, (typeof LIMITS)[number]> {
+  const details = LIMITS.flatMap((field) => faultsOf(plan, field, limits[field]));
+  if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
+  return { perMinute: limits.perMinute ?? null, perDay: limits.perDay ?? null };
+}
+
+function faultsOf(plan: Plan, field: string, limit: number | undefined): FaultDetail[] {
+  if (plan !== 'enterprise') {
+    const message = `The plan ${plan} has fixed limits; only enterprise takes its own.`;
+    return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];
+  }
+  if (limit === undefined)
+    return [{ field, code: 'required', message: 'The plan enterprise needs its own limits.' }];
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_LIMIT) return [];
+  return [{ field, code: 'out_of_range', message: `This must be from 1 to ${LARGEST_LIMIT}.` }];
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { differences } from '../audit/audit.service.js';
+import { Clock } from '../clock.js';
+import { type Page, type PageRequest, pageByCreation } from '../database/keyset-page.js';
+import { ApiError } from '../errors/api-error.js';
+import type { Plan, PlanLimits } from '../throttling/plans.js';
+import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import type { AdministrationEventName } from './accounts.events.js';
+import { AuditedChanges } from './audited-changes.js';
+import { Client, planColumns } from './client.entity.js';
+import { refuseEndOfLastKey } from './key-rules.js';
+import { type Forcible, refuseNoChange } from './key.inputs.js';
+import type { Operator } from './operator.js';
+
+/** What a client is made of; the limits are an enterprise client's own. */
+export interface NewClient extends Partial<PlanLimits> {
+  readonly name: string;
+  readonly plan: Plan;
+}
+
+/** Makes and changes clients. Every change is one transaction with its line of the audit trail. */
+@Injectable()
+export class ClientsService {
+  constructor(
+    @InjectRepository(Client) private readonly clients: Repository<Client>,
+    private readonly changes: AuditedChanges,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Makes a client. Throws validation_failed when the limits do not go with the plan. */
+  async create(input: NewClient, by: Operator): Promise<Client> {
+    const { name, plan } = input;
+    const client = this.clients.create({
+      id: randomUUID(),
+      name,
+      plan,
+      ...planColumns(plan, input),
+      createdAt: this.now(),
+      suspendedAt: null,
+    });
+    await this.changes.run(by, async (manager, record) => {
+      await manager.insert(Client, client);
+      const details = { name, plan, ...client.limits };
+      await record({ action: 'client.created', clientId: client.id, details });
+    });
+    return client;
+  }
+
+  /** A page of the clients, oldest first. */
+  list(page: PageRequest): Promise<Page<Client>> {
+    return pageByCreation(this.clients.createQueryBuilder('client'), page);
+  }
+
+  /** How many clients there are. */
+  count(): Promise<number> {
+    return this.clients.count();
+  }
+
+  /** The client with this id, seen by the manager of a transaction if there is one; throws client_not_found. */
+  async get(id: string, manager = this.clients.manager): Promise<Client> {
+    const client = await manager.findOneBy(Client, { id });
+    if (!client) throw new ApiError(ADMINISTRATION_ERRORS.client_not_found, { params: { id } });
+    return client;
+  }
+
+  /**
+   * Renames a client or moves it to another plan; what it has used of its windows stays used, and what is not named
+   * stays as it is. Throws client_not_found, or validation_failed when the limits do not go with the plan.
+   */
+  async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
+    refuseNoChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
+    return this.change(id, by, 'client.updated', (client) => {
+      const plan = changes.plan ?? client.plan;
+      const before = { name: client.name, plan: client.plan, ...client.limits };
+      const limits = plan === client.plan ? keeping(client, changes) : changes;
+      Object.assign(client, { name: changes.name ?? client.name, plan, ...planColumns(plan, limits) });
+      return differences(before, { name: client.name, plan, ...client.limits });
+    });
+  }
+
+  /**
+   * Refuses all keys of a client until it is resumed. Throws client_not_found or client_already_suspended, and
+   * last_key_with_scope unless forced.
+   */
+  async suspend(id: string, options: Forcible, by: Operator): Promise<Client> {
+    return this.change(id, by, 'client.suspended', async (client, manager) => {
+      if (client.suspendedAt !== null) {
+        const params = { id, instant: client.suspendedAt };
+        throw new ApiError(ADMINISTRATION_ERRORS.client_already_suspended, { params });
+      }
+      if (!options.force) await this.keepLastKey(manager, id);
+      client.suspendedAt = this.now();
+      return {};
+    });
+  }
+
+  /** Takes the keys of a client again. Throws client_not_found or client_not_suspended. */
+  async resume(id: string, by: Operator): Promise<Client> {
+    return this.change(id, by, 'client.resumed', (client) => {
+      if (client.suspendedAt === null)
+        throw new ApiError(ADMINISTRATION_ERRORS.client_not_suspended, { params: { id } });
+      const since = client.suspendedAt;
+      client.suspendedAt = null;
+      return { suspendedAt: since };
+    });
+  }
+
+  /**
+   * Deletes a client with all its keys; the audit trail and the counts of past days stay. Answers what it was.
+   * Throws client_not_found, and last_key_with_scope unless forced.
+   */
+  async delete(id: string, options: Forcible, by: Operator): Promise<Client> {
+    return this.changes.run(by, async (manager, record) => {
+      const client = await this.get(id, manager);
+      if (!options.force) await this.keepLastKey(manager, id);
+      await manager.delete(Client, { id });
+      const details = { name: client.name, plan: client.plan };
+      await record({ action: 'client.deleted', clientId: id, details });
+      return client;
+    });
+  }
+
+  private change(
+    id: string,
+    by: Operator,
+    action: AdministrationEventName,
+    apply: (client: Client, manager: EntityManager) => object | Promise<object>,
+  ): Promise<Client> {
+    return this.changes.run(by, async (manager, record) => {
+      const client = await this.get(id, manager);
+      const details = { ...(await apply(client, manager)) };
+      const { name, plan, perMinute, perDay, suspendedAt } = client;
+      await manager.update(Client, { id }, { name, plan, perMinute, perDay, suspendedAt });
+      await record({ action, clientId: id, details });
+      return client;
+    });
+  }
+
+  private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
+    return refuseEndOfLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
+  }
+
+  private now(): string {
+    return new Date(this.clock.now()).toISOString();
+  }
+}
+
+function keeping(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
+  const kept = client.plan === 'enterprise' ? client.limits : {};
+  return {
+    ...kept,
+    ...(perMinute === undefined ? {} : { perMinute }),
+    ...(perDay === undefined ? {} : { perDay }),
+  };
+}

@@ -1,0 +1,129 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
+import { Clock } from '../clock.js';
+import { QuietWrites } from '../database/cache-neutral-writes.js';
+import { OneAtATime } from '../database/one-at-a-time.js';
+import { Sweeper } from '../database/sweeper.js';
+import { DAY_MS } from '../throttling/quota.js';
+import { DeprecatedCalls } from './deprecated-calls.entity.js';
+
+/** How often counts are written, in milliseconds. */
+const PERIOD_MS = 1_000;
+/** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
+const BATCH = 500;
+/** How long counts are kept, in milliseconds. */
+const KEPT_MS = 90 * DAY_MS;
+
+/** Calls of one deprecated operation by one client. */
+export interface DeprecatedUse {
+  readonly clientId: string;
+  /** Method and route template. */
+  readonly operation: string;
+  readonly calls: number;
+  /** The last UTC day with calls, as ISO 8601 date. */
+  readonly lastDay: string;
+}
+
+/**
+ * Counts who still calls deprecated operations: by client and day, in the database, and never on the way of a request. By
+ * client it would be a metric without bounds.
+ */
+@Injectable()
+export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Deprecation');
+  private unwritten = new Map<string, DeprecatedCalls>();
+  private readonly writes = new OneAtATime(() => this.write());
+  private timer: NodeJS.Timeout | undefined;
+  private failing = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly quietly: QuietWrites,
+    private readonly clock: Clock,
+    sweeper: Sweeper,
+  ) {
+    sweeper.add({
+      entity: DeprecatedCalls,
+      where: 'day < :oldest',
+      parameters: (now) => ({ oldest: dayOf(now) - KEPT_MS }),
+    });
+  }
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
+    // Nobody waits for this alone.
+    this.timer.unref();
+  }
+
+  /** Runs before the database closes. */
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  /** Counts a call; costs a look-up in memory. `operation` is method and route template. */
+  note(clientId: string, operation: string): void {
+    this.add({ clientId, operation, day: BigInt(dayOf(this.clock.now())), calls: 1 });
+  }
+
+  /** What clients have called in the last days, today among them, as written a second ago or later. */
+  async of(clientIds: readonly string[], days: number): Promise<DeprecatedUse[]> {
+    const since = dayOf(this.clock.now()) - (days - 1) * DAY_MS;
+    const rows = await this.dataSource.manager.find(DeprecatedCalls, {
+      where: { clientId: In(clientIds), day: MoreThanOrEqual(BigInt(since)) },
+      order: { clientId: 'ASC', operation: 'ASC', day: 'ASC' },
+    });
+    const uses = new Map<string, DeprecatedUse>();
+    for (const { clientId, operation, day, calls } of rows) {
+      const before = uses.get(`${clientId} ${operation}`)?.calls ?? 0;
+      const lastDay = new Date(Number(day)).toISOString().slice(0, 10);
+      uses.set(`${clientId} ${operation}`, { clientId, operation, calls: before + calls, lastDay });
+    }
+    return [...uses.values()];
+  }
+
+  /** Writes what was counted; on failure it is kept for the next time. Never throws. */
+  flush(): Promise<void> {
+    return this.writes.run();
+  }
+
+  private add(counted: DeprecatedCalls): void {
+    const key = `${counted.day} ${counted.clientId} ${counted.operation}`;
+    const known = this.unwritten.get(key);
+    if (known) known.calls += counted.calls;
+    else this.unwritten.set(key, counted);
+  }
+
+  private async write(): Promise<void> {
+    if (this.unwritten.size === 0) return;
+    const rows = [...this.unwritten.values()];
+    this.unwritten = new Map();
+    try {
+      await this.quietly.run(async (manager) => {
+        for (let at = 0; at < rows.length; at += BATCH) await this.addUp(manager, rows.slice(at, at + BATCH));
+      });
+      this.failing = false;
+    } catch (error) {
+      for (const row of rows) this.add(row);
+      if (!this.failing)
+        this.logger.error('Calls of deprecated operations cannot be written; they are kept in memory', error);
+      this.failing = true;
+    }
+  }
+
+  /** Adds, where an upsert of TypeORM would replace: several processes count together. */
+  private async addUp(manager: EntityManager, rows: readonly DeprecatedCalls[]): Promise<void> {
+    let at = 0;
+    const place = (): string => this.dataSource.driver.createParameter('', at++);
+    const places = rows.map(() => `(${place()}, ${place()}, ${place()}, ${place()})`).join(', ');
+    await manager.query(
+      `INSERT INTO deprecated_calls (client_id, operation, day, calls) VALUES ${places}
+       ON CONFLICT (client_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls`,
+      rows.flatMap(({ clientId, operation, day, calls }) => [clientId, operation, Number(day), calls]),
+    );
+  }
+}
+
+function dayOf(instant: number): number {
+  return Math.floor(instant / DAY_MS) * DAY_MS;
+}

@@ -1,0 +1,97 @@
+import { type EntityManager, IsNull, Like } from 'typeorm';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import { ApiKey } from './api-key.entity.js';
+import type { Operator } from './operator.js';
+import { declaredScopes, scopeChallenge } from './scopes.js';
+
+/** A key that ends within this time, in milliseconds, is nothing to rely on. */
+export const SOON_MS = 86_400_000;
+
+/**
+ * Throws last_key_with_scope when the keys that end are all that works with a protected scope. A key that was rotated, or
+ * that ends within a day, does not count as one that is left. `now` is in ms since the Unix epoch.
+ */
+export async function refuseEndOfLastKey(
+  manager: EntityManager,
+  now: number,
+  ends: (key: ApiKey) => boolean,
+): Promise<void> {
+  for (const { name: scope } of declaredScopes().filter(({ lastKeyProtected }) => lastKeyProtected)) {
+    const candidates = await manager.find(ApiKey, {
+      where: {
+        scopes: Like(`%"${scope}"%`) as never,
+        revokedAt: IsNull(),
+        replacedBy: IsNull(),
+        client: { suspendedAt: IsNull() },
+      },
+    });
+    const worksAfter =
+      (instant: number) =>
+      ({ expiresAt }: ApiKey) =>
+        expiresAt === null || Date.parse(expiresAt) > instant;
+    const ending = candidates.filter(ends).filter(worksAfter(now));
+    const left = candidates.filter((key) => !ends(key)).filter(worksAfter(now + SOON_MS));
+    if (ending.length > 0 && left.length === 0) {
+      throw new ApiError(ADMINISTRATION_ERRORS.last_key_with_scope, { params: { scope } });
+    }
+  }
+}
+
+/** Throws key_already_revoked for a key that was revoked. */
+export function refuseRevoked({ id, revokedAt }: ApiKey): void {
+  if (revokedAt === null) return;
+  throw new ApiError(ADMINISTRATION_ERRORS.key_already_revoked, { params: { id, instant: revokedAt } });
+}
+
+/** Throws key_already_revoked or key_already_expired for a key that no longer works; `now` as ISO 8601 text. */
+export function refuseEnded(key: ApiKey, now: string): void {
+  refuseRevoked(key);
+  const { id, expiresAt } = key;
+  if (expiresAt === null || expiresAt > now) return;
+  throw new ApiError(ADMINISTRATION_ERRORS.key_already_expired, { params: { id, instant: expiresAt } });
+}
+
+/** Throws key_already_rotated for a key that another one follows. */
+export function refuseRotated({ id, replacedBy }: ApiKey): void {
+  if (replacedBy === null) return;
+  throw new ApiError(ADMINISTRATION_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
+}
+
+/**
+ * The scopes that a new key gets, in alphabetical order: those wanted, else those granted by default. Throws
+ * validation_failed for an unknown scope or none, and scope_not_held for one that the operator lacks.
+ */
+export function grantableScopes(wanted: readonly string[] | undefined, by: Operator): string[] {
+  const scopes = wanted ?? byDefault();
+  const known = declaredScopes().map(({ name }) => name);
+  const details = scopes
+    .filter((scope) => !known.includes(scope))
+    .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
+  if (scopes.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
+  if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
+  refuseScopesNotHeld(scopes, by);
+  return [...new Set(scopes)].toSorted();
+}
+
+/** Throws scope_not_held when a key orders a key with a scope that it lacks (RFC 6750 section 3.1). */
+export function refuseScopesNotHeld(scopes: readonly string[], { scopes: held }: Operator): void {
+  if (held === 'all') return;
+  const lacking = scopes.filter((scope) => !held.includes(scope));
+  if (lacking.length === 0) return;
+  throw new ApiError(ADMINISTRATION_ERRORS.scope_not_held, {
+    params: { scopes: lacking.join(', ') },
+    headers: { 'WWW-Authenticate': scopeChallenge(lacking) },
+  });
+}
+
+function byDefault(): string[] {
+  return declaredScopes()
+    .filter(({ grantedByDefault }) => grantedByDefault)
+    .map(({ name }) => name);
+}
+
+function faultOf(message: string, code: string) {
+  return { field: 'scopes', code, message };
+}

@@ -1,0 +1,120 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../clock.js';
+import { QuietWrites } from '../database/cache-neutral-writes.js';
+import { OneAtATime } from '../database/one-at-a-time.js';
+import { ApiKey } from './api-key.entity.js';
+
+/** How often it is looked for uses to write, in milliseconds: a first use shows after that. */
+const PERIOD_MS = 1_000;
+/** How long at least between two writings of one key's last use, in milliseconds. */
+const BETWEEN_WRITINGS_MS = 60_000;
+/** Keys per statement, well below the values that SQLite and PostgreSQL take in one. */
+const BATCH = 500;
+
+/** Writes when each key was last used: at most once a minute per key, and never on the way of a request. */
+@Injectable()
+export class KeyUseService implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Keys');
+  /** Uses to write the next time, and uses of keys that were written less than a minute ago. */
+  private due = new Map<string, number>();
+  private readonly waiting = new Map<string, number>();
+  /** When keys were last written, by the steady clock, the longest ago first. */
+  private readonly written = new Map<string, number>();
+  private readonly writes = new OneAtATime(() => this.write());
+  private timer: NodeJS.Timeout | undefined;
+  private failing = false;
+
+  constructor(
+    private readonly quietly: QuietWrites,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Notes that a key was used now; costs two look-ups in memory. */
+  note(keyId: string): void {
+    (this.written.has(keyId) ? this.waiting : this.due).set(keyId, this.clock.now());
+  }
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
+    // Nobody waits for this alone.
+    this.timer.unref();
+  }
+
+  /** Runs before the database closes. What was written less than a minute ago is left as it is. */
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  /** Writes what is due; on failure it is kept for the next time. Never throws. */
+  flush(): Promise<void> {
+    return this.writes.run();
+  }
+
+  private async write(): Promise<void> {
+    const now = this.clock.now();
+    const steady = this.clock.steady();
+    this.turn(steady);
+    if (this.due.size === 0) return;
+    const uses = [...this.due];
+    this.due = new Map();
+    for (const [keyId] of uses) this.written.set(keyId, steady);
+    try {
+      await this.quietly.run(async (manager) => {
+        for (let at = 0; at < uses.length; at += BATCH) await put(manager, uses.slice(at, at + BATCH), now);
+      });
+      this.failing = false;
+    } catch (error) {
+      for (const [keyId, usedAt] of uses) {
+        this.written.delete(keyId);
+        // What was used meanwhile has waited, since the key stood among those that were written.
+        this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
+        this.waiting.delete(keyId);
+      }
+      if (!this.failing)
+        this.logger.error('The last use of keys cannot be written; it is kept in memory', error);
+      this.failing = true;
+    }
+  }
+
+  /** Makes due what was used since it was written a minute ago. */
+  private turn(steady: number): void {
+    for (const [keyId, writtenAt] of this.written) {
+      if (writtenAt > steady - BETWEEN_WRITINGS_MS) break;
+      this.written.delete(keyId);
+      const usedAt = this.waiting.get(keyId);
+      if (usedAt === undefined) continue;
+      this.waiting.delete(keyId);
+      this.due.set(keyId, usedAt);
+    }
+  }
+}
+
+/** One statement; what another process wrote less than a minute ago stays, unless the clock was put back since. */
+async function put(
+  manager: EntityManager,
+  uses: readonly (readonly [string, number])[],
+  now: number,
+): Promise<void> {
+  const cases = uses.map((_, index) => `WHEN :key${index} THEN :used${index}`).join(' ');
+  const parameters = uses.flatMap(([keyId, usedAt], index) => [
+    [`key${index}`, keyId],
+    [`used${index}`, isoOf(usedAt)],
+  ]);
+  await manager
+    .createQueryBuilder()
+    .update(ApiKey)
+    .set({ lastUsedAt: () => `CASE id ${cases} ELSE last_used_at END` })
+    .where('id IN (:...ids)', { ids: uses.map(([keyId]) => keyId) })
+    .andWhere('(last_used_at IS NULL OR last_used_at <= :before OR last_used_at > :after)', {
+      before: isoOf(now - BETWEEN_WRITINGS_MS),
+      after: isoOf(now + BETWEEN_WRITINGS_MS),
+    })
+    .setParameters(Object.fromEntries(parameters) as Record<string, string>)
+    .execute();
+}
+
+function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import { grantableScopes, refuseScopesNotHeld } from './key-rules.js';
+import { type Operator, SERVICE_ITSELF } from './operator.js';
+import { declaredScopes, defineScopes } from './scopes.js';
+
+beforeEach(() => {
+  if (declaredScopes().length > 0) return;
+  defineScopes({ 'toys:write': 'Sell toys', 'toys:read': 'See toys' });
+  defineScopes({ keeper: 'Do anything' }, { grantedByDefault: false, lastKeyProtected: true });
+});
+
+const holding = (...scopes: string[]): Operator => ({ ...SERVICE_ITSELF, kind: 'key', scopes });
+
+/** The refusal that work ends in. */
+function refusal(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('a scope', () => {
+  it('is declared once, by the feature that guards with it', () => {
+    expect(() => defineScopes({ 'toys:read': 'Read toys' })).toThrow('Scope "toys:read" is declared twice.');
+  });
+
+  it.each([
+    '',
+    'Toys',
+    'toys:',
+    ':read',
+    'toys:read:all',
+    '1toys',
+    'toys:1',
+    'toys read',
+    'toys:re ad',
+    ' toys',
+    'toys ',
+  ])('is not called %o', (name) => {
+    expect(() => defineScopes({ [name]: 'Wrong' })).toThrow(
+      `Scope "${name}" is not of the form feature:right.`,
+    );
+  });
+
+  it.each(['t', 'toys2-new', 'x:y', 'x2:y-2'])('may be called %o', (name) => {
+    defineScopes({ [name]: 'Right' });
+    expect(declaredScopes()).toContainEqual({
+      name,
+      description: 'Right',
+      grantedByDefault: true,
+      lastKeyProtected: false,
+    });
+  });
+
+  it('is listed in alphabetical order, with what its feature says of it', () => {
+    const names = declaredScopes().map(({ name }) => name);
+    expect(names).toEqual(names.toSorted());
+    expect(declaredScopes().filter(({ name }) => ['keeper', 'toys:read'].includes(name))).toEqual([
+      { name: 'keeper', description: 'Do anything', grantedByDefault: false, lastKeyProtected: true },
+      { name: 'toys:read', description: 'See toys', grantedByDefault: true, lastKeyProtected: false },
+    ]);
+  });
+});
+
+describe('the scopes of a new key', () => {
+  it('are those wanted, once each, in alphabetical order', () => {
+    expect(grantableScopes(['toys:write', 'keeper', 'toys:write'], SERVICE_ITSELF)).toEqual([
+      'keeper',
+      'toys:write',
+    ]);
+  });
+
+  it('are those granted by default, where none are named', () => {
+    const scopes = grantableScopes(undefined, SERVICE_ITSELF);
+    expect(scopes).toEqual(expect.arrayContaining(['toys:read', 'toys:write']));
+    expect(scopes).not.toContain('keeper');
+  });
+
+  it.each([
+    ['none', [], ['required: A key needs at least one scope.']],
+    [
+      'unknown',
+      ['toys:reed', 'toys:read', 'cats'],
+      [
+        expect.stringMatching(
+          /^unknown_scope: There is no scope "toys:reed"; there are keeper, .*toys:read, /,
+        ),
+        expect.stringMatching(/^unknown_scope: There is no scope "cats"/),
+      ],
+    ],
+  ])('are refused when they are %s, each by name', (_, wanted, faults) => {
+    const error = refusal(() => grantableScopes(wanted, SERVICE_ITSELF));
+    expect(error).toMatchObject({ code: 'validation_failed' });
+    const { faults: found } = error as { faults: { field: string; code: string; message: string }[] };
+    expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(faults);
+    expect(new Set(found.map(({ field }) => field))).toEqual(new Set(['scopes']));
+  });
+
+  it('are no more than the key holds that orders it', () => {
+    expect(grantableScopes(['toys:read'], holding('toys:read', 'keeper'))).toEqual(['toys:read']);
+    expect(refusal(() => grantableScopes(['keeper', 'toys:read'], holding('toys:read')))).toMatchObject({
+      code: ADMINISTRATION_ERRORS.scope_not_held.code,
+    });
+  });
+
+  it('tells the scopes that are lacking, all of them and no others, for people and for programs', () => {
+    expect(
+      refusal(() => refuseScopesNotHeld(['keeper', 'toys:read', 'toys:write'], holding('toys:read'))),
+    ).toMatchObject({
+      message: 'A key cannot hand on what it does not hold itself: keeper, toys:write.',
+      headers: {
+        'WWW-Authenticate': 'Bearer realm="petstore", error="insufficient_scope", scope="keeper toys:write"',
+      },
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, type Repository } from 'typeorm';
+import { Clock } from '../clock.js';
+import type { Page, PageRequest } from '../database/keyset-page.js';
+import { clientSubjectId } from '../throttling/quota-subject.js';
+import { DAY_MS, type QuotaSubject, type WindowState } from '../throttling/quota.js';
+import { QuotaService } from '../throttling/quota.service.js';
+import { ApiKey } from './api-key.entity.js';
+import type { Client } from './client.entity.js';
+import { ClientsService } from './clients.service.js';
+import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
+
+/** How many days are shown unless asked otherwise. */
+export const DAYS_SHOWN = 7;
+/** How many days are kept. */
+export const DAYS_KEPT = 90;
+
+/** What a client has used. Instants are ISO 8601 text in UTC. */
+export interface Usage {
+  readonly windows: readonly WindowState[];
+  readonly bans: readonly { readonly keyId: string; readonly bannedUntil: string }[];
+  /** When any of its keys was last used, to the minute; null when none ever was. */
+  readonly lastUsedAt: string | null;
+  /** Requests admitted in each UTC day, today first. */
+  readonly days: readonly { readonly date: string; readonly requests: number }[];
+  /** Its calls of deprecated operations in those days. */
+  readonly deprecatedCalls: readonly Omit<DeprecatedUse, 'clientId'>[];
+}
+
+/** What the requests of a client count for. */
+export function subjectOfClient({ id, plan, limits }: Client): QuotaSubject {
+  return { id: clientSubjectId(id), plan, ...limits };
+}
+
+/** Shows what clients have used. */
+@Injectable()
+export class UsageService {
+  constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly clients: ClientsService,
+    private readonly quota: QuotaService,
+    private readonly deprecated: DeprecatedCallsService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The usage of one client: windows and bans now, and its last days. */
+  async of(client: Client, days = DAYS_SHOWN): Promise<Usage> {
+    const [usage] = await this.ofAll([client], days);
+    return usage as Usage;
+  }
+
+  /** A page of the clients with their usage, oldest first. */
+  async list(page: PageRequest, days = DAYS_SHOWN): Promise<Page<{ client: Client; usage: Usage }>> {
+    const { items, ...more } = await this.clients.list(page);
+    const usages = await this.ofAll(items, days);
+    return { items: usages.map((usage, index) => ({ client: items[index] as Client, usage })), ...more };
+  }
+
+  /**
+   * The usage of clients, in their order. Seen from another process than the one that serves, windows and bans are up to
+   * a second old, unless Redis counts.
+   */
+  private async ofAll(clients: readonly Client[], days: number): Promise<Usage[]> {
+    const today = Math.floor(this.clock.now() / DAY_MS) * DAY_MS;
+    const since = today - (days - 1) * DAY_MS;
+    const ids = clients.map(({ id }) => id);
+    const counts = await this.quota.days(ids.map(clientSubjectId), since);
+    const deprecated = await this.deprecated.of(ids, days);
+    const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
+    const keys = await this.keys.find({
+      where: { clientId: In(ids) },
+      select: { id: true, clientId: true, lastUsedAt: true },
+      order: { createdAt: 'ASC', id: 'ASC' },
+    });
+    return Promise.all(
+      clients.map(async (client) => {
+        const own = keys.filter(({ clientId }) => clientId === client.id);
+        const { windows, bans } = await this.quotaOf(client, own);
+        const live = windows.find(({ lengthMs }) => lengthMs === DAY_MS)?.used ?? 0;
+        return {
+          windows,
+          bans,
+          deprecatedCalls: deprecated
+            .filter(({ clientId }) => clientId === client.id)
+            .map(({ operation, calls, lastDay }) => ({ operation, calls, lastDay })),
+          lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
+          days: Array.from({ length: days }, (_, ago) => {
+            const start = today - ago * DAY_MS;
+            const written = requests.get(`${clientSubjectId(client.id)} ${start}`) ?? 0;
+            return {
+              date: isoOf(start).slice(0, 10),
+              requests: ago === 0 ? Math.max(live, written) : written,
+            };
+          }),
+        };
+      }),
+    );
+  }
+
+  /** When the ban of a key ends; null when it is not banned. */
+  async bannedUntil(key: ApiKey): Promise<string | null> {
+    const { bannedUntil } = await this.quota.look({
+      id: clientSubjectId(key.clientId),
+      plan: '',
+      perMinute: 0,
+      keyId: key.id,
+    });
+    return bannedUntil === undefined ? null : isoOf(bannedUntil);
+  }
+
+  private async quotaOf(client: Client, keys: readonly ApiKey[]): Promise<Pick<Usage, 'windows' | 'bans'>> {
+    const subject = subjectOfClient(client);
+    const { windows } = await this.quota.look(subject);
+    const bans = [];
+    for (const { id: keyId } of keys) {
+      const { bannedUntil } = await this.quota.look({ ...subject, keyId });
+      if (bannedUntil !== undefined) bans.push({ keyId, bannedUntil: isoOf(bannedUntil) });
+    }
+    return { windows, bans };
+  }
+}
+
+function latest(instants: readonly (string | null)[]): string | null {
+  return instants.reduce((a, b) => ((a ?? '') > (b ?? '') ? a : b), null);
+}
+
+function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,69 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { HandlerMetadata } from '../handler-metadata.js';
+import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { entityTag, writeRevalidated } from './entity-tag.js';
+import { type Answer, AnswerMemory, REMEMBERED, REMEMBERED_HEADERS } from './response-cache.js';
+
+/**
+ * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that has it already. A
+ * handler that sets `Cache-Control` itself is left alone. What a `@Remembered()` operation answers is remembered with its
+ * tag.
+ */
+@Injectable()
+export class ConditionalGetInterceptor extends PromisedInterceptor {
+  private readonly isRemembered;
+
+  constructor(
+    private readonly answers: AnswerMemory,
+    reflector: Reflector,
+  ) {
+    super();
+    this.isRemembered = new HandlerMetadata(
+      (targets) =>
+        reflector.get<boolean | undefined>(REMEMBERED, targets[0]) === true &&
+        !targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target)),
+    );
+  }
+
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    if (request.method !== 'GET' && request.method !== 'HEAD') return next();
+    const response = http.getResponse<Response>();
+    const { body, headers, tag } = await this.answerOf(context, request, response, next);
+    if (tag === undefined) return body;
+    // Those of an answer that was read for another request.
+    for (const [name, value] of headers) response.setHeader(name, value);
+    if (!writeRevalidated(request, response, tag)) return body;
+    response.removeHeader('Content-Type');
+    return undefined;
+  }
+
+  private answerOf(
+    context: ExecutionContext,
+    request: Request,
+    response: Response,
+    next: () => Promise<unknown>,
+  ): Promise<Answer> {
+    const read = () => answerBy(response, next);
+    return this.isRemembered.of(context) && request.method === 'GET'
+      ? this.answers.answer(request.originalUrl, read)
+      : read();
+  }
+}
+
+/** What the operation answers, and the headers that it sets for that. */
+async function answerBy(response: Response, next: () => Promise<unknown>): Promise<Answer> {
+  const before = response.getHeaders();
+  const body = await next();
+  if (typeof body !== 'string' || response.statusCode !== 200 || response.hasHeader('Cache-Control'))
+    return { body, headers: [], tag: undefined };
+  const headers = response
+    .getHeaderNames()
+    .filter((name) => response.getHeader(name) !== before[name])
+    .map((name) => [REMEMBERED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
+  return { body, headers, tag: entityTag(body, String(response.getHeader('Link') ?? '')) };
+}

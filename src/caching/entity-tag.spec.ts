@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { entityTag, namesEntityTag } from './entity-tag.js';
+
+const text = fc.string({ unit: 'binary' });
+
+describe('an entity tag', () => {
+  it('is strong, and the same only for the same body and link', () => {
+    fc.assert(
+      fc.property(text, text, text, text, (body, link, otherBody, otherLink) => {
+        const tag = entityTag(body, link);
+        expect(tag).toMatch(/^"[\w-]{22}"$/);
+        expect(entityTag(body, link)).toBe(tag);
+        fc.pre(!link.includes('\n') && !otherLink.includes('\n'));
+        const same = Buffer.from(`${body}${link}`).equals(Buffer.from(`${otherBody}${otherLink}`));
+        if (!same) expect(entityTag(otherBody, otherLink)).not.toBe(tag);
+      }),
+    );
+  });
+});
+
+describe('If-None-Match', () => {
+  it.each([
+    ['"a"', true],
+    ['W/"a"', true],
+    ['"b", "a"', true],
+    ['"b",W/"a","c"', true],
+    ['*', true],
+    [' * ', true],
+    ['"b"', false],
+    ['a', false],
+    ['""', false],
+    ['"a', false],
+    ['"A"', false],
+    ['', false],
+    ['W/"a" , W/"b"', true],
+    [',, "b" ,, "a" ,', true],
+    ['"b","a"', true],
+    ['x"a"', false],
+    ['"a"x', false],
+    ['"a" "b"', false],
+    ['"a";q=1', false],
+    ['"a", b', false],
+    ['b, "a"', false],
+    ['"a", "b', false],
+    ['w/"a"', false],
+    ['W/ "a"', false],
+    ['W/', false],
+    ['"a", *', false],
+    ['*, "a"', false],
+    ['"b, "a"', false],
+    ['"b ", "a"', false],
+    ['"b,", "a"', true],
+    ['"b\\", "a"', true],
+    ["'a'", false],
+  ])('%s names "a": %s', (header, expected) => {
+    expect(namesEntityTag(header, '"a"')).toBe(expected);
+  });
+
+  it('of well-formed tags names each of them and no other', () => {
+    const opaque = fc.stringMatching(/^[!#-~\u0080-\u00ff]{0,5}$/);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.boolean(), opaque, fc.stringMatching(/^[ \t]{0,2},[ \t,]{0,2}$/))),
+        opaque,
+        (tags, other) => {
+          const header = tags.map(([isWeak, tag, comma]) => `${isWeak ? 'W/' : ''}"${tag}"${comma}`).join('');
+          for (const [, tag] of tags) expect(namesEntityTag(header, `"${tag}"`)).toBe(true);
+          const isNamed = tags.some(([, tag]) => tag === other);
+          expect(namesEntityTag(header, `"${other}"`)).toBe(isNamed);
+        },
+      ),
+    );
+  });
+
+  it.each(['"', '"a', '"a",', ',', ' ', 'W/', '"a" ', '* '])(
+    'of 16 KiB of %s is read in a moment',
+    (part) => {
+      const header = part.repeat(16_384 / part.length);
+      // Processor time: other processes may want the machine too.
+      const begin = process.cpuUsage();
+      for (let run = 0; run < 10; run += 1) namesEntityTag(header, '"b"');
+      expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(500);
+    },
+  );
+});

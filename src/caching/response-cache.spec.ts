@@ -1,0 +1,98 @@
+import { describe, expect, it, vi } from 'vitest';
+import { OwnWrites } from '../database/data-version.js';
+import { type Answer, AnswerMemory } from './response-cache.js';
+
+const answer = (body: string, tag: string | undefined = '"tag"'): Answer => ({ body, headers: [], tag });
+
+/** An operation that answers when it is told to. */
+function pending() {
+  let resolve!: (found: Answer) => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<Answer>((...settle) => ([resolve, reject] = settle));
+  return { operation: vi.fn<() => Promise<Answer>>(() => promise), resolve, reject };
+}
+
+describe('an answer', () => {
+  it('is remembered until something is committed', async () => {
+    const state = new OwnWrites();
+    const memory = new AnswerMemory(state);
+    const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve(answer('a')));
+    await memory.answer('/a', operation);
+    expect((await memory.answer('/a', operation)).body).toBe('a');
+    expect(operation).toHaveBeenCalledTimes(1);
+    state.note();
+    await memory.answer('/a', operation);
+    expect(operation).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not remembered when something was committed while it was read', async () => {
+    const state = new OwnWrites();
+    const memory = new AnswerMemory(state);
+    const { operation, resolve } = pending();
+    const first = memory.answer('/a', operation);
+    state.note();
+    resolve(answer('old'));
+    expect((await first).body).toBe('old');
+    expect((await memory.answer('/a', () => Promise.resolve(answer('new')))).body).toBe('new');
+  });
+
+  it('without a tag is not remembered', async () => {
+    const memory = new AnswerMemory(new OwnWrites());
+    const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve({ ...answer('a'), tag: undefined }));
+    await memory.answer('/a', operation);
+    await memory.answer('/a', operation);
+    expect(operation).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['too many', 2_001, 1],
+    ['too large', 20, 1_048_576],
+  ])('is forgotten when there are %s, the first one first', async (_, count, characters) => {
+    const memory = new AnswerMemory(new OwnWrites());
+    const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
+    const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
+    for (let index = 0; index < count; index += 1) await ask(index);
+    operation.mockClear();
+    await ask(count - 1);
+    expect(operation).not.toHaveBeenCalled();
+    await ask(0);
+    expect(operation).toHaveBeenCalledOnce();
+  });
+});
+
+describe('requests that ask the same at the same time', () => {
+  it('share one read', async () => {
+    const memory = new AnswerMemory(new OwnWrites());
+    const { operation, resolve } = pending();
+    const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
+    resolve(answer('a'));
+    expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(['a', 'a', 'a', 'a', 'a']);
+    expect(operation).toHaveBeenCalledOnce();
+  });
+
+  it('do not share one that began before a commit that the later must see', async () => {
+    const state = new OwnWrites();
+    const memory = new AnswerMemory(state);
+    const { operation, resolve } = pending();
+    const before = memory.answer('/a', operation);
+    state.note();
+    const after = memory.answer('/a', () => Promise.resolve(answer('new')));
+    resolve(answer('old'));
+    expect([(await before).body, (await after).body]).toEqual(['old', 'new']);
+  });
+
+  it('do not share a failure, nor what is not to be remembered', async () => {
+    const memory = new AnswerMemory(new OwnWrites());
+    const failing = pending();
+    const first = memory.answer('/a', failing.operation);
+    const second = memory.answer('/a', () => Promise.resolve(answer('own')));
+    failing.reject(new Error('broken'));
+    await expect(first).rejects.toThrow('broken');
+    expect((await second).body).toBe('own');
+    const untagged = pending();
+    const third = memory.answer('/b', untagged.operation);
+    const fourth = memory.answer('/b', () => Promise.resolve(answer('own')));
+    untagged.resolve({ ...answer('other'), tag: undefined });
+    expect([(await third).body, (await fourth).body]).toEqual(['other', 'own']);
+  });
+});

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { CommittedState, type RememberedKind } from './data-version.js';
+import { Transactions } from './transactions.js';
+
+/** What a declared commit is made with. */
+export interface CommittingDatabase {
+  readonly dataSource: DataSource;
+  readonly committed: CommittedState;
+  readonly transactions: Transactions;
+}
+
+/**
+ * Runs writes in one transaction whose commit changes only these kinds of what is remembered. They must write something:
+ * SQLite commits nothing when every page is left as it was, and the commit that is waited for would be somebody else's.
+ * The transaction is never a part of the caller's: await it in none.
+ */
+export function commitDeclared<T>(
+  database: CommittingDatabase,
+  changes: readonly RememberedKind[],
+  writes: (manager: EntityManager) => Promise<T>,
+): Promise<T> {
+  return database.transactions.outside(() => commit(database, changes, writes));
+}
+
+async function commit<T>(
+  { dataSource, committed }: CommittingDatabase,
+  changes: readonly RememberedKind[],
+  writes: (manager: EntityManager) => Promise<T>,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    const result = await writes(runner.manager);
+    committed.expectCommit(changes);
+    await runner.commitTransaction();
+    committed.confirmCommit();
+    return result;
+  } catch (error) {
+    // Before the rollback: it frees the lock, and somebody else may commit next.
+    committed.withdraw();
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  } finally {
+    committed.withdraw();
+    await runner.release();
+  }
+}
+
+/**
+ * Writes what is never remembered: counters and last uses, every second. Were they taken for changes, what is remembered
+ * of the catalogue would be void every second.
+ */
+@Injectable()
+export class QuietWrites {
+  constructor(
+    readonly dataSource: DataSource,
+    readonly committed: CommittedState,
+    readonly transactions: Transactions,
+  ) {}
+
+  /** Runs writes in one transaction that does not count as a change. Await it in no other transaction. */
+  run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return commitDeclared(this, [], async (manager) => {
+      const result = await writes(manager);
+      await this.touch(manager);
+      return result;
+    });
+  }
+
+  /** Makes sure that there is something to commit. Nothing else uses the user version. */
+  private async touch(manager: EntityManager): Promise<void> {
+    if (this.dataSource.options.type !== 'sqlite') return;
+    const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');
+    await manager.query(`PRAGMA user_version = ${((row?.user_version ?? 0) + 1) % 2 ** 31}`);
+  }
+}

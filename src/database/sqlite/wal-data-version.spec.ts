@@ -1,0 +1,237 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { endianness } from 'node:os';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { emptyFolder } from '../../../test/support/service-process.js';
+import type { RememberedKind } from '../data-version.js';
+import type { DatabaseFiles } from './database-files.js';
+import { WalIndex, WalIndexState } from './wal-data-version.js';
+
+/** What an index holds: the counters of both copies of the header, and something else in both. */
+interface Header {
+  readonly counter: number;
+  readonly second?: number;
+  readonly mark?: number;
+}
+
+function bytesOf({ counter, second = counter, mark = 0 }: Header): Buffer {
+  const bytes = Buffer.alloc(136);
+  for (const [copy, value] of [counter, second].entries()) {
+    const at = copy * 48;
+    if (endianness() === 'LE') bytes.writeUInt32LE(value, at + 8);
+    else bytes.writeUInt32BE(value, at + 8);
+    bytes.writeUInt8(mark, at + 16);
+  }
+  return bytes;
+}
+
+/** The state of a file whose WAL index the test writes in SQLite's place; its counter stands at 7. */
+async function open() {
+  const folder = await emptyFolder();
+  onTestFinished(() => folder.remove());
+  const path = join(folder.path, 'a.sqlite-shm');
+  const put = (header: Header) => writeFile(path, bytesOf(header));
+  await put({ counter: 7 });
+  const files = { fault: undefined as string | undefined };
+  const state = new WalIndexState(files as unknown as DatabaseFiles);
+  state.watch(new WalIndex(path));
+  const current = () => [state.current('answers'), state.current('keys')];
+  /** Commits what is declared to change these kinds, after which the index holds a header. */
+  const commit = async (changes: readonly RememberedKind[], header: Header) => {
+    state.expectCommit(changes);
+    await put(header);
+    state.confirmCommit();
+    state.withdraw();
+  };
+  /** Which kinds are another state after some work. */
+  const changedBy = async (work: () => Promise<void>) => {
+    const before = current();
+    await work();
+    const after = current();
+    return (['answers', 'keys'] as const).filter((_, kind) => before[kind] !== after[kind]);
+  };
+  return { path, put, files, state, current, commit, changedBy };
+}
+
+const proven = async () => {
+  const opened = await open();
+  await opened.commit([], { counter: 8 });
+  return opened;
+};
+
+const UNKNOWN = [undefined, undefined];
+
+describe('the state of a WAL index', () => {
+  it('is unknown until a commit of our own has moved it', async () => {
+    const { put, current, commit } = await open();
+    expect(current()).toEqual(UNKNOWN);
+    await put({ counter: 8 });
+    expect(current()).toEqual(UNKNOWN);
+    await commit([], { counter: 9 });
+    expect(current()).toEqual([expect.any(Number), expect.any(Number)]);
+  });
+
+  it.each<[readonly RememberedKind[]]>([[[]], [['answers']], [['keys']], [['answers', 'keys']]])(
+    'changes for what a commit of ours is declared to change alone: %o',
+    async (changes) => {
+      const { commit, changedBy } = await proven();
+      expect(await changedBy(() => commit(changes, { counter: 9 }))).toEqual(changes);
+      expect(await changedBy(() => commit(changes, { counter: 10 }))).toEqual(changes);
+    },
+  );
+
+  it.each<[string, Header]>([
+    ['somebody else commits', { counter: 9 }],
+    ['the counter is another without being the next', { counter: 3 }],
+    ['anything else in the header changes', { counter: 8, mark: 1 }],
+    ['one copy is written and the other is not', { counter: 8, second: 9 }],
+  ])('changes for everything when %s and nothing is declared', async (_, header) => {
+    const { put, changedBy } = await proven();
+    expect(await changedBy(() => put(header))).toEqual(['answers', 'keys']);
+  });
+
+  it.each<[string, Header]>([
+    ['two commits are seen where one was declared', { counter: 10 }],
+    ['the counter goes back', { counter: 7 }],
+    ['the header changes and its counter does not', { counter: 8, mark: 1 }],
+    ['both copies do not tell the same', { counter: 9, second: 8 }],
+  ])('changes for everything when a commit is declared and %s', async (_, header) => {
+    const { put, state, changedBy } = await proven();
+    state.expectCommit([]);
+    expect(await changedBy(() => put(header))).toEqual(['answers', 'keys']);
+  });
+
+  it('changes for everything when another commit comes before the declared one, and after it', async () => {
+    const { put, state, changedBy } = await proven();
+    state.expectCommit([]);
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
+    state.withdraw();
+    expect(await changedBy(() => put({ counter: 11 }))).toEqual(['answers', 'keys']);
+  });
+
+  it('counts what was committed before a declaration is taken back as declared, and nothing after', async () => {
+    const { put, state, changedBy } = await proven();
+    const declared = async () => {
+      state.expectCommit(['keys']);
+      await put({ counter: 9 });
+      state.withdraw();
+    };
+    expect(await changedBy(declared)).toEqual(['keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
+  });
+
+  it('changes for everything when a declaration was taken back and somebody else makes the next commit', async () => {
+    const { put, state, changedBy } = await proven();
+    state.expectCommit([]);
+    state.withdraw();
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['answers', 'keys']);
+  });
+
+  it('changes for everything when the declared counter comes late, behind another', async () => {
+    const { put, state, changedBy } = await proven();
+    state.expectCommit([]);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['answers', 'keys']);
+  });
+
+  it('is another one after each of many changes, and the same when asked again', async () => {
+    const { put, current } = await proven();
+    const seen = new Set<string>();
+    for (let counter = 9; counter < 30; counter += 1) {
+      await put({ counter });
+      expect(current()).toEqual(current());
+      seen.add(String(current()));
+    }
+    expect(seen.size).toBe(21);
+  });
+});
+
+describe('an index that does not tell', () => {
+  it('of a commit of ours is believed no more, and says so once', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => warn.mockRestore());
+    await proven();
+    expect(warn).not.toHaveBeenCalled();
+    const { commit, current } = await open();
+    await commit([], { counter: 7 });
+    expect(current()).toEqual(UNKNOWN);
+    expect(warn.mock.calls.map(([line]) => String(line))).toEqual([
+      expect.stringMatching(/did not change with a commit .* Restart the service/),
+    ]);
+    for (const counter of [8, 8, 9]) await commit([], { counter });
+    expect(current()).toEqual(UNKNOWN);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('is no fault when nothing was declared', async () => {
+    const { state, commit, current } = await open();
+    state.confirmCommit();
+    await commit([], { counter: 8 });
+    expect(current()).not.toEqual(UNKNOWN);
+  });
+
+  it('because the files are gone or replaced is unknown while they are', async () => {
+    const { files, current } = await proven();
+    const before = current();
+    files.fault = 'gone';
+    expect(current()).toEqual(UNKNOWN);
+    files.fault = undefined;
+    expect(current()).toEqual(before);
+  });
+
+  it('because it is cut short is unknown until it is whole', async () => {
+    const { path, put, current } = await proven();
+    const before = current();
+    await writeFile(path, 'cut short');
+    expect(current()).toEqual(UNKNOWN);
+    await put({ counter: 8 });
+    expect(current()[0]).toBeTypeOf('number');
+    expect(before).not.toEqual(UNKNOWN);
+  });
+
+  it('is begun anew with another index: what was remembered before is void', async () => {
+    const { path, state, current, commit } = await proven();
+    const before = current();
+    state.watch(new WalIndex(path));
+    expect(current()).toEqual(UNKNOWN);
+    await commit([], { counter: 9 });
+    const after = current();
+    for (const kind of [0, 1]) expect([undefined, before[kind]]).not.toContain(after[kind]);
+  });
+
+  it('can be read by nobody watches nothing', () => {
+    const state = new WalIndexState({ fault: undefined } as unknown as DatabaseFiles);
+    state.expectCommit([]);
+    state.confirmCommit();
+    state.withdraw();
+    expect(state.current('keys')).toBeUndefined();
+  });
+});
+
+describe('reading a WAL index', () => {
+  it('is tried again until it can be read, with one line when it cannot and one when it can', async () => {
+    const lines: string[] = [];
+    for (const level of ['log', 'warn'] as const) {
+      const spy = vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => {
+        lines.push(`${level}: ${String(line)}`);
+      });
+      onTestFinished(() => spy.mockRestore());
+    }
+    const { path, put } = await open();
+    await rm(path);
+    const index = new WalIndex(path);
+    const into = Buffer.alloc(96);
+    expect([index.read(into), lines.length]).toEqual([false, 1]);
+    expect(index.read(into)).toBe(false);
+    expect(lines).toEqual([expect.stringMatching(/^warn: .*a\.sqlite-shm cannot be read \(.*ENOENT/)]);
+    await put({ counter: 5 });
+    expect([index.read(into), index.read(into)]).toEqual([true, true]);
+    expect(into).toEqual(bytesOf({ counter: 5 }).subarray(0, 96));
+    expect(lines.slice(1)).toEqual([expect.stringMatching(/^log: .*a\.sqlite-shm is read again/)]);
+    await writeFile(path, 'cut short');
+    expect(index.read(into)).toBe(false);
+    expect(lines).toHaveLength(2);
+  });
+});

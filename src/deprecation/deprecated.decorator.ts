@@ -1,0 +1,34 @@
+import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+
+/** When an operation was deprecated, when it goes, and where its replacement is told. */
+export interface Deprecation {
+  /** Instant from which it is deprecated, in ms since the Unix epoch (RFC 9745 `Deprecation`). */
+  readonly since: number;
+  /** Instant from which it answers 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
+  readonly sunset: number;
+  /** What to call instead, such as `GET /v1/pets?status=…`; the description and the 410 name it. */
+  readonly replacement: string;
+  /** Address of the page that names the replacement (`Link` with rel `deprecation`). */
+  readonly link: string;
+}
+
+/** Metadata key of `@Deprecated()`. */
+export const DEPRECATION = 'petstore:deprecation';
+/** OpenAPI extension with the removal instant of a deprecated operation. */
+export const SUNSET_EXTENSION = 'x-sunset';
+/** OpenAPI extension that is true once the instant has passed: the operation answers 410 alone. */
+export const REMOVED_EXTENSION = 'x-removed';
+/** OpenAPI extension that carries a Deprecation to the document's making; it is not published. */
+export const DEPRECATION_EXTENSION = 'x-deprecation';
+
+/**
+ * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
+ * `petstore usage` tells which clients still call it, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
+ */
+export function Deprecated(deprecation: Deprecation): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(DEPRECATION, deprecation),
+    ApiExtension(DEPRECATION_EXTENSION, deprecation),
+  );
+}

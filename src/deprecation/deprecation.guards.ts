@@ -1,0 +1,107 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { DeprecatedCallsService } from '../accounts/deprecated-calls.service.js';
+import { callerOf } from '../auth/caller.js';
+import { Clock } from '../clock.js';
+import { Settings } from '../config/settings.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { HandlerMetadata } from '../handler-metadata.js';
+import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { Metrics } from '../metrics/metrics.js';
+import { routeTemplateOf } from '../metrics/response-status.js';
+import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
+
+/** When the operation really goes, in ms since the epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
+export function effectiveSunset(
+  deprecation: Deprecation,
+  settings: Pick<Settings, 'sunsetNotBefore'>,
+): number {
+  return Math.max(deprecation.sunset, settings.sunsetNotBefore);
+}
+
+/** Announces deprecated operations, counts who still calls them, and refuses them from their sunset on. */
+@Injectable()
+export class DeprecationService {
+  private readonly calls;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly byClient: DeprecatedCallsService,
+    metrics: Metrics,
+  ) {
+    this.calls = metrics.counter(
+      'petstore_deprecated_requests_total',
+      'Calls of deprecated operations; `petstore usage list --deprecated` tells by whom.',
+      // Not by client: there may be a hundred thousand.
+      ['method', 'route'],
+    );
+  }
+
+  /** Sets `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the replacement. */
+  announce(deprecation: Deprecation, response: Response): void {
+    response.setHeader('Deprecation', `@${Math.floor(deprecation.since / 1000)}`);
+    response.setHeader('Sunset', new Date(effectiveSunset(deprecation, this.settings)).toUTCString());
+    // Nobody has set a Link before: announcing is the first thing that is done.
+    response.setHeader('Link', `<${deprecation.link}>; rel="deprecation"; type="text/html"`);
+  }
+
+  /** Counts the call; throws operation_removed from the sunset on. */
+  admit(deprecation: Deprecation, request: Request): void {
+    const { method } = request;
+    const route = routeTemplateOf(request);
+    this.calls.inc({ method, route });
+    const clientId = callerOf(request)?.clientId;
+    if (clientId !== undefined) this.byClient.note(clientId, `${method} ${route}`);
+    const sunset = effectiveSunset(deprecation, this.settings);
+    if (this.clock.now() < sunset) return;
+    throw new ApiError(HTTP_ERRORS.operation_removed, {
+      params: { date: new Date(sunset).toISOString().slice(0, 10), replacement: deprecation.replacement },
+    });
+  }
+}
+
+/** Announces a deprecation on every response; it is the first guard, so that refusals carry it too. */
+@Injectable()
+export class DeprecationHeadersGuard implements CanActivate {
+  private readonly deprecation;
+
+  constructor(
+    private readonly deprecations: DeprecationService,
+    reflector: Reflector,
+  ) {
+    this.deprecation = new HandlerMetadata(([handler]) =>
+      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
+    );
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const deprecation = this.deprecation.of(context);
+    if (deprecation) this.deprecations.announce(deprecation, context.switchToHttp().getResponse<Response>());
+    return true;
+  }
+}
+
+/** Counts who still calls a deprecated operation, and refuses it from its sunset on. */
+@Injectable()
+export class SunsetInterceptor extends PromisedInterceptor {
+  private readonly deprecation;
+
+  constructor(
+    private readonly deprecations: DeprecationService,
+    reflector: Reflector,
+  ) {
+    super();
+    this.deprecation = new HandlerMetadata(([handler]) =>
+      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
+    );
+  }
+
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const deprecation = this.deprecation.of(context);
+    if (deprecation) this.deprecations.admit(deprecation, context.switchToHttp().getRequest<Request>());
+    return next();
+  }
+}

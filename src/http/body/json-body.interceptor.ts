@@ -1,0 +1,63 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Settings } from '../../config/settings.js';
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { announcesBody } from '../adapter/unread-body.js';
+import { PromisedInterceptor } from '../async.interceptor.js';
+import { isJsonInUtf8 } from '../media-type.js';
+import { readBody } from './body-reader.js';
+import { parseExactJsonIfAny } from './exact-json.js';
+
+const BODY_BYTES = Symbol('body bytes');
+
+type RequestWithBytes = Request & { [BODY_BYTES]?: Buffer };
+
+/** The body of a request as sent, once it has been read; empty without one. */
+export function bodyBytesOf(request: Request): Buffer {
+  return (request as RequestWithBytes)[BODY_BYTES] ?? Buffer.alloc(0);
+}
+
+/** Throws for anything else. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Reads and parses the JSON body. It is an interceptor because those run behind the guards: a caller without
+ * a valid key, quota or scope never gets a body parsed.
+ */
+@Injectable()
+export class JsonBodyInterceptor extends PromisedInterceptor {
+  constructor(private readonly settings: Settings) {
+    super();
+  }
+
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    if (!BODILESS.has(request.method) && announcesBody(request)) {
+      request.body = await this.parse(request, http.getResponse<Response>());
+    }
+    return next();
+  }
+
+  private async parse(request: Request, response: Response): Promise<unknown> {
+    const { 'content-type': type, 'content-length': length } = request.headers;
+    const isJson = isJsonInUtf8(type);
+    // Chunks may turn out to hold no body at all, which needs no type.
+    if (!isJson && length !== undefined) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
+    const bytes = await readBody(request, response, this.settings.bodyLimitBytes);
+    if (!isJson && bytes.length > 0) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
+    (request as RequestWithBytes)[BODY_BYTES] = bytes;
+    try {
+      return parseExactJsonIfAny(UTF8.decode(bytes));
+    } catch (error) {
+      throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: reasonOf(error) }, cause: error });
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return error.message.replace(/\.$/, '');
+  return 'it is not UTF-8';
+}

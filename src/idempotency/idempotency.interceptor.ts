@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { DataSource } from 'typeorm';
+import { callerOf } from '../auth/caller.js';
+import { GroupedInserts } from '../database/grouped-inserts.js';
+import { SingleStatements } from '../database/single-statements.js';
+import { Transactions } from '../database/transactions.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { HandlerMetadata } from '../handler-metadata.js';
+import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { writeExactJson } from '../http/body/exact-json.js';
+import { bodyBytesOf } from '../http/body/json-body.interceptor.js';
+import { setUnit, withTransaction } from './current-unit.js';
+import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
+import { IDEMPOTENT } from './idempotent.decorator.js';
+
+/** What an `Idempotency-Key` may be, as JSON Schema has it: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY_FORM = { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' } as const;
+
+const ALLOWED = new RegExp(IDEMPOTENCY_KEY_FORM.pattern);
+
+/** The `Idempotency-Key` of a request; undefined without one. Throws validation_failed when it is malformed. */
+export function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  const { maxLength } = IDEMPOTENCY_KEY_FORM;
+  if (typeof key === 'string' && key.length <= maxLength && ALLOWED.test(key)) return key;
+  const message = 'This must have 1 to 255 visible ASCII characters, such as a UUID.';
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'Idempotency-Key', code: 'malformed_key', message }],
+  });
+}
+
+/** What tells two requests with one key apart: SHA-256 of method, target and body as sent. */
+export function requestDigest(request: Request): string {
+  return createHash('sha256')
+    .update(`${request.method} ${request.originalUrl}\n`)
+    .update(bodyBytesOf(request))
+    .digest('hex');
+}
+
+/** A request that is to be carried out once. */
+interface Once {
+  readonly clientId: string;
+  readonly key: string;
+  readonly digest: string;
+}
+
+/** Thrown at the first statement of a handler when another process has answered its request meanwhile. */
+class AnsweredMeanwhile extends Error {}
+
+/**
+ * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same.
+ * It stands outside of what writes the response, whose text it keeps.
+ */
+@Injectable()
+export class IdempotencyInterceptor extends PromisedInterceptor {
+  private readonly inProgress = new Set<string>();
+  private readonly isIdempotent;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
+    private readonly store: IdempotencyStore,
+    reflector: Reflector,
+    private readonly inserts: GroupedInserts,
+  ) {
+    super();
+    this.isIdempotent = new HandlerMetadata(([handler]) =>
+      reflector.get<boolean | undefined>(IDEMPOTENT, handler),
+    );
+  }
+
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    if (!this.isIdempotent.of(context)) return next();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const key = idempotencyKeyOf(request);
+    if (key === undefined) {
+      setUnit(request, new SingleStatements(this.dataSource.manager, this.inserts));
+      return next();
+    }
+    const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
+    const response = http.getResponse<Response>();
+    const name = `${context.getClass().name}.${context.getHandler().name}`;
+    return (
+      (await this.replay(once, response)) ??
+      (await this.carryOut(once, response, () => this.inTransaction(name, once, request, response, next)))
+    );
+  }
+
+  private async carryOut(once: Once, response: Response, work: () => Promise<string>): Promise<string> {
+    const name = `${once.clientId} ${once.key}`;
+    if (this.inProgress.has(name)) {
+      throw new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
+    }
+    this.inProgress.add(name);
+    const before = new Set(response.getHeaderNames());
+    try {
+      return await work();
+    } catch (error) {
+      // Another process may have carried it out meanwhile; then nothing of ours is committed.
+      const kept = await this.store.find(once.clientId, once.key).catch(() => undefined);
+      if (!kept) throw error;
+      for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
+      return answerWith(kept, once, response);
+    } finally {
+      this.inProgress.delete(name);
+    }
+  }
+
+  private inTransaction(
+    name: string,
+    once: Once,
+    request: Request,
+    response: Response,
+    next: () => Promise<unknown>,
+  ): Promise<string> {
+    const first = async (): Promise<void> => {
+      if (await this.store.find(once.clientId, once.key)) throw new AnsweredMeanwhile();
+    };
+    return this.transactions.unit({ name, first }, async (unit) => {
+      setUnit(request, unit);
+      const before = new Set(response.getHeaderNames());
+      const text = textOf(await withTransaction(unit, next));
+      const added = response.getHeaderNames().filter((header) => !before.has(header));
+      const headers = Object.fromEntries(added.map((header) => [header, String(response.getHeader(header))]));
+      await this.store.keep(unit.manager, { ...once, status: response.statusCode, headers, body: text });
+      return text;
+    });
+  }
+
+  private async replay(once: Once, response: Response): Promise<string | undefined> {
+    const kept = await this.store.find(once.clientId, once.key);
+    return kept && answerWith(kept, once, response);
+  }
+}
+
+/** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
+function textOf(body: unknown): string {
+  if (body === undefined || body === null) return '';
+  if (typeof body === 'object') throw new Error('A stream cannot be kept for an Idempotency-Key.');
+  return typeof body === 'string' ? body : writeExactJson(body);
+}
+
+/** Answers as before; throws idempotency_key_reused when the request is another one than before. */
+function answerWith(kept: KeptAnswer, { digest }: Once, response: Response): string {
+  if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
+  response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
+  for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
+  return kept.body;
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, LessThanOrEqual } from 'typeorm';
+import { Clock } from '../clock.js';
+import { JsonReader } from '../database/json-reader.js';
+import { Sweeper } from '../database/sweeper.js';
+import { IdempotencyEntry } from './idempotency-entry.entity.js';
+
+/** How long an answer is kept, in milliseconds. */
+const KEPT_MS = 24 * 3_600_000;
+/** By how much the clocks of two instances may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
+  WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
+
+/** What is answered to a repetition, and what tells whether it is one. */
+export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
+
+/**
+ * Keeps the answers of requests with an `Idempotency-Key`, for 24 hours by the clock of the machine. After a clock was put
+ * back an answer is kept longer by as much, at most until an hour and 24 hours from then.
+ */
+@Injectable()
+export class IdempotencyStore {
+  constructor(
+    private readonly reader: JsonReader,
+    private readonly clock: Clock,
+    sweeper: Sweeper,
+  ) {
+    const entity = IdempotencyEntry;
+    sweeper.add(
+      { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }) },
+      {
+        entity,
+        // Written by a clock that was wrong: to delete them would carry out again what is repeated.
+        where: 'created_at > :ahead',
+        parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
+        set: (now) => ({ createdAt: isoOf(now) }),
+      },
+    );
+  }
+
+  /** The answer kept for a client's key; undefined when there is none, or it is too old to count. */
+  async find(clientId: string, key: string): Promise<KeptAnswer | undefined> {
+    const row = await this.reader.first(FIND, [clientId, key, this.oldest()]);
+    return (
+      row && {
+        digest: String(row['digest']),
+        status: Number(row['status']),
+        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+        body: String(row['body']),
+      }
+    );
+  }
+
+  /** Keeps an answer, in the transaction of what it answers. Fails when another process has kept one meanwhile. */
+  async keep(manager: EntityManager, answer: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
+    const { clientId, key } = answer;
+    await manager.delete(IdempotencyEntry, { clientId, key, createdAt: LessThanOrEqual(this.oldest()) });
+    await manager.insert(IdempotencyEntry, {
+      ...answer,
+      createdAt: isoOf(this.clock.now()),
+    });
+  }
+
+  private oldest(): string {
+    return isoOf(this.clock.now() - KEPT_MS);
+  }
+}
+
+function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,93 @@
+import { type ArgumentMetadata, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { Request } from 'express';
+import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { HandlerMetadata } from '../handler-metadata.js';
+import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
+
+/**
+ * Completes the refusal of invalid values. Whatever is validated, be it an argument of the handler or a header, refuses by
+ * itself, and the first one ends the request; here the other arguments are validated too, so that the client hears of every
+ * fault at once. Costs nothing while there is none.
+ */
+@Injectable()
+export class EveryFaultInterceptor extends PromisedInterceptor {
+  private readonly pipe = new ValidationPipe();
+  private readonly argumentsOf = new HandlerMetadata(([handler, controller]) =>
+    validatedArguments(controller as Type, handler),
+  );
+
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return await next();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== HTTP_ERRORS.validation_failed.code) throw error;
+      throw await this.completed(error, context);
+    }
+  }
+
+  private async completed(error: ApiError, context: ExecutionContext): Promise<ApiError> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const faults = [...error.faults];
+    for (const argument of this.argumentsOf.of(context)) {
+      const isKnown = error instanceof InvalidArgument && isSame(error.argument, argument);
+      if (!isKnown) faults.push(...(await this.faultsOf(argument, request)));
+    }
+    if (faults.length === error.faults.length) return error;
+    return new ApiError(HTTP_ERRORS.validation_failed, { details: faults, headers: error.headers });
+  }
+
+  private async faultsOf(argument: ArgumentMetadata, request: Request): Promise<readonly FaultDetail[]> {
+    try {
+      await this.pipe.transform(valueOf(argument, request), argument);
+      return [];
+    } catch (error) {
+      if (error instanceof InvalidArgument) return error.faults;
+      throw error;
+    }
+  }
+}
+
+const VALIDATED: ReadonlyMap<RouteParamtypes, ArgumentMetadata['type']> = new Map([
+  [RouteParamtypes.PARAM, 'param'],
+  [RouteParamtypes.QUERY, 'query'],
+  [RouteParamtypes.BODY, 'body'],
+]);
+
+/** The arguments of a handler that ValidationPipe alone sees, as Nest keeps them for itself. */
+function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
+  const method = nameOf(handler, controller.prototype as object);
+  if (method === undefined) return [];
+  const declared = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
+    string,
+    { index: number; data?: string; pipes?: unknown[]; schema?: unknown }
+  >;
+  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) ??
+    []) as Type[];
+  return Object.entries(declared).flatMap(([key, { index, data, pipes = [], schema }]) => {
+    const type = VALIDATED.get(Number(key.split(':', 1)[0]));
+    if (type === undefined || pipes.length > 0 || schema !== undefined) return [];
+    return [{ type, metatype: types[index], data }];
+  });
+}
+
+/** The name of a method, also of one that a controller inherits. */
+function nameOf(method: unknown, prototype: object | null): string | undefined {
+  if (prototype === null) return undefined;
+  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype));
+  const found = own.find(([, { value }]) => value === method);
+  return found?.[0] ?? nameOf(method, Object.getPrototypeOf(prototype) as object | null);
+}
+
+function isSame(one: ArgumentMetadata, other: ArgumentMetadata): boolean {
+  return one.type === other.type && one.data === other.data;
+}
+
+function valueOf({ type, data }: ArgumentMetadata, request: Request): unknown {
+  const source = (type === 'param' ? request.params : type === 'query' ? request.query : request.body) as
+    Readonly<Record<string, unknown>> | undefined;
+  return data === undefined ? source : source?.[data];
+}

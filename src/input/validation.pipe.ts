@@ -1,0 +1,144 @@
+import {
+  type ArgumentMetadata,
+  Injectable,
+  type PipeTransform,
+  type ValidationError,
+  ValidationPipe as NestValidationPipe,
+} from '@nestjs/common';
+import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { JsonDecimal } from '../http/body/exact-json.js';
+import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
+
+/**
+ * The same value with a plain number in place of every JsonDecimal, which are replaced where they stand: in arrays, in
+ * objects, and in instances that class-transformer made of them.
+ */
+export function plainNumbers(value: unknown): unknown {
+  if (value instanceof JsonDecimal) return value.valueOf();
+  if (typeof value !== 'object' || value === null) return value;
+  const pending: object[] = [value];
+  // What a transformation of an added module has made may refer to itself.
+  let seen: Set<object> | undefined;
+  for (let holder = pending.pop(); holder; holder = pending.pop()) {
+    if (ArrayBuffer.isView(holder)) continue;
+    for (const [name, member] of Object.entries(holder) as [string, unknown][]) {
+      if (typeof member !== 'object' || member === null) continue;
+      if (member instanceof JsonDecimal) {
+        (holder as Record<string, unknown>)[name] = member.valueOf();
+        continue;
+      }
+      seen ??= new Set([value]);
+      if (!seen.has(member)) pending.push(member);
+      seen.add(member);
+    }
+  }
+  return value;
+}
+
+/** The refusal of one argument of a handler, with every fault of it. */
+export class InvalidArgument extends ApiError {
+  constructor(
+    readonly argument: ArgumentMetadata,
+    faults: readonly FaultDetail[],
+  ) {
+    super(HTTP_ERRORS.validation_failed, { details: faults });
+  }
+}
+
+/** What class-validator has found in a value, before anybody knows which argument it is. */
+class Faults {
+  constructor(readonly errors: readonly ValidationError[]) {}
+}
+
+/** Nest's own pipe, which shows the rules plain numbers: the properties that ask for integers have seen the decimals. */
+class PlainNumbersPipe extends NestValidationPipe {
+  protected override validate(
+    ...[object, options]: Parameters<NestValidationPipe['validate']>
+  ): ReturnType<NestValidationPipe['validate']> {
+    plainNumbers(object);
+    return super.validate(object, options);
+  }
+}
+
+const exceptionFactory = (errors: ValidationError[]): Faults => new Faults(errors);
+
+/**
+ * Validates an argument of a handler and names every fault of it at once. In a body an unknown field is a fault, because a
+ * typing error in an optional field must not vanish; in a query it is ignored, unless it is a known one in another spelling.
+ */
+@Injectable()
+export class ValidationPipe implements PipeTransform {
+  private readonly body = new PlainNumbersPipe({
+    transform: true,
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    exceptionFactory,
+  });
+  private readonly parameters = new NestValidationPipe({
+    transform: true,
+    whitelist: true,
+    exceptionFactory,
+  });
+
+  /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
+  async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { type, metatype } = metadata;
+    if (type === 'query' && metatype && isDto(metatype) && typeof value === 'object' && value !== null)
+      return this.valid(this.parameters, value, metadata, misspelledParameters(value, metatype));
+    if (type !== 'body') return this.valid(this.parameters, value, metadata);
+    if (!metatype || !isDto(metatype)) return plainNumbers(await this.valid(this.body, value, metadata));
+    if (value === undefined) return this.withoutBody(metadata);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
+    const { declared, faults } = partKnownFields(value, metatype);
+    return this.valid(this.body, declared, metadata, faults);
+  }
+
+  /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
+  private async valid(
+    pipe: NestValidationPipe,
+    value: unknown,
+    metadata: ArgumentMetadata,
+    known: readonly FaultDetail[] = [],
+  ): Promise<unknown> {
+    let valid: unknown;
+    try {
+      valid = await pipe.transform(value, metadata);
+    } catch (error) {
+      if (!(error instanceof Faults)) throw error;
+      const found = error.errors.flatMap((fault) => detailsOf(fault));
+      throw new InvalidArgument(metadata, [...found, ...known]);
+    }
+    if (known.length > 0) throw new InvalidArgument(metadata, known);
+    return valid;
+  }
+
+  /** A body all of whose fields may be absent may be absent itself. */
+  private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
+    try {
+      return await this.valid(this.body, {}, metadata);
+    } catch (error) {
+      if (!(error instanceof InvalidArgument)) throw error;
+      throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });
+    }
+  }
+}
+
+const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };
+
+function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
+  const field = parent === '' ? error.property : `${parent}.${error.property}`;
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+    field,
+    code: slugOf(rule),
+    message,
+  }));
+  return [...own, ...(error.children ?? []).flatMap((child) => detailsOf(child, field))];
+}
+
+/** class-validator's own rules have camelCase names. */
+function slugOf(rule: string): string {
+  if (rule === 'whitelistValidation') return 'unknown_field';
+  return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,42 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { PageRequest, Position } from '../database/keyset-page.js';
+import { decodeCursor, encodeCursor, pageLinks } from './cursor.js';
+import type { PageQuery } from './page.query.js';
+
+/** Answers a list page by page: reads the cursor, and links to the next page when there is one. */
+export class Pager {
+  constructor(
+    private readonly request: Request,
+    private readonly response: Response,
+  ) {}
+
+  /** The entries of the page that the query asks for. Throws validation_failed for a broken or foreign cursor. */
+  async answer<T>(
+    query: PageQuery,
+    list: (page: PageRequest) => Promise<{ readonly items: T; readonly next?: Position }>,
+  ): Promise<T> {
+    const { limit, cursor, ...filter } = query;
+    const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${String(value)}`);
+    const name = [this.request.path, ...filters.toSorted()].join(' ');
+    const { items, next } = await list(
+      cursor === undefined ? { limit } : { limit, after: decodeCursor(cursor, name) },
+    );
+    if (next) this.response.append('Link', this.linksTo(encodeCursor(next, name), query));
+    return items;
+  }
+
+  /** Only what the list declares is in its query; the path is origin form, whatever the request line has before it. */
+  private linksTo(nextCursor: string, query: object): string {
+    const { path, originalUrl } = this.request;
+    const queryAt = originalUrl.indexOf('?');
+    const sent = queryAt === -1 ? '' : originalUrl.slice(queryAt + 1);
+    return pageLinks(path, sent, nextCursor, (parameter) => Object.hasOwn(query, parameter));
+  }
+}
+
+/** Handler parameter: the Pager of the request. */
+export const Paged = createParamDecorator((_: unknown, context: ExecutionContext): Pager => {
+  const http = context.switchToHttp();
+  return new Pager(http.getRequest<Request>(), http.getResponse<Response>());
+});
