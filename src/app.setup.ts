@@ -4,7 +4,7 @@ import { type ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application } from 'express';
 import { AppModule } from './app.module.js';
-import { AnswerMemory } from './caching/response-cache.js';
+import { ResponseCache } from './caching/response-cache.js';
 import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
@@ -80,7 +80,7 @@ export function setupApp(application: INestApplication): INestApplication {
   serveDocs(app);
   app.get(DirectRouter).standInFrontOf(app);
   guardConnections(app, settings);
-  app.get(AnswerMemory).rememberWhile(once(() => hasOnlyInterceptorsOfThePlatform(app)));
+  app.get(ResponseCache).enableWhile(once(() => hasOnlyInterceptorsOfThePlatform(app)));
   return app;
 }
 

@@ -1,11 +1,12 @@
 import { Global, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
-import { AnswerMemory } from './caching/response-cache.js';
+import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -69,6 +70,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     EventsModule,
     DatabaseModule,
     ThrottlingModule,
+    AccountsModule,
     AuthModule,
     AdminModule,
     HealthModule,
@@ -84,7 +86,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
-    AnswerMemory,
+    ResponseCache,
     DeprecationService,
     DirectRouter,
     RemovedOperations,
@@ -96,6 +98,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],
-  exports: [AuthModule, DatabaseModule, HealthModule],
+  exports: [AccountsModule, AuthModule, DatabaseModule, HealthModule],
 })
 export class PlatformModule {}

@@ -23,7 +23,7 @@ import { ApiErrors } from '../src/errors/api-errors.decorator.js';
 import { defineErrors } from '../src/errors/define-errors.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { describeRefusals } from './support/refusal-table.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 defineScopes({ 'toys:write': 'Keep toys.' });
 const TOYS_ERRORS = defineErrors({
@@ -134,37 +134,39 @@ class ToysController {
 @Module({ controllers: [ToysController] })
 class ToysModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [ToysModule], plan: 'pro' });
+  service = await TestService.open({ modules: [ToysModule], plan: 'pro' });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 describe('a module added to the service', () => {
   it('needs a key without asking for it', async () => {
-    expect((await store.request('GET', '/v1/toys', { key: null })).status).toBe(401);
+    expect((await service.request('GET', '/v1/toys', { key: null })).status).toBe(401);
   });
 
   it('answers bigint and fractions exactly', async () => {
-    expect((await store.request('GET', '/v1/toys')).text).toBe(
+    expect((await service.request('GET', '/v1/toys')).text).toBe(
       '{"biggest":9223372036854775807,"price":9.95}',
     );
   });
 
   it('has its values validated by stock decorators, every fault named', async () => {
-    const { status, body } = await store.request('POST', '/v1/toys', {
+    const { status, body } = await service.request('POST', '/v1/toys', {
       json: { maker: 'x', size: 1.5, color: 'red' },
     });
     expect(status).toBe(400);
     expect(
       body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
     ).toEqual(['maker is_email', 'size is_int', 'color unknown_field']);
-    const made = await store.request('POST', '/v1/toys', { json: { maker: 'a@b.example', size: 3 } });
+    const made = await service.request('POST', '/v1/toys', { json: { maker: 'a@b.example', size: 3 } });
     expect([made.status, made.body]).toEqual([201, { maker: 'a@b.example', size: 3 }]);
   });
 
   it('knows its caller', async () => {
-    expect((await store.request('GET', '/v1/toys/mine')).body).toMatchObject({ clientId: store.clientId });
+    expect((await service.request('GET', '/v1/toys/mine')).body).toMatchObject({
+      clientId: service.clientId,
+    });
   });
 
   it.each([
@@ -175,50 +177,50 @@ describe('a module added to the service', () => {
     ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
   ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
-    const { body, headers, text } = await store.request('GET', `/v1/toys/${path}`);
+    const { body, headers, text } = await service.request('GET', `/v1/toys/${path}`);
     expect(body).toEqual({ code, status, message: expect.stringMatching(message) });
     expect(text).not.toMatch(/secret|SELECT|passwd|10\.0\.0\.7/);
     expect(headers.has('retry-after')).toBe(status === 503);
   });
 
   it('keeps Nest’s own 404 apart from that of a route', async () => {
-    expect((await store.request('GET', '/nothing', { key: null })).body.code).toBe('route_not_found');
+    expect((await service.request('GET', '/nothing', { key: null })).body.code).toBe('route_not_found');
   });
 
   it('may answer something else than JSON, or nothing', async () => {
-    expect((await store.request('GET', '/v1/toys/text')).text).toBe('plain');
-    const nothing = await store.request('DELETE', '/v1/toys');
+    expect((await service.request('GET', '/v1/toys/text')).text).toBe('plain');
+    const nothing = await service.request('DELETE', '/v1/toys');
     expect([nothing.status, nothing.text]).toEqual([204, '']);
   });
 
   it('may open a route, which then counts for the address', async () => {
-    const { status, headers } = await store.request('GET', '/v1/toys/open', { key: null });
+    const { status, headers } = await service.request('GET', '/v1/toys/open', { key: null });
     expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
   });
 
   it('may set a limit of its own with @Throttle, beside the client’s day', async () => {
     const statuses = [];
     for (let sent = 0; sent < 3; sent += 1)
-      statuses.push((await store.request('GET', '/v1/toys/rare')).status);
+      statuses.push((await service.request('GET', '/v1/toys/rare')).status);
     expect(statuses).toEqual([200, 200, 429]);
-    const { headers } = await store.request('GET', '/v1/toys/rare');
+    const { headers } = await service.request('GET', '/v1/toys/rare');
     expect(headers.get('ratelimit-policy')).toBe('"minute";q=2;w=10, "day";q=10000;w=86400');
-    store.clock.advance(10_000);
-    expect((await store.request('GET', '/v1/toys/rare')).status).toBe(200);
+    service.clock.advance(10_000);
+    expect((await service.request('GET', '/v1/toys/rare')).status).toBe(200);
   });
 
   it('may leave a route uncounted with @SkipThrottle', async () => {
-    const before = (await store.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
-    const response = await fetch(`${store.url}/v1/toys/free`, {
-      headers: { authorization: `Bearer ${store.key}` },
+    const before = (await service.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
+    const response = await fetch(`${service.url}/v1/toys/free`, {
+      headers: { authorization: `Bearer ${service.key}` },
     });
     expect(response.status).toBe(200);
-    const after = (await store.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
+    const after = (await service.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
     expect(Number(before) - Number(after)).toBe(1);
   });
 
   it('stands in the document with everything that the chain does', () => {
-    const toys = store.document.paths['/toys'];
+    const toys = service.document.paths['/toys'];
     expect(Object.keys(toys?.get?.responses ?? {})).toEqual([
       '200',
       '304',

@@ -3,7 +3,7 @@ import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const ALL = ['admin', 'pets:read', 'pets:write'];
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -373,14 +373,14 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-async function open(): Promise<{ store: Store; adminKey: string }> {
-  const store = await Store.open();
-  onTestFinished(() => store.close());
-  const { key } = await store.issueKey({ scopes: ALL });
-  return { store, adminKey: key };
+async function open(): Promise<{ service: TestService; adminKey: string }> {
+  const service = await TestService.open();
+  onTestFinished(() => service.close());
+  const { key } = await service.issueKey({ scopes: ALL });
+  return { service, adminKey: key };
 }
 
-async function prepare({ app }: Store): Promise<Ids> {
+async function prepare({ app }: TestService): Promise<Ids> {
   const clients = app.get(ClientsService);
   const { id: client } = await clients.create({ name: 'Shop', plan: 'pro' }, SERVICE_ITSELF);
   const { id: big } = await clients.create(
@@ -395,13 +395,13 @@ async function prepare({ app }: Store): Promise<Ids> {
 
 describe('command line and HTTP do the same', () => {
   it.each(CASES)('%s', async (_, orders, expected) => {
-    const { store, adminKey } = await open();
+    const { service, adminKey } = await open();
     const faces = {
-      'command line': (order: Order) => onCommandLine(store, order),
-      HTTP: (order: Order) => overHttp(store, adminKey, order),
+      'command line': (order: Order) => onCommandLine(service, order),
+      HTTP: (order: Order) => overHttp(service, adminKey, order),
     };
     for (const [face, give] of Object.entries(faces)) {
-      const ids = await prepare(store);
+      const ids = await prepare(service);
       let outcome: Outcome | undefined;
       for (const order of orders(ids)) {
         expect(outcome?.done ?? true, `${face}: ${outcome?.reasons.join(' ')}`).toBe(true);
@@ -426,20 +426,20 @@ describe('command line and HTTP do the same', () => {
 
 describe('the scope admin', () => {
   it('is needed for every operation, and no key gets it by default', async () => {
-    const { store } = await open();
+    const { service } = await open();
     for (const path of ['clients', 'keys', 'usage', 'audit']) {
-      const { status, body } = await store.request('GET', `/admin/${path}`);
+      const { status, body } = await service.request('GET', `/admin/${path}`);
       expect([path, status, body.code]).toEqual([path, 403, 'insufficient_scope']);
     }
   });
 
   it('answers what no operation is to a key alone, and has the headers of every response', async () => {
-    const { store, adminKey } = await open();
-    expect((await store.request('GET', '/admin/nothing', { key: null })).status).toBe(401);
-    const { status, body, headers } = await store.request('GET', '/admin/nothing', { key: adminKey });
+    const { service, adminKey } = await open();
+    expect((await service.request('GET', '/admin/nothing', { key: null })).status).toBe(401);
+    const { status, body, headers } = await service.request('GET', '/admin/nothing', { key: adminKey });
     expect([status, body.code]).toEqual([404, 'route_not_found']);
     expect(headers.get('ratelimit')).toMatch(/^"minute";r=999;/);
-    const wrong = await store.request('PUT', '/admin/clients', { key: adminKey, json: {} });
+    const wrong = await service.request('PUT', '/admin/clients', { key: adminKey, json: {} });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
   });
 
@@ -448,23 +448,23 @@ describe('the scope admin', () => {
     ['issue by default', (ids: Ids) => post('/admin/keys', [], { clientId: ids.client })],
     ['rotate', (ids: Ids) => rotate(ids)],
   ])('cannot hand on what the key does not hold: %s', async (_, orderOf) => {
-    const { store } = await open();
-    const ids = await prepare(store);
-    const { key } = await store.issueKey({ scopes: ['admin'] });
+    const { service } = await open();
+    const ids = await prepare(service);
+    const { key } = await service.issueKey({ scopes: ['admin'] });
     const { method, path, json } = orderOf(ids);
-    const { status, body, headers } = await store.request(method, path, { key, json });
+    const { status, body, headers } = await service.request(method, path, { key, json });
     expect([status, body.code]).toEqual([403, 'scope_not_held']);
     expect(headers.get('www-authenticate')).toMatch(
       /^Bearer realm="petstore", error="insufficient_scope", scope="pets:/,
     );
-    const kept = await store.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
+    const kept = await service.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
     expect(kept.items).toHaveLength(1);
   });
 
   it('can hand itself on', async () => {
-    const { store, adminKey } = await open();
-    const json = { clientId: store.clientId, scopes: ['admin'] };
-    expect((await store.request('POST', '/admin/keys', { key: adminKey, json })).status).toBe(201);
+    const { service, adminKey } = await open();
+    const json = { clientId: service.clientId, scopes: ['admin'] };
+    expect((await service.request('POST', '/admin/keys', { key: adminKey, json })).status).toBe(201);
   });
 });
 
@@ -487,79 +487,79 @@ describe('the last key with the scope admin', () => {
   ];
 
   async function onlyAdmin() {
-    const store = await Store.open();
-    onTestFinished(() => store.close());
-    const { id, key } = await store.issueKey({ scopes: ALL });
-    return { store, id, key };
+    const service = await TestService.open();
+    onTestFinished(() => service.close());
+    const { id, key } = await service.issueKey({ scopes: ALL });
+    return { service, id, key };
   }
 
   it.each(operations)('does not end by accident: %s', async (_, orderOf) => {
-    const { store, id, key } = await onlyAdmin();
-    const order = orderOf(id, store.clientId);
-    for (const outcome of [await overHttp(store, key, order), await onCommandLine(store, order)]) {
+    const { service, id, key } = await onlyAdmin();
+    const order = orderOf(id, service.clientId);
+    for (const outcome of [await overHttp(service, key, order), await onCommandLine(service, order)]) {
       expect(outcome.reasons).toEqual([
         'Nothing would be left that works with the scope admin; issue another key with it first, or force this.',
       ]);
     }
-    expect((await store.request('GET', '/admin/clients', { key })).status).toBe(200);
+    expect((await service.request('GET', '/admin/clients', { key })).status).toBe(200);
   });
 
   it.each(operations)('ends by force over HTTP: %s', async (_, orderOf) => {
-    const { store, id, key } = await onlyAdmin();
-    const order = orderOf(id, store.clientId);
-    expect((await overHttp(store, key, { ...order, path: `${order.path}?force=true` })).done).toBe(true);
+    const { service, id, key } = await onlyAdmin();
+    const order = orderOf(id, service.clientId);
+    expect((await overHttp(service, key, { ...order, path: `${order.path}?force=true` })).done).toBe(true);
   });
 
   it.each(operations)('ends by force on the command line: %s', async (_, orderOf) => {
-    const { store, id } = await onlyAdmin();
-    const order = orderOf(id, store.clientId);
-    expect((await onCommandLine(store, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
+    const { service, id } = await onlyAdmin();
+    const order = orderOf(id, service.clientId);
+    expect((await onCommandLine(service, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
   });
 
   it.each(['revoked', 'expired', 'rotated', 'suspended'])(
     'is not kept alive by one that is %s',
     async (state) => {
-      const { store, id, key } = await onlyAdmin();
-      const keys = store.app.get(ApiKeysService);
-      const clients = store.app.get(ClientsService);
+      const { service, id, key } = await onlyAdmin();
+      const keys = service.app.get(ApiKeysService);
+      const clients = service.app.get(ClientsService);
       const other = await clients.create({ name: 'Other', plan: 'free' }, SERVICE_ITSELF);
       const { apiKey } = await keys.issue(
         { clientId: other.id, scopes: ['admin'], expires: 3_600_000 },
         SERVICE_ITSELF,
       );
       if (state === 'revoked') await keys.revoke(apiKey.id, {}, SERVICE_ITSELF);
-      if (state === 'expired') store.clock.advance(3_600_000);
+      if (state === 'expired') service.clock.advance(3_600_000);
       if (state === 'suspended') await clients.suspend(other.id, {}, SERVICE_ITSELF);
       if (state === 'rotated') {
         const { apiKey: successor } = await keys.rotate(apiKey.id, { grace: 60_000 }, SERVICE_ITSELF);
         await keys.revoke(successor.id, {}, SERVICE_ITSELF);
       }
-      const { body } = await store.request('POST', `/admin/keys/${id}/revoke`, { key });
+      const { body } = await service.request('POST', `/admin/keys/${id}/revoke`, { key });
       expect(body.code).toBe('last_key_with_scope');
     },
   );
 
   it('is not kept by one that ends within a day, nor may it become one by rotation', async () => {
-    const { store, id, key } = await onlyAdmin();
-    const soon = { clientId: store.clientId, scopes: ['admin'], expires: '23h' };
-    expect((await store.request('POST', '/admin/keys', { key, json: soon })).status).toBe(201);
-    expect((await store.request('POST', `/admin/keys/${id}/revoke`, { key })).body.code).toBe(
+    const { service, id, key } = await onlyAdmin();
+    const soon = { clientId: service.clientId, scopes: ['admin'], expires: '23h' };
+    expect((await service.request('POST', '/admin/keys', { key, json: soon })).status).toBe(201);
+    expect((await service.request('POST', `/admin/keys/${id}/revoke`, { key })).body.code).toBe(
       'last_key_with_scope',
     );
     const json = { grace: '0', expires: '1s' };
-    const rotated = await store.request('POST', `/admin/keys/${id}/rotate`, { key, json });
+    const rotated = await service.request('POST', `/admin/keys/${id}/rotate`, { key, json });
     expect(rotated.body.code).toBe('last_key_with_scope');
-    expect((await store.request('POST', `/admin/keys/${id}/rotate?force=true`, { key, json })).status).toBe(
+    expect((await service.request('POST', `/admin/keys/${id}/rotate?force=true`, { key, json })).status).toBe(
       201,
     );
   });
 
   it('is left when two are revoked at the same instant', async () => {
-    const { store, id, key } = await onlyAdmin();
-    const other = await store.issueKey({ scopes: ALL });
+    const { service, id, key } = await onlyAdmin();
+    const other = await service.issueKey({ scopes: ALL });
     const answers = await Promise.all([
-      store.request('POST', `/admin/keys/${id}/revoke`, { key }),
-      store.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
+      service.request('POST', `/admin/keys/${id}/revoke`, { key }),
+      service.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
     ]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
@@ -598,8 +598,8 @@ describe('bodies and parameters are validated like any other', () => {
     ['GET', '/admin/usage?days=91', undefined, ['days out_of_range']],
     ['GET', '/admin/audit?client=1&key=2', undefined, ['client not_a_uuid', 'key not_a_uuid']],
   ] as const)('%s %s %j', async (method, path, json, expected) => {
-    const { store, adminKey } = await open();
-    const { status, body } = await store.request(method, path, { key: adminKey, json });
+    const { service, adminKey } = await open();
+    const { status, body } = await service.request(method, path, { key: adminKey, json });
     expect([status, body.code]).toEqual([400, 'validation_failed']);
     expect(
       body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
@@ -607,26 +607,26 @@ describe('bodies and parameters are validated like any other', () => {
   });
 
   it('a rotation needs no body', async () => {
-    const { store, adminKey } = await open();
-    const { key } = await prepare(store);
-    expect((await store.request('POST', `/admin/keys/${key}/rotate`, { key: adminKey })).status).toBe(201);
+    const { service, adminKey } = await open();
+    const { key } = await prepare(service);
+    expect((await service.request('POST', `/admin/keys/${key}/rotate`, { key: adminKey })).status).toBe(201);
   });
 });
 
 it('what is made has an address', async () => {
-  const { store, adminKey } = await open();
-  const made = await store.request('POST', '/admin/clients', {
+  const { service, adminKey } = await open();
+  const made = await service.request('POST', '/admin/clients', {
     key: adminKey,
     json: { name: 'A', plan: 'free' },
   });
   const location = made.headers.get('location') ?? '';
-  expect((await store.request('GET', location, { key: adminKey })).body).toMatchObject(made.body);
-  const issued = await store.request('POST', '/admin/keys', {
+  expect((await service.request('GET', location, { key: adminKey })).body).toMatchObject(made.body);
+  const issued = await service.request('POST', '/admin/keys', {
     key: adminKey,
     json: { clientId: made.body.id },
   });
   const { key: _secret, ...shown } = issued.body;
   expect(
-    (await store.request('GET', issued.headers.get('location') ?? '', { key: adminKey })).body,
+    (await service.request('GET', issued.headers.get('location') ?? '', { key: adminKey })).body,
   ).toMatchObject(shown);
 });

@@ -4,23 +4,26 @@ import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { AuditService } from '../src/audit/audit.service.js';
 import { onCommandLine, overHttp } from './support/faces.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const ALL = ['admin', 'pets:read', 'pets:write'];
 
 async function open() {
-  const store = await Store.open();
-  onTestFinished(() => store.close());
-  const { id: adminId, key: adminKey } = await store.issueKey({ scopes: ALL });
+  const service = await TestService.open();
+  onTestFinished(() => service.close());
+  const { id: adminId, key: adminKey } = await service.issueKey({ scopes: ALL });
   const trail = async (query = '') =>
-    (await store.request('GET', `/admin/audit${query}`, { key: adminKey })).body as Record<string, unknown>[];
-  return { store, adminId, adminKey, trail };
+    (await service.request('GET', `/admin/audit${query}`, { key: adminKey })).body as Record<
+      string,
+      unknown
+    >[];
+  return { service, adminId, adminKey, trail };
 }
 
 describe('the audit trail', () => {
   it('tells who did what on which client or key, when, and from where: a key over HTTP', async () => {
-    const { store, adminId, adminKey, trail } = await open();
-    await store.request('PATCH', `/admin/clients/${store.clientId}`, {
+    const { service, adminId, adminKey, trail } = await open();
+    await service.request('PATCH', `/admin/clients/${service.clientId}`, {
       key: adminKey,
       json: { plan: 'pro' },
       headers: { 'x-request-id': 'my-request' },
@@ -33,7 +36,7 @@ describe('the audit trail', () => {
       actorKeyId: adminId,
       from: '127.0.0.1',
       requestId: 'my-request',
-      clientId: store.clientId,
+      clientId: service.clientId,
       keyId: null,
       details: {
         plan: { from: 'business', to: 'pro' },
@@ -44,13 +47,13 @@ describe('the audit trail', () => {
   });
 
   it('and an operator on the command line', async () => {
-    const { store, trail } = await open();
-    await onCommandLine(store, {
-      args: ['client', 'suspend', store.clientId, '--force'],
+    const { service, trail } = await open();
+    await onCommandLine(service, {
+      args: ['client', 'suspend', service.clientId, '--force'],
       method: '',
       path: '',
     });
-    const onLine = await onCommandLine(store, {
+    const onLine = await onCommandLine(service, {
       args: ['audit', 'list', '--limit', '1'],
       method: '',
       path: '',
@@ -62,10 +65,10 @@ describe('the audit trail', () => {
         actorKeyId: null,
         from: expect.stringMatching(/^.+@.+$/),
         requestId: null,
-        clientId: store.clientId,
+        clientId: service.clientId,
       }),
     ]);
-    await onCommandLine(store, { args: ['client', 'resume', store.clientId], method: '', path: '' });
+    await onCommandLine(service, { args: ['client', 'resume', service.clientId], method: '', path: '' });
     expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual([
       'client.resumed',
       'client.suspended',
@@ -73,9 +76,9 @@ describe('the audit trail', () => {
   });
 
   it('has every change, and outlives what it tells of', async () => {
-    const { store, adminKey, trail } = await open();
+    const { service, adminKey, trail } = await open();
     const send = async (method: string, path: string, json?: unknown) =>
-      (await overHttp(store, adminKey, { args: [], method, path, json })).document as { id: string };
+      (await overHttp(service, adminKey, { args: [], method, path, json })).document as { id: string };
     const { id: client } = await send('POST', '/admin/clients', { name: 'A', plan: 'free' });
     const { id: first } = await send('POST', '/admin/keys', { clientId: client, label: 'L', expires: '1d' });
     await send('PATCH', `/admin/keys/${first}`, { label: 'M' });
@@ -106,32 +109,32 @@ describe('the audit trail', () => {
   });
 
   it('does not have what was refused, and nothing happens that it does not have', async () => {
-    const { store, adminKey, trail } = await open();
+    const { service, adminKey, trail } = await open();
     const before = await trail();
-    await store.request('POST', `/admin/clients/${store.clientId}/resume`, { key: adminKey });
+    await service.request('POST', `/admin/clients/${service.clientId}/resume`, { key: adminKey });
     expect(await trail()).toEqual(before);
-    await store.app.get(DataSource).query('ALTER TABLE audit_entries RENAME TO away');
-    const rename = store.app.get(ClientsService).update(store.clientId, { name: 'X' }, SERVICE_ITSELF);
+    await service.app.get(DataSource).query('ALTER TABLE audit_entries RENAME TO away');
+    const rename = service.app.get(ClientsService).update(service.clientId, { name: 'X' }, SERVICE_ITSELF);
     await expect(rename).rejects.toThrow(/audit_entries/);
-    expect((await store.app.get(ClientsService).get(store.clientId)).name).toBe('Test');
+    expect((await service.app.get(ClientsService).get(service.clientId)).name).toBe('Test');
   });
 });
 
 describe('a paged list', () => {
   it('of the audit trail is walked by rel next without missing or repeating, while changes go on', async () => {
-    const { store, adminKey } = await open();
-    const audit = store.app.get(AuditService);
-    const { manager } = store.app.get(DataSource);
+    const { service, adminKey } = await open();
+    const audit = service.app.get(AuditService);
+    const { manager } = service.app.get(DataSource);
     for (let made = 0; made < 95; made += 1)
-      await audit.record(manager, SERVICE_ITSELF, { action: `test.${made}`, clientId: store.clientId });
+      await audit.record(manager, SERVICE_ITSELF, { action: `test.${made}`, clientId: service.clientId });
     const seen: string[] = [];
-    let next: string | undefined = `/admin/audit?limit=10&client=${store.clientId}`;
+    let next: string | undefined = `/admin/audit?limit=10&client=${service.clientId}`;
     while (next !== undefined) {
-      const { body, headers } = await store.request('GET', next, { key: adminKey });
+      const { body, headers } = await service.request('GET', next, { key: adminKey });
       for (const { action } of body as { action: string }[]) seen.push(action);
       expect(headers.get('link') ?? 'rel="first"').toContain('rel="first"');
       next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
-      await audit.record(manager, SERVICE_ITSELF, { action: 'test.late', clientId: store.clientId });
+      await audit.record(manager, SERVICE_ITSELF, { action: 'test.late', clientId: service.clientId });
     }
     // Before them stand the client and two keys that the kit made.
     expect(seen).toHaveLength(95 + 3);
@@ -139,15 +142,15 @@ describe('a paged list', () => {
   });
 
   it.each(['clients', 'usage', 'keys'])('of %s too', async (path) => {
-    const { store, adminKey } = await open();
+    const { service, adminKey } = await open();
     for (let made = 0; made < 23; made += 1) {
-      const { key: _key } = await store.issueKey({ plan: 'free' });
-      if (made % 3 === 0) store.clock.advance(1);
+      const { key: _key } = await service.issueKey({ plan: 'free' });
+      if (made % 3 === 0) service.clock.advance(1);
     }
     const seen: string[] = [];
     let next: string | undefined = `/admin/${path}?limit=5`;
     while (next !== undefined) {
-      const { body, headers } = await store.request('GET', next, { key: adminKey });
+      const { body, headers } = await service.request('GET', next, { key: adminKey });
       for (const { id } of body as { id: string }[]) seen.push(id);
       next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     }
@@ -156,12 +159,12 @@ describe('a paged list', () => {
   });
 
   it('refuses the cursor of another list, of another filter, and one that was made up', async () => {
-    const { store, adminKey } = await open();
-    for (let made = 0; made < 3; made += 1) await store.issueKey({ plan: 'free' });
-    const { headers } = await store.request('GET', '/admin/clients?limit=1', { key: adminKey });
+    const { service, adminKey } = await open();
+    for (let made = 0; made < 3; made += 1) await service.issueKey({ plan: 'free' });
+    const { headers } = await service.request('GET', '/admin/clients?limit=1', { key: adminKey });
     const cursor = /cursor=([\w-]+)/.exec(headers.get('link') ?? '')?.[1] ?? '';
     expect(
-      (await store.request('GET', `/admin/clients?limit=2&cursor=${cursor}`, { key: adminKey })).status,
+      (await service.request('GET', `/admin/clients?limit=2&cursor=${cursor}`, { key: adminKey })).status,
     ).toBe(200);
     for (const path of [
       `/admin/keys?cursor=${cursor}`,
@@ -170,7 +173,7 @@ describe('a paged list', () => {
       `/admin/clients?cursor=${cursor}x`,
       `/admin/clients?cursor=${cursor}&cursor=${cursor}`,
     ]) {
-      const { status, body } = await store.request('GET', path, { key: adminKey });
+      const { status, body } = await service.request('GET', path, { key: adminKey });
       expect([path, status, body.details?.[0]]).toEqual([
         path,
         400,

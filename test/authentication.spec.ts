@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey } from '../src/accounts/api-key.format.js';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const BARE = 'Bearer realm="petstore"';
 const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
+  service = await TestService.open();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 /** Each case in a minute of its own, since refusals count for the address. */
 async function send(authorization: string | undefined) {
-  store.clock.advance(60_000);
-  return store.request('GET', '/v1/pets', {
+  service.clock.advance(60_000);
+  return service.request('GET', '/v1/pets', {
     key: null,
     headers: authorization === undefined ? {} : { authorization },
   });
@@ -29,7 +29,7 @@ describe('the API key', () => {
     ['with the scheme in capitals', (key: string) => `BEARER ${key}`],
     ['with more spaces', (key: string) => `Bearer   ${key}  `],
   ])('is accepted %s', async (_, header) => {
-    expect((await send(header(store.key))).status).toBe(200);
+    expect((await send(header(service.key))).status).toBe(200);
   });
 
   it.each([
@@ -53,29 +53,29 @@ describe('the API key', () => {
     ['the text of a query', () => `Bearer ' OR 1=1 --`],
     ['eight thousand characters', () => `Bearer ${'a'.repeat(8_000)}`],
   ])('is invalid with %s', async (_, header) => {
-    const { status, body, headers } = await send(header(store.key));
+    const { status, body, headers } = await send(header(service.key));
     expect([status, body.code]).toEqual([401, 'invalid_api_key']);
     expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
   });
 
   it('is refused once revoked, and says so', async () => {
-    const { id, key } = await store.issueKey();
+    const { id, key } = await service.issueKey();
     expect((await send(`Bearer ${key}`)).status).toBe(200);
-    await store.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
+    await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
     const { status, body, headers } = await send(`Bearer ${key}`);
     expect([status, body.code]).toEqual([401, 'revoked_api_key']);
     expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
   });
 
   it('is refused from its expiry on, and says so', async () => {
-    const { key } = await store.issueKey({ expires: 120_000 });
+    const { key } = await service.issueKey({ expires: 120_000 });
     expect((await send(`Bearer ${key}`)).status).toBe(200);
     const { status, body } = await send(`Bearer ${key}`);
     expect([status, body.code]).toEqual([401, 'expired_api_key']);
   });
 
   it('is needed where no operation is', async () => {
-    store.clock.advance(60_000);
+    service.clock.advance(60_000);
     for (const [method, path] of [
       ['GET', '/v1/nothing'],
       ['DELETE', '/v1/pets'],
@@ -83,18 +83,18 @@ describe('the API key', () => {
       ['GET', '/v1'],
       ['OPTIONS', '/v1/pets'],
     ] as const) {
-      expect((await store.request(method, path, { key: null })).status, `${method} ${path}`).toBe(401);
+      expect((await service.request(method, path, { key: null })).status, `${method} ${path}`).toBe(401);
     }
   });
 
   it.each(['/health/live', '/docs/openapi.json'])('is not needed for %s', async (path) => {
-    expect((await store.request('GET', path, { key: null })).status).toBe(200);
+    expect((await service.request('GET', path, { key: null })).status).toBe(200);
   });
 
   it('appears nowhere in the database', async () => {
-    const rows = JSON.stringify(await store.app.get(ApiKeysService).list({ limit: 100 }));
-    expect(rows).not.toContain(store.key);
-    expect(rows).not.toContain(store.key.slice(14));
+    const rows = JSON.stringify(await service.app.get(ApiKeysService).list({ limit: 100 }));
+    expect(rows).not.toContain(service.key);
+    expect(rows).not.toContain(service.key.slice(14));
   });
 });
 
@@ -106,8 +106,8 @@ describe('scopes', () => {
     ['pets:write', 'GET', '/v1/pets', undefined, 403],
     ['pets:write', 'GET', '/v1/pets/1', undefined, 403],
   ])('%s on %s %s', async (scope, method, path, json, expected) => {
-    const { key } = await store.issueKey({ scopes: [scope] });
-    const { status, body, headers } = await store.request(method, path, { key, json });
+    const { key } = await service.issueKey({ scopes: [scope] });
+    const { status, body, headers } = await service.request(method, path, { key, json });
     expect(status).toBe(expected);
     if (expected !== 403) return;
     expect(body.code).toBe('insufficient_scope');

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Store, type StoreOptions } from './support/store.js';
+import { TestService, type TestServiceOptions } from './support/test-service.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
@@ -7,13 +7,13 @@ const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as cons
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
 async function refusalOf(
-  options: StoreOptions,
+  options: TestServiceOptions,
   request: { key?: null; json?: string; type?: string; path?: string; accept?: string; once?: string },
 ) {
-  const store = await Store.open(options);
-  onTestFinished(() => store.close());
-  if (options.limits) await store.request('GET', '/v1/nothing');
-  const { status, body } = await store.request('POST', request.path ?? '/v1/pets', {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  if (options.limits) await service.request('GET', '/v1/nothing');
+  const { status, body } = await service.request('POST', request.path ?? '/v1/pets', {
     ...(request.key === null ? { key: null } : {}),
     json: request.json ?? '{',
     headers: {
@@ -74,24 +74,24 @@ describe('when several refusals apply, the first of these wins', () => {
       '400 validation_failed name',
     ],
   ] as const)('%s', async (_, options, request, expected) => {
-    expect(await refusalOf(options as StoreOptions, request)).toBe(expected);
+    expect(await refusalOf(options as TestServiceOptions, request)).toBe(expected);
   });
 
   it('an unknown route comes behind credential and quota', async () => {
-    const store = await Store.open(OVER);
-    onTestFinished(() => store.close());
-    expect((await store.request('GET', '/v1/nothing', { key: null })).status).toBe(401);
-    expect((await store.request('GET', '/v1/nothing')).status).toBe(404);
-    expect((await store.request('GET', '/v1/nothing')).status).toBe(429);
+    const service = await TestService.open(OVER);
+    onTestFinished(() => service.close());
+    expect((await service.request('GET', '/v1/nothing', { key: null })).status).toBe(401);
+    expect((await service.request('GET', '/v1/nothing')).status).toBe(404);
+    expect((await service.request('GET', '/v1/nothing')).status).toBe(429);
   });
 
   it('a caller without a key is answered before its body has arrived', async () => {
-    const store = await Store.open();
-    onTestFinished(() => store.close());
+    const service = await TestService.open();
+    onTestFinished(() => service.close());
     const { sendRaw } = await import('./support/raw-http.js');
     const head =
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
-    const text = await sendRaw(store.url, `${head}Content-Length: 1000000\r\n\r\n{`);
+    const text = await sendRaw(service.url, `${head}Content-Length: 1000000\r\n\r\n{`);
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
   });
 });

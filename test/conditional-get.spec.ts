@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 @Controller({ path: 'reports', version: '1' })
 class ReportsController {
@@ -19,16 +19,19 @@ class ReportsController {
 @Module({ controllers: [ReportsController] })
 class ReportsModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [ReportsModule], scopes: ['pets:read', 'pets:write', 'admin'] });
+  service = await TestService.open({
+    modules: [ReportsModule],
+    scopes: ['pets:read', 'pets:write', 'admin'],
+  });
   for (const name of ['Rex', 'Max', 'Sam'])
-    await store.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
+    await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  store.request(method, path, { headers });
+  service.request(method, path, { headers });
 
 describe.each(['/v1/pets', '/v1/pets?limit=2', '/v1/pets/1', '/admin/audit', '/v1/reports/csv'])(
   '%s',
@@ -69,7 +72,7 @@ describe('an ETag', () => {
   it('changes with the body, and with the link to a next page', async () => {
     const tagOf = async (path: string) => (await get(path)).headers.get('etag');
     const before = { three: await tagOf('/v1/pets?limit=3'), all: await tagOf('/v1/pets') };
-    await store.request('POST', '/v1/pets', { json: { name: 'New', categoryId: 1 } });
+    await service.request('POST', '/v1/pets', { json: { name: 'New', categoryId: 1 } });
     const { headers } = await get('/v1/pets?limit=3', { 'if-none-match': before.three ?? '' });
     // The same three animals, but now a page follows.
     expect(headers.get('link')).toContain('rel="next"');
@@ -85,7 +88,7 @@ describe('an ETag', () => {
     ['what says otherwise', 'GET', '/v1/reports/fresh', 200],
   ])('is not on %s', async (_, method, path, expected) => {
     const json = method === 'POST' ? { name: 'a', categoryId: 1 } : undefined;
-    const { status, headers } = await store.request(method, path, {
+    const { status, headers } = await service.request(method, path, {
       json,
       headers: { 'if-none-match': '*' },
     });
@@ -95,9 +98,9 @@ describe('an ETag', () => {
 });
 
 it('a secret is not to be stored by anybody', async () => {
-  const json = { clientId: store.clientId, scopes: ['pets:read'] };
-  const issued = await store.request('POST', '/admin/keys', { json });
-  const rotated = await store.request('POST', `/admin/keys/${issued.body.id}/rotate`);
+  const json = { clientId: service.clientId, scopes: ['pets:read'] };
+  const issued = await service.request('POST', '/admin/keys', { json });
+  const rotated = await service.request('POST', `/admin/keys/${issued.body.id}/rotate`);
   expect([issued.headers.get('cache-control'), rotated.headers.get('cache-control')]).toEqual([
     'no-store',
     'no-store',
@@ -128,9 +131,9 @@ describe('Accept', () => {
   it('is refused before anything is done', async () => {
     const before = (await get('/v1/pets')).text;
     const json = { name: 'a', categoryId: 1 };
-    expect((await store.request('POST', '/v1/pets', { json, headers: { accept: 'text/html' } })).status).toBe(
-      406,
-    );
+    expect(
+      (await service.request('POST', '/v1/pets', { json, headers: { accept: 'text/html' } })).status,
+    ).toBe(406);
     expect((await get('/v1/pets')).text).toBe(before);
   });
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const SHOP = 'https://shop.example';
-let store: Store;
-let closed: Store;
+let service: TestService;
+let closed: TestService;
 beforeAll(async () => {
-  store = await Store.open({ environment: { CORS_ORIGINS: `${SHOP},http://localhost:5173` } });
-  closed = await Store.open();
+  service = await TestService.open({ environment: { CORS_ORIGINS: `${SHOP},http://localhost:5173` } });
+  closed = await TestService.open();
 });
-afterAll(() => Promise.all([store.close(), closed.close()]));
+afterAll(() => Promise.all([service.close(), closed.close()]));
 
-const preflight = (at: Store, origin: string) =>
+const preflight = (at: TestService, origin: string) =>
   fetch(`${at.url}/v1/pets`, {
     method: 'OPTIONS',
     headers: {
@@ -22,7 +22,7 @@ const preflight = (at: Store, origin: string) =>
 
 describe('a browser page of another origin', () => {
   it('is let in by a preflight without a key, if its origin is listed', async () => {
-    const { status, headers } = await preflight(store, SHOP);
+    const { status, headers } = await preflight(service, SHOP);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(SHOP);
     expect(headers.get('access-control-allow-methods')).toContain('POST');
@@ -32,10 +32,13 @@ describe('a browser page of another origin', () => {
 
   it('may read the headers that the service answers with, on refusals too', async () => {
     for (const [key, expected] of [
-      [store.key, 200],
+      [service.key, 200],
       [null, 401],
     ] as const) {
-      const { status, headers } = await store.request('GET', '/v1/pets', { key, headers: { origin: SHOP } });
+      const { status, headers } = await service.request('GET', '/v1/pets', {
+        key,
+        headers: { origin: SHOP },
+      });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([expected, SHOP]);
       expect(headers.get('access-control-expose-headers')?.split(',')).toEqual([
         'Link',
@@ -56,7 +59,7 @@ describe('a browser page of another origin', () => {
   });
 
   it.each([
-    ['is not listed', () => preflight(store, 'https://evil.example')],
+    ['is not listed', () => preflight(service, 'https://evil.example')],
     ['is not listed because none is', () => preflight(closed, SHOP)],
   ])('is not let in if its origin %s', async (_, send) => {
     expect((await send()).headers.has('access-control-allow-origin')).toBe(false);

@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const post = (json: unknown, headers?: Record<string, string>) =>
-  store.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });
+  service.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });
 
 describe('POST /v1/pets', () => {
   it('adds an animal and answers it with its id and address', async () => {
@@ -17,7 +17,7 @@ describe('POST /v1/pets', () => {
     expect(status).toBe(201);
     expect(body).toEqual({ id: expect.any(Number), name: 'Biscuit', categoryId: 7, status: 'pending' });
     expect(headers.get('location')).toBe(`/v1/pets/${body.id}`);
-    const fetched = await store.request('GET', headers.get('location') ?? '');
+    const fetched = await service.request('GET', headers.get('location') ?? '');
     expect(fetched.text).toBe(JSON.stringify(body));
   });
 
@@ -39,7 +39,7 @@ describe('POST /v1/pets', () => {
     const { status, body } = await post({ name, categoryId: 1 });
     expect(status).toBe(201);
     expect(body.name).toBe(name);
-    expect((await store.request('GET', `/v1/pets/${body.id}`)).body.name).toBe(name);
+    expect((await service.request('GET', `/v1/pets/${body.id}`)).body.name).toBe(name);
   });
 
   it.each([
@@ -134,9 +134,9 @@ describe('POST /v1/pets', () => {
   });
 
   it('refuses bytes that are not UTF-8', async () => {
-    const response = await fetch(`${store.url}/v1/pets`, {
+    const response = await fetch(`${service.url}/v1/pets`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${store.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
       body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
     });
     expect(response.status).toBe(400);
@@ -174,10 +174,10 @@ describe('POST /v1/pets', () => {
 
   it('takes a body compressed with gzip, and measures it decompressed', async () => {
     const send = (text: string) =>
-      fetch(`${store.url}/v1/pets`, {
+      fetch(`${service.url}/v1/pets`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${store.key}`,
+          authorization: `Bearer ${service.key}`,
           'content-type': 'application/json',
           'content-encoding': 'gzip',
         },

@@ -14,7 +14,7 @@ import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, ServiceProcess } from './support/service-process.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 /** Longest that the service is waited for, in milliseconds. */
 const PATIENCE_MS = 60_000;
@@ -29,13 +29,13 @@ async function prepare(name = 'store.sqlite') {
 }
 
 async function withKey(file: string): Promise<string> {
-  const store = await Store.open({
+  const service = await TestService.open({
     plan: 'enterprise',
     limits: { perMinute: 1_000_000, perDay: 1_000_000 },
     environment: { DATABASE_URL: `sqlite:${file}` },
   });
-  await store.close();
-  return store.key;
+  await service.close();
+  return service.key;
 }
 
 /** The started service, and a client of it. */
@@ -229,7 +229,7 @@ describe('a service whose database', () => {
       const ready = await shop.request('GET', '/health/ready');
       expect(ready.body).toMatchObject({ code: 'service_unavailable' });
       expect((ready.body as { message: string }).message).toContain('database');
-      // Also what is remembered is not answered: who reads would take it for what is in the new file.
+      // Also what is cached is not answered: who reads would take it for what is in the new file.
       for (const [method, body] of [['GET'], ['POST', { name: 'Eve', categoryId: 1 }]] as const)
         expect(await shop.request(method, '/v1/pets?limit=100', body)).toMatchObject({
           status: 503,

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 /** Of a page of SQLite, in bytes. */
 const PAGE_BYTES = 4_096;
@@ -16,9 +16,9 @@ async function open() {
   const file = join(folder, 'store.sqlite');
   const environment = { DATABASE_URL: `sqlite:${file}` };
   const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
-  const store = await Store.open({ plan: 'enterprise', limits, environment });
-  await store.close();
-  const { key } = store;
+  const before = await TestService.open({ plan: 'enterprise', limits, environment });
+  await before.close();
+  const { key } = before;
   const service = await ServiceProcess.start(folder, { NODE_ENV: 'test', ...environment });
   onTestFinished(async () => void (await service.stop('SIGKILL')));
   const request = async (method: string, path: string, headers: Record<string, string> = {}) => {

@@ -4,7 +4,7 @@ import { from } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DirectRoutes } from '../src/http/direct/direct-routes.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 class Maker {
   @ApiProperty()
@@ -131,11 +131,11 @@ class ToysController {
 @Module({ controllers: [ToysController] })
 class ToysModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [ToysModule] });
+  service = await TestService.open({ modules: [ToysModule] });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 describe('what an operation answers', () => {
   it.each([
@@ -144,17 +144,17 @@ describe('what an operation answers', () => {
     ['an Observable', 'observed', SHOWN],
     ['an object with a toJSON of its own', 'stored', SHOWN],
   ])('is shown as its DTO declares it: %s', async (_, path, expected) => {
-    expect((await store.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
+    expect((await service.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
     const find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
     onTestFinished(() => find.mockRestore());
-    expect((await store.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
+    expect((await service.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
   });
 });
 
 describe('an object within an answer', () => {
   it('shows nothing that its class does not declare, also where a required member is missing', async () => {
-    const response = await fetch(`${store.url}/v1/toys/bare`, {
-      headers: { authorization: `Bearer ${store.key}` },
+    const response = await fetch(`${service.url}/v1/toys/bare`, {
+      headers: { authorization: `Bearer ${service.key}` },
     });
     expect(await response.text()).toBe('{"size":1,"name":"Ball","maker":{}}');
   });
@@ -164,11 +164,11 @@ describe('the test kit', () => {
   it.each(['enveloped', 'stock', 'stock-list', 'stock-nested'])(
     'refuses a member that no schema has: %s',
     async (path) => {
-      await expect(store.request('GET', `/v1/toys/${path}`)).rejects.toThrow(/secret/);
+      await expect(service.request('GET', `/v1/toys/${path}`)).rejects.toThrow(/secret/);
     },
   );
 
   it('accepts any member where the schema says so', async () => {
-    expect((await store.request('GET', '/v1/toys/stock-free')).status).toBe(200);
+    expect((await service.request('GET', '/v1/toys/stock-free')).status).toBe(200);
   });
 });

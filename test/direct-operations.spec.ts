@@ -38,26 +38,26 @@ import { type Observable, map, of, tap } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { type Caller, CurrentClient, callerOf } from '../src/auth/caller.js';
-import { Remembered } from '../src/caching/response-cache.js';
+import { Cached } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { ErrorFilter } from '../src/errors/error.filter.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { PromisedInterceptor } from '../src/http/async.interceptor.js';
+import { AsyncInterceptor } from '../src/http/async.interceptor.js';
 import { DirectOperation } from '../src/http/direct/direct-operation.js';
 import { DirectRoutes, type Layer, standsBefore } from '../src/http/direct/direct-routes.js';
 import { PathTemplate } from '../src/http/direct/path-template.js';
 import { Metrics } from '../src/metrics/metrics.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { type Answer, Store, type StoreOptions } from './support/store.js';
+import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
 const run = vi.spyOn(DirectOperation.prototype, 'run');
 afterEach(() => void run.mockClear());
 
-async function open(options: StoreOptions = {}): Promise<Store> {
-  const store = await Store.open(options);
-  onTestFinished(() => store.close());
-  return store;
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
 }
 
 /** Lets Nest run everything while something is done. */
@@ -123,26 +123,26 @@ const sent: fc.Arbitrary<Sent> = fc.record({
 
 /** Sends the requests to a new store; answers everything that was seen, and what was measured. */
 async function walk(requests: readonly Sent[]): Promise<object> {
-  const store = await Store.open({
+  const service = await TestService.open({
     scopes: ['pets:read', 'pets:write', 'admin'],
     plan: 'enterprise',
     limits: { perMinute: 12, perDay: 1_000 },
     environment: { CORS_ORIGINS: 'https://shop.example' },
   });
-  await store.app.get(DemoData).add(10);
-  const keys = { own: store.key, none: null, wrong: `${store.key.slice(0, -1)}!` };
+  await service.app.get(DemoData).add(10);
+  const keys = { own: service.key, none: null, wrong: `${service.key.slice(0, -1)}!` };
   const answers = [];
   for (const { method, path, key, headers, json } of requests) {
     const body = json === undefined || method === 'GET' || method === 'HEAD' ? {} : { json };
     // Or it would depend on the time whether an answer shows the last use already.
-    if (path.startsWith('/admin')) await store.app.get(KeyUseService).flush();
-    const answer = await store.request(method, path, { key: keys[key], headers, ...body });
+    if (path.startsWith('/admin')) await service.app.get(KeyUseService).flush();
+    const answer = await service.request(method, path, { key: keys[key], headers, ...body });
     answers.push(seen(path, answer));
   }
-  const measured = (await store.app.get(Metrics).exposition()).text
+  const measured = (await service.app.get(Metrics).exposition()).text
     .split('\n')
     .filter((line) => /^(http_requests_total|petstore_)/.test(line));
-  await store.close();
+  await service.close();
   // Clients get new ids in each store.
   const ids = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
   return JSON.parse(JSON.stringify({ answers, measured }).replaceAll(ids, 'id')) as object;
@@ -165,16 +165,16 @@ describe('the direct chain', () => {
     ['POST', '/v1/pets', 400],
     ['GET', '/admin/clients', 403],
   ])('runs %s %s', async (method, path, status) => {
-    const store = await open();
-    expect((await store.request(method, path)).status).toBe(status);
+    const service = await open();
+    expect((await service.request(method, path)).status).toBe(status);
     expect(run).toHaveBeenCalledOnce();
   });
 
   it('is not what Nest’s own chain is compared with', async () => {
-    const store = await open();
-    await byNest(() => store.request('GET', '/v1/pets'));
+    const service = await open();
+    await byNest(() => service.request('GET', '/v1/pets'));
     expect(run).not.toHaveBeenCalled();
-    await store.request('GET', '/v1/pets');
+    await service.request('GET', '/v1/pets');
     expect(run).toHaveBeenCalledOnce();
   });
 });
@@ -267,7 +267,7 @@ class PlainController {
   }
 
   @Get('kept')
-  @Remembered()
+  @Cached()
   @declared('kept')
   kept(@CurrentClient() { clientId }: Caller, @Res({ passthrough: true }) response: Response): object {
     response.cookie('session', clientId);
@@ -378,14 +378,14 @@ describe('an added operation', () => {
     ['writes its response itself', 'GET', '/v1/special/response', false],
     ['is made for each request', 'GET', '/v1/scoped', false],
   ])('that %s is answered as by Nest: %s %s, run directly: %s', async (_, method, path, isDirect) => {
-    const store = await open({ modules: [VariousModule] });
+    const service = await open({ modules: [VariousModule] });
     const conditions: Record<string, string>[] = [{ 'x-word': 'hi' }, { 'if-none-match': '"own"' }];
     for (const headers of conditions) {
-      const own = await byNest(() => ask(store, method, path, headers));
+      const own = await byNest(() => ask(service, method, path, headers));
       run.mockClear();
       // The same place in the next minute, so that the quotas stand as they stood.
-      store.clock.advance(60_000);
-      const direct = await ask(store, method, path, headers);
+      service.clock.advance(60_000);
+      const direct = await ask(service, method, path, headers);
       expect(run.mock.calls.length > 0).toBe(isDirect);
       expect(direct).toEqual(own);
     }
@@ -394,14 +394,14 @@ describe('an added operation', () => {
 
 /** What is answered to a request that no document knows, but for what differs each time and the day's quota. */
 async function ask(
-  store: Store,
+  service: TestService,
   method: string,
   path: string,
   headers: Record<string, string>,
 ): Promise<object> {
-  const response = await fetch(store.url + path, {
+  const response = await fetch(service.url + path, {
     method,
-    headers: { authorization: `Bearer ${store.key}`, 'content-type': 'application/json', ...headers },
+    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json', ...headers },
     ...(method === 'POST' ? { body: '{"a":[1]}' } : {}),
   });
   const differing = new Set([
@@ -420,9 +420,9 @@ async function ask(
 
 describe('server-sent events', () => {
   it('pass through, one by one', async () => {
-    const store = await open({ modules: [VariousModule] });
-    const response = await fetch(`${store.url}/v1/events`, {
-      headers: { authorization: `Bearer ${store.key}`, accept: 'text/event-stream' },
+    const service = await open({ modules: [VariousModule] });
+    const response = await fetch(`${service.url}/v1/events`, {
+      headers: { authorization: `Bearer ${service.key}`, accept: 'text/event-stream' },
     });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     expect(await response.text()).toMatch(/data: \{"n":1\}\n\n[^]*data: \{"n":2\}\n\n/);
@@ -446,7 +446,7 @@ class Truthful implements CanActivate {
 }
 
 @Injectable()
-class Naming extends PromisedInterceptor {
+class Naming extends AsyncInterceptor {
   around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const http = context.switchToHttp();
     http.getResponse<Response>().setHeader('X-Served-For', callerOf(http.getRequest())?.clientId ?? '');
@@ -455,7 +455,7 @@ class Naming extends PromisedInterceptor {
 }
 
 @Injectable()
-class Overriding extends PromisedInterceptor {
+class Overriding extends AsyncInterceptor {
   around(_: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     return next();
   }
@@ -520,8 +520,8 @@ class MiddlewareModule {
 
 describe('what a module adds for every operation', () => {
   it('a guard is run, directly too', async () => {
-    const store = await open({ modules: [global(APP_GUARD, ClosedOnMondays)] });
-    expect((await fetchPets(store)).status).toBe(403);
+    const service = await open({ modules: [global(APP_GUARD, ClosedOnMondays)] });
+    expect((await fetchPets(service)).status).toBe(403);
     expect(run).toHaveBeenCalled();
   });
 
@@ -531,11 +531,11 @@ describe('what a module adds for every operation', () => {
     ['filter', APP_FILTER, PlainFilter, '/v1/pets?limit=0', 418],
     ['filter derived from the platform’s', APP_FILTER, TeapotFilter, '/v1/pets?limit=0', 418],
   ] as const)('an %s is run, by Nest', async (_, token, type, path, status) => {
-    const store = await open({ modules: [global(token, type as Type)] });
-    await store.app.get(DemoData).add(1);
+    const service = await open({ modules: [global(token, type as Type)] });
+    await service.app.get(DemoData).add(1);
     // Twice: nothing may be answered from a memory in front of it.
     for (let asked = 0; asked < 2; asked += 1) {
-      const answer = await fetchPets(store, path);
+      const answer = await fetchPets(service, path);
       expect(answer.status).toBe(status);
       if (type === Wrapping) expect(await answer.text()).toMatch(/^\{"wrapped":\[\{"id":1,"name":"Biscuit",/);
     }
@@ -543,64 +543,64 @@ describe('what a module adds for every operation', () => {
   });
 
   it('a guard that answers something true lets pass', async () => {
-    const store = await open({ modules: [global(APP_GUARD, Truthful)] });
-    expect((await fetchPets(store)).status).toBe(200);
+    const service = await open({ modules: [global(APP_GUARD, Truthful)] });
+    expect((await fetchPets(service)).status).toBe(200);
     expect(run).toHaveBeenCalled();
   });
 
-  it('a PromisedInterceptor is run directly, for every caller', async () => {
-    const store = await open({ modules: [global(APP_INTERCEPTOR, Naming)] });
-    const other = await store.issueKey({ plan: 'pro' });
+  it('a AsyncInterceptor is run directly, for every caller', async () => {
+    const service = await open({ modules: [global(APP_INTERCEPTOR, Naming)] });
+    const other = await service.issueKey({ plan: 'pro' });
     const servedFor = [];
-    for (const key of [store.key, store.key, other.key]) {
-      const { headers } = await store.request('GET', '/v1/pets', { key });
+    for (const key of [service.key, service.key, other.key]) {
+      const { headers } = await service.request('GET', '/v1/pets', { key });
       servedFor.push(headers.get('x-served-for'));
     }
     expect(run).toHaveBeenCalledTimes(3);
-    expect(servedFor[1]).toBe(store.clientId);
-    expect(servedFor[2]).not.toBe(store.clientId);
+    expect(servedFor[1]).toBe(service.clientId);
+    expect(servedFor[2]).not.toBe(service.clientId);
   });
 
   it('one that overrides what Nest calls is run by Nest', async () => {
-    const store = await open({ modules: [global(APP_INTERCEPTOR, Overriding)] });
-    expect(await (await fetchPets(store)).text()).toBe('{"overridden":true}');
+    const service = await open({ modules: [global(APP_INTERCEPTOR, Overriding)] });
+    expect(await (await fetchPets(service)).text()).toBe('{"overridden":true}');
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('an answer with a cookie is remembered for nobody', async () => {
-    const store = await open({ modules: [VariousModule] });
-    const other = await store.issueKey({ plan: 'pro' });
+  it('an answer with a cookie is cached for nobody', async () => {
+    const service = await open({ modules: [VariousModule] });
+    const other = await service.issueKey({ plan: 'pro' });
     const cookies = [];
-    for (const key of [store.key, other.key]) {
-      const response = await fetch(`${store.url}/v1/plain/kept`, {
+    for (const key of [service.key, other.key]) {
+      const response = await fetch(`${service.url}/v1/plain/kept`, {
         headers: { authorization: `Bearer ${key}` },
       });
       cookies.push(response.headers.get('set-cookie'));
     }
-    expect(cookies[0]).toContain(store.clientId);
-    expect(cookies[1]).not.toContain(store.clientId);
+    expect(cookies[0]).toContain(service.clientId);
+    expect(cookies[1]).not.toContain(service.clientId);
   });
 
   it('a pipe is run, directly too', async () => {
-    const store = await open({ modules: [global(APP_PIPE, Lower)] });
-    const answered = await fetchPets(store, '/v1/pets?status=SOLD');
+    const service = await open({ modules: [global(APP_PIPE, Lower)] });
+    const answered = await fetchPets(service, '/v1/pets?status=SOLD');
     // The platform's own pipe comes first and refuses it, as in Nest.
-    expect(answered.status).toBe((await byNest(() => fetchPets(store, '/v1/pets?status=SOLD'))).status);
+    expect(answered.status).toBe((await byNest(() => fetchPets(service, '/v1/pets?status=SOLD'))).status);
   });
 
   it('a middleware is passed through', async () => {
-    const store = await open({ modules: [MiddlewareModule] });
+    const service = await open({ modules: [MiddlewareModule] });
     for (const path of ['/v1/pets', '/v1/pets?limit=1', '/v1/pets?limit=1'])
-      expect((await fetchPets(store, path)).headers.get('x-passed')).toBe('yes');
+      expect((await fetchPets(service, path)).headers.get('x-passed')).toBe('yes');
     expect(run).not.toHaveBeenCalled();
     // Of other paths it knows nothing.
-    await fetchPets(store, '/admin/clients');
+    await fetchPets(service, '/admin/clients');
     expect(run).toHaveBeenCalled();
   });
 });
 
-function fetchPets(store: Store, path = '/v1/pets?limit=1') {
-  return fetch(store.url + path, { headers: { authorization: `Bearer ${store.key}` } });
+function fetchPets(service: TestService, path = '/v1/pets?limit=1') {
+  return fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}` } });
 }
 
 describe('a path template', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 // The document is plain JSON here; its library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -13,26 +13,26 @@ interface Parameter {
   readonly schema: Json;
 }
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({
+  service = await TestService.open({
     plan: 'enterprise',
     limits: { perMinute: 100_000, perDay: 100_000 },
     scopes: ['pets:read', 'pets:write', 'admin'],
   });
-  await store.app.get(DemoData).add(150);
+  await service.app.get(DemoData).add(150);
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 /** The query parameters of every GET that both documents have, with an address that its path parameters fit. */
 function queryParameters(): Parameter[] {
   const paths = [
-    ...Object.entries(store.document.paths).map(([path, item]) => [`/v1${path}`, item] as const),
-    ...Object.entries(store.adminDocument.paths).map(([path, item]) => [`/admin${path}`, item] as const),
+    ...Object.entries(service.document.paths).map(([path, item]) => [`/v1${path}`, item] as const),
+    ...Object.entries(service.adminDocument.paths).map(([path, item]) => [`/admin${path}`, item] as const),
   ];
   return paths.flatMap(([template, item]) => {
     const operation = item.get as Json;
-    const path = template.replace('{clientId}', store.clientId).replace('{petId}', '1');
+    const path = template.replace('{clientId}', service.clientId).replace('{petId}', '1');
     const parameters = (operation?.parameters ?? []).filter((parameter: Json) => parameter.in === 'query');
     return parameters.map(({ name, schema }: Json) => ({
       operation: operation.operationId,
@@ -56,8 +56,8 @@ describe('every query parameter of the documents', () => {
       'listAudit limit 20',
     ]);
     for (const { path, name, schema } of found) {
-      const without = await store.request('GET', path);
-      const sent = await store.request('GET', `${path}?${name}=${schema.default}`);
+      const without = await service.request('GET', path);
+      const sent = await service.request('GET', `${path}?${name}=${schema.default}`);
       expect([path, without.status]).toEqual([path, 200]);
       if (name === 'days') expect(sent.body.usage?.length ?? 0).toBe(without.body.usage?.length ?? 0);
       else expect([path, sent.body.length]).toEqual([path, without.body.length]);
@@ -71,7 +71,7 @@ describe('every query parameter of the documents', () => {
       const { minimum, maximum } = schema as { minimum: number; maximum: number };
       const statuses = [];
       for (const value of [minimum - 1, minimum, maximum, maximum + 1])
-        statuses.push((await store.request('GET', `${path}?${name}=${value}`)).status);
+        statuses.push((await service.request('GET', `${path}?${name}=${value}`)).status);
       expect([path, name, ...statuses]).toEqual([path, name, 400, 200, 200, 400]);
     }
   });
@@ -84,11 +84,11 @@ describe('limit of listPets (specification, heading "Page size")', () => {
     ['?limit=20', 20],
     ['?limit=100', 100],
   ])('%s answers as many animals', async (query, expected) => {
-    expect((await store.request('GET', `/v1/pets${query}`)).body).toHaveLength(expected);
+    expect((await service.request('GET', `/v1/pets${query}`)).body).toHaveLength(expected);
   });
 
   it.each([0, 101])('%i is out of range', async (limit) => {
-    const { status, body } = await store.request('GET', `/v1/pets?limit=${limit}`);
+    const { status, body } = await service.request('GET', `/v1/pets?limit=${limit}`);
     expect([status, body.details[0].code]).toEqual([400, 'out_of_range']);
   });
 });
@@ -102,25 +102,26 @@ describe('every body property with a documented default', () => {
     );
 
   it('is one of these', () => {
-    expect(defaultsOf(store.document)).toEqual(['NewPet.status available']);
-    expect(defaultsOf(store.adminDocument)).toEqual(['KeyRotation.grace 24h']);
+    expect(defaultsOf(service.document)).toEqual(['NewPet.status available']);
+    expect(defaultsOf(service.adminDocument)).toEqual(['KeyRotation.grace 24h']);
   });
 
   it('takes it: the status of a NewPet', async () => {
-    const { body } = await store.request('POST', '/v1/pets', { json: { name: 'a', categoryId: 1 } });
+    const { body } = await service.request('POST', '/v1/pets', { json: { name: 'a', categoryId: 1 } });
     expect(body.status).toBe('available');
   });
 
   it('takes it: the grace of a rotation', async () => {
     const issue = async () =>
-      (await store.request('POST', '/admin/keys', { json: { clientId: store.clientId } })).body.id as string;
+      (await service.request('POST', '/admin/keys', { json: { clientId: service.clientId } })).body
+        .id as string;
     const ends = [];
     for (const json of [undefined, {}, { grace: '24h' }]) {
       const id = await issue();
-      await store.request('POST', `/admin/keys/${id}/rotate`, { json });
-      ends.push((await store.request('GET', `/admin/keys/${id}`)).body.expiresAt);
+      await service.request('POST', `/admin/keys/${id}/rotate`, { json });
+      ends.push((await service.request('GET', `/admin/keys/${id}`)).body.expiresAt);
     }
     expect(new Set(ends).size).toBe(1);
-    expect(Date.parse(ends[0] as string)).toBe(store.clock.now() + 24 * 3_600_000);
+    expect(Date.parse(ends[0] as string)).toBe(service.clock.now() + 24 * 3_600_000);
   });
 });

@@ -7,7 +7,7 @@ import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { type DomainEventMap, OnDomainEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { earnBan, hammer } from './support/earn-ban.js';
-import { Store, type StoreOptions } from './support/store.js';
+import { TestService, type TestServiceOptions } from './support/test-service.js';
 
 const heard: [string, object][] = [];
 const throwing = { now: false };
@@ -43,11 +43,11 @@ beforeEach(() => {
   throwing.now = false;
 });
 
-async function open(options: StoreOptions = {}) {
-  const store = await Store.open({ ...options, modules: [GreeterModule] });
-  onTestFinished(() => store.close());
-  const create = (json: unknown, headers = {}) => store.request('POST', '/v1/pets', { json, headers });
-  return { store, create };
+async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({ ...options, modules: [GreeterModule] });
+  onTestFinished(() => service.close());
+  const create = (json: unknown, headers = {}) => service.request('POST', '/v1/pets', { json, headers });
+  return { service, create };
 }
 
 async function told(count: number): Promise<void> {
@@ -76,9 +76,9 @@ describe('pet.created', () => {
   });
 
   it('is not told of what was refused or rolled back', async () => {
-    const { store, create } = await open();
+    const { service, create } = await open();
     await create({ name: '', categoryId: 1 });
-    await store.app.get(DataSource).query('ALTER TABLE idempotency_entries RENAME COLUMN body TO gone');
+    await service.app.get(DataSource).query('ALTER TABLE idempotency_entries RENAME COLUMN body TO gone');
     expect((await create({ name: 'Rolled back', categoryId: 1 }, { 'idempotency-key': 'k' })).status).toBe(
       500,
     );
@@ -98,38 +98,38 @@ describe('pet.created', () => {
 });
 
 it('api_key.banned is told once, when the ban begins', async () => {
-  const { store } = await open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
-  await earnBan(store);
-  await hammer(store, 20);
+  const { service } = await open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
+  await earnBan(service);
+  await hammer(service, 20);
   await told(1);
   expect(heard[0]).toEqual([
     'api_key.banned',
-    { clientId: store.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:21.000Z' },
+    { clientId: service.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:21.000Z' },
   ]);
 });
 
 it('changes of clients and keys are told by the names of the audit trail', async () => {
-  const { store } = await open();
-  const { id } = await store.issueKey();
-  await store.app.get(ApiKeysService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
-  await store.app.get(ClientsService).suspend(store.clientId, {}, SERVICE_ITSELF);
-  await expect(store.app.get(ClientsService).suspend(store.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
+  const { service } = await open();
+  const { id } = await service.issueKey();
+  await service.app.get(ApiKeysService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
+  await service.app.get(ClientsService).suspend(service.clientId, {}, SERVICE_ITSELF);
+  await expect(service.app.get(ClientsService).suspend(service.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
     /already/,
   );
   await told(2);
   expect(heard.map(([, event]) => event)).toEqual([
-    { clientId: store.clientId, keyId: id },
-    { clientId: store.clientId },
+    { clientId: service.clientId, keyId: id },
+    { clientId: service.clientId },
   ]);
 });
 
 describe('a change of a client', () => {
   it('within a transaction is told of once that is committed, and never when it is rolled back', async () => {
-    const { store } = await open();
-    const clients = store.app.get(ClientsService);
+    const { service } = await open();
+    const clients = service.app.get(ClientsService);
     const suspending = (outcome: () => void) =>
-      store.app.get(DataSource).transaction(async () => {
-        await clients.suspend(store.clientId, { force: true }, SERVICE_ITSELF);
+      service.app.get(DataSource).transaction(async () => {
+        await clients.suspend(service.clientId, { force: true }, SERVICE_ITSELF);
         // An event is published a turn later.
         await new Promise(setImmediate);
         expect(heard).toEqual([]);
@@ -141,6 +141,6 @@ describe('a change of a client', () => {
       }),
     ).rejects.toThrow('undone');
     await suspending(() => undefined);
-    await expect.poll(() => heard).toEqual([['changed', { clientId: store.clientId }]]);
+    await expect.poll(() => heard).toEqual([['changed', { clientId: service.clientId }]]);
   });
 });

@@ -18,7 +18,7 @@ import { Int64Parameter, Int64Property } from '../src/input/int64.js';
 import { IntegerParameter } from '../src/input/integer.js';
 import { TextProperty } from '../src/input/text.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 class CageParams {
   @Int64Parameter({ description: 'Id of the cage', example: 1 })
@@ -88,18 +88,18 @@ class CagesController {
 @Module({ controllers: [CagesController] })
 class CagesModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [CagesModule] });
+  service = await TestService.open({ modules: [CagesModule] });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const faultsOf = ({ body }: { body: { details?: { field: string; code: string }[] } }) =>
   (body.details ?? []).map(({ field, code }) => `${field} ${code}`).toSorted();
 
 describe.each(['direct', 'nest'])('an operation that is run %s', (way) => {
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
-    store.request('POST', `/v1/cages/${way}/${path}`, { json, headers });
+    service.request('POST', `/v1/cages/${way}/${path}`, { json, headers });
 
   it('names the faults of path, query, body and Idempotency-Key at once', async () => {
     const refusal = await post(
@@ -133,7 +133,7 @@ describe.each(['direct', 'nest'])('an operation that is run %s', (way) => {
   });
 
   it('says first that the body is empty, whatever else is wrong', async () => {
-    const { status, body } = await store.request('POST', `/v1/cages/${way}/x?floor=9`);
+    const { status, body } = await service.request('POST', `/v1/cages/${way}/x?floor=9`);
     expect([status, body.code]).toEqual([400, 'malformed_json']);
   });
 
@@ -148,7 +148,7 @@ describe.each(['direct', 'nest'])('an operation that is run %s', (way) => {
 
 it('an argument with a pipe of its own is refused by that pipe', async () => {
   const json = { name: '', categoryId: 1 };
-  const refused = await store.request('POST', '/v1/cages/piped/x', { json });
+  const refused = await service.request('POST', '/v1/cages/piped/x', { json });
   expect([refused.status, refused.body.code]).toEqual([400, 'bad_request']);
-  expect(faultsOf(await store.request('POST', '/v1/cages/piped/1', { json }))).toEqual(['name blank']);
+  expect(faultsOf(await service.request('POST', '/v1/cages/piped/1', { json }))).toEqual(['name blank']);
 });

@@ -2,18 +2,18 @@ import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import type { components, paths } from './support/openapi-types.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
-  await store.app.get(DemoData).add();
+  service = await TestService.open();
+  await service.app.get(DemoData).add();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 /** A client as a consumer makes it: types from docs/openapi.json by openapi-typescript, calls by openapi-fetch. */
-const client = (key = store.key) =>
-  createClient<paths>({ baseUrl: `${store.url}/v1`, headers: { Authorization: `Bearer ${key}` } });
+const client = (key = service.key) =>
+  createClient<paths>({ baseUrl: `${service.url}/v1`, headers: { Authorization: `Bearer ${key}` } });
 
 describe('a client generated from the document', () => {
   it('lists', async () => {

@@ -3,23 +3,23 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
+  service = await TestService.open();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const file = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
 
 describe('a generated file is as `npm run docs:generate` makes it', () => {
   it('docs/openapi.json', async () => {
-    expect(await file('docs/openapi.json')).toBe(`${JSON.stringify(store.document, null, 2)}\n`);
+    expect(await file('docs/openapi.json')).toBe(`${JSON.stringify(service.document, null, 2)}\n`);
   });
 
   it('docs/openapi-admin.json', async () => {
-    expect(await file('docs/openapi-admin.json')).toBe(`${JSON.stringify(store.adminDocument, null, 2)}\n`);
+    expect(await file('docs/openapi-admin.json')).toBe(`${JSON.stringify(service.adminDocument, null, 2)}\n`);
   });
 
   it('docs/errors.md', async () => {
@@ -27,7 +27,7 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
   });
 
   it('test/support/openapi-types.ts', async () => {
-    const document = JSON.parse(JSON.stringify(store.document)) as Parameters<typeof openapiTS>[0];
+    const document = JSON.parse(JSON.stringify(service.document)) as Parameters<typeof openapiTS>[0];
     expect(await file('test/support/openapi-types.ts')).toBe(astToString(await openapiTS(document)));
   });
 });
@@ -58,7 +58,7 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
 });
 
 function documentedErrors(): { code: string; status: string }[] {
-  return [store.document, store.adminDocument]
+  return [service.document, service.adminDocument]
     .flatMap(({ paths }) => Object.values(paths))
     .flatMap((item) => [item.get, item.post, item.patch, item.delete])
     .flatMap((operation) => Object.entries(operation?.responses ?? {}))

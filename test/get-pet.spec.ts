@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { Metrics } from '../src/metrics/metrics.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
-  await store.app.get(DemoData).add();
+  service = await TestService.open();
+  await service.app.get(DemoData).add();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 describe('GET /v1/pets/{petId}', () => {
   it('answers the animal', async () => {
-    const { status, text } = await store.request('GET', '/v1/pets/1');
+    const { status, text } = await service.request('GET', '/v1/pets/1');
     expect(status).toBe(200);
     expect(text).toBe('{"id":1,"name":"Biscuit","categoryId":1,"status":"available"}');
   });
@@ -20,7 +20,7 @@ describe('GET /v1/pets/{petId}', () => {
   it.each(['0', '-1', '999999', '9223372036854775807', '-9223372036854775808', '9007199254740993'])(
     'answers 404 for %s, an int64 that no animal has',
     async (id) => {
-      const { status, body } = await store.request('GET', `/v1/pets/${id}`);
+      const { status, body } = await service.request('GET', `/v1/pets/${id}`);
       expect([status, body.code]).toEqual([404, 'pet_not_found']);
       expect(body.message).toContain(id);
     },
@@ -39,7 +39,7 @@ describe('GET /v1/pets/{petId}', () => {
     ['below −2⁶³', '-9223372036854775809', 'out_of_range'],
     ['many digits', '1'.repeat(3_000), 'out_of_range'],
   ])('answers 400 for %s, which is no int64', async (_, id, code) => {
-    const { status, body } = await store.request('GET', `/v1/pets/${id}`);
+    const { status, body } = await service.request('GET', `/v1/pets/${id}`);
     expect(status).toBe(400);
     expect(body.details).toEqual([{ field: 'petId', code, message: expect.any(String) }]);
   });
@@ -47,7 +47,7 @@ describe('GET /v1/pets/{petId}', () => {
   it.each(['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'])(
     'answers 400 for %j, which nothing decodes',
     async (id) => {
-      const { status, body } = await store.request('GET', `/v1/pets/${id}`);
+      const { status, body } = await service.request('GET', `/v1/pets/${id}`);
       expect([status, body.code]).toEqual([400, 'malformed_request']);
     },
   );
@@ -60,7 +60,7 @@ describe('the deprecation of getPet', () => {
     ['a 400', '/v1/pets/x', {}, 400],
     ['a 401', '/v1/pets/1', { key: null }, 401],
   ])('is told on %s', async (_, path, options, expected) => {
-    const { status, headers } = await store.request('GET', path, options);
+    const { status, headers } = await service.request('GET', path, options);
     expect(status).toBe(expected);
     expect(headers.get('deprecation')).toBe('@1795132800');
     expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
@@ -68,17 +68,17 @@ describe('the deprecation of getPet', () => {
   });
 
   it('is not told on the other operations', async () => {
-    const { headers } = await store.request('GET', '/v1/pets');
+    const { headers } = await service.request('GET', '/v1/pets');
     expect(
       headers.has('deprecation') || headers.has('sunset') || /deprecation/.test(headers.get('link') ?? ''),
     ).toBe(false);
   });
 
   it('counts its calls, in a metric that does not grow with the clients', async () => {
-    await store.request('GET', '/v1/pets/2');
-    const { key } = await store.issueKey({ plan: 'free' });
-    await store.request('GET', '/v1/pets/2', { key });
-    const { text } = await store.app.get(Metrics).exposition();
+    await service.request('GET', '/v1/pets/2');
+    const { key } = await service.issueKey({ plan: 'free' });
+    await service.request('GET', '/v1/pets/2', { key });
+    const { text } = await service.app.get(Metrics).exposition();
     expect(text.match(/^petstore_deprecated_requests_total\{.*$/gm)).toEqual([
       expect.stringMatching(
         /^petstore_deprecated_requests_total\{method="GET",route="\/v1\/pets\/:petId"\} \d+$/,
@@ -105,7 +105,7 @@ describe('the removal of getPet', () => {
       200,
     ],
   ])('%s', async (_, at, environment, expected) => {
-    const later = await Store.open({ at, environment });
+    const later = await TestService.open({ at, environment });
     await later.app.get(DemoData).add();
     const { status, body, headers } = await later.request('GET', '/v1/pets/1');
     expect(status).toBe(expected);
@@ -117,9 +117,9 @@ describe('the removal of getPet', () => {
 });
 
 describe('after its removal getPet', () => {
-  let later: Store;
+  let later: TestService;
   beforeAll(async () => {
-    later = await Store.open({ at: '2030-12-05T00:00:00.000Z' });
+    later = await TestService.open({ at: '2030-12-05T00:00:00.000Z' });
     await later.app.get(DemoData).add();
   });
   afterAll(() => later.close());
@@ -163,7 +163,7 @@ describe('after its removal getPet', () => {
 });
 
 it('a postponed removal is told with its new date, and not carried out before', async () => {
-  const postponed = await Store.open({
+  const postponed = await TestService.open({
     at: '2030-12-05T00:00:00.000Z',
     environment: { SUNSET_NOT_BEFORE: '2031-06-01T00:00:00Z' },
   });

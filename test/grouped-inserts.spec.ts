@@ -16,8 +16,8 @@ async function open() {
     await remove();
   });
   await migrate(dataSource);
-  const { committed, transactions } = dataSource as SqliteDataSource;
-  return { dataSource, inserts: new GroupedInserts(dataSource, committed, transactions) };
+  const { dataVersion, transactions } = dataSource as SqliteDataSource;
+  return { dataSource, inserts: new GroupedInserts(dataSource, dataVersion, transactions) };
 }
 
 /** A row that the table takes, one that its CHECK refuses, or one that brings its id. */
@@ -57,16 +57,16 @@ describe('rows inserted at the same time', () => {
 
   it('are committed together: a thousand of them in a handful of transactions', async () => {
     const { dataSource, inserts } = await open();
-    const { committed } = dataSource as SqliteDataSource;
+    const { dataVersion } = dataSource as SqliteDataSource;
     // The state is told from the first commit on.
     await inserts.insert(Pet, pet('First', { status: 'sold' }));
-    const before = committed.current('answers') ?? Number.NaN;
+    const before = dataVersion.current('responses') ?? Number.NaN;
     const pets = Array.from({ length: 1_000 }, (_, index) => pet(`Animal ${index}`, { status: 'sold' }));
     // A commit is seen when it is looked for, so the state is asked after each row.
     const states = await Promise.all(
       pets.map(async (one) => {
         await inserts.insert(Pet, one);
-        return committed.current('answers');
+        return dataVersion.current('responses');
       }),
     );
     expect((states.at(-1) ?? Number.NaN) - before).toBeLessThanOrEqual(4);

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 1_000_000, perDay: 1_000_000 } });
+  service = await TestService.open({
+    plan: 'enterprise',
+    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 /** Field names that trip JavaScript up, beside the real ones. */
 const field = fc.oneof(
@@ -31,7 +34,7 @@ describe('whatever is sent', () => {
   it('a JSON body is answered with 201 or 400, and stored only if it is a NewPet', async () => {
     await fc.assert(
       fc.asyncProperty(body, async (json) => {
-        const { status } = await store.request('POST', '/v1/pets', { json });
+        const { status } = await service.request('POST', '/v1/pets', { json });
         const {
           name,
           categoryId,
@@ -56,7 +59,7 @@ describe('whatever is sent', () => {
   it('any text as a body is answered with 4xx or 201', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })), async (text) => {
-        const { status } = await store.request('POST', '/v1/pets', { json: text });
+        const { status } = await service.request('POST', '/v1/pets', { json: text });
         expect([201, 400]).toContain(status);
       }),
       { numRuns: 200 },
@@ -72,7 +75,7 @@ describe('whatever is sent', () => {
     );
     await fc.assert(
       fc.asyncProperty(target, fc.constantFrom('GET', 'HEAD', 'DELETE', 'OPTIONS'), async (path, method) => {
-        const { status } = await store.request(method, path);
+        const { status } = await service.request(method, path);
         expect(
           status === 200 || status === 204 || (status >= 400 && status < 500),
           `${method} ${path} → ${status}`,
@@ -91,8 +94,11 @@ describe('whatever is sent', () => {
   it('any Authorization header is answered with 401 or 429', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[ -~]{0,80}$/), async (authorization) => {
-        store.clock.advance(1_000);
-        const { status } = await store.request('GET', '/v1/pets', { key: null, headers: { authorization } });
+        service.clock.advance(1_000);
+        const { status } = await service.request('GET', '/v1/pets', {
+          key: null,
+          headers: { authorization },
+        });
         expect([401, 429]).toContain(status);
       }),
       { numRuns: 200 },
@@ -114,7 +120,7 @@ describe('what a refusal repeats is bounded', () => {
     ['a long member named twice', `{"${'n'.repeat(40_000)}":1,"${'n'.repeat(40_000)}":1}`],
     ['members of control characters', JSON.stringify({ ['\u0001'.repeat(15_000)]: 1 })],
   ])('for %s', async (_, json) => {
-    const { status, text, body: refusal } = await store.request('POST', '/v1/pets', { json });
+    const { status, text, body: refusal } = await service.request('POST', '/v1/pets', { json });
     expect(status).toBe(400);
     expect(text.length).toBeLessThan(6_000);
     expect(refusal.details?.length ?? 0).toBeLessThanOrEqual(20);
@@ -122,7 +128,9 @@ describe('what a refusal repeats is bounded', () => {
 
   it('and says how many faults it leaves out', async () => {
     const members = Array.from({ length: 53 }, (_, at) => [`x${at}`, 1]);
-    const { body: refusal } = await store.request('POST', '/v1/pets', { json: Object.fromEntries(members) });
+    const { body: refusal } = await service.request('POST', '/v1/pets', {
+      json: Object.fromEntries(members),
+    });
     expect(refusal.details).toHaveLength(20);
     expect(refusal.details.at(-1)).toEqual({
       field: '',
@@ -133,7 +141,7 @@ describe('what a refusal repeats is bounded', () => {
 
   it('for a query of misspelled parameters', async () => {
     const query = Array.from({ length: 500 }, (_, at) => `limit[${at}]=1`).join('&');
-    const { status, body: refusal, text } = await store.request('GET', `/v1/pets?${query}`);
+    const { status, body: refusal, text } = await service.request('GET', `/v1/pets?${query}`);
     expect([status, refusal.details.length]).toEqual([400, 20]);
     expect(text.length).toBeLessThan(6_000);
   });
@@ -149,7 +157,7 @@ describe('a field of 15 KiB is read in a moment', () => {
     const value = part.repeat(15_000 / part.length);
     // Processor time: other processes may want the machine too.
     const begin = process.cpuUsage();
-    const { status } = await store.request('GET', '/v1/pets', { headers: { [name]: value } });
+    const { status } = await service.request('GET', '/v1/pets', { headers: { [name]: value } });
     expect([status, process.cpuUsage(begin).user < 1_000_000]).toEqual([expected, true]);
   });
 });

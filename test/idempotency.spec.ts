@@ -6,30 +6,30 @@ import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { type Answer, Store } from './support/store.js';
+import { type Answer, TestService } from './support/test-service.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 
 async function open(modules: readonly Type[] = []) {
-  const store = await Store.open({
+  const service = await TestService.open({
     modules,
     plan: 'enterprise',
     limits: { perMinute: 10_000, perDay: 10_000 },
   });
-  onTestFinished(() => store.close());
+  onTestFinished(() => service.close());
   const post = (
     key: string | undefined,
     json: unknown = NEW,
     path = '/v1/pets',
-    apiKey = store.key,
+    apiKey = service.key,
   ): Promise<Answer> =>
-    store.request('POST', path, {
+    service.request('POST', path, {
       key: apiKey,
       json,
       headers: key === undefined ? {} : { 'idempotency-key': key },
     });
-  const pets = () => store.app.get(DataSource).manager.countBy(Pet, {});
-  return { store, post, pets };
+  const pets = () => service.app.get(DataSource).manager.countBy(Pet, {});
+  return { service, post, pets };
 }
 
 describe('a POST with an Idempotency-Key', () => {
@@ -85,27 +85,27 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('of another client is another one', async () => {
-    const { store, post, pets } = await open();
-    const { key } = await store.issueKey({ plan: 'free' });
+    const { service, post, pets } = await open();
+    const { key } = await service.issueKey({ plan: 'free' });
     await post('k-1');
     expect((await post('k-1', NEW, '/v1/pets', key)).headers.has('idempotent-replayed')).toBe(false);
     expect(await pets()).toBe(2);
   });
 
   it('of another key of the same client is the same', async () => {
-    const { store, post, pets } = await open();
-    const { key } = await store.issueKey();
+    const { service, post, pets } = await open();
+    const { key } = await service.issueKey();
     await post('k-1');
     expect((await post('k-1', NEW, '/v1/pets', key)).headers.has('idempotent-replayed')).toBe(true);
     expect(await pets()).toBe(1);
   });
 
   it('counts for the quota each time, and needs the scope each time', async () => {
-    const { store, post } = await open();
+    const { service, post } = await open();
     await post('k-1');
     const again = await post('k-1');
     expect(again.headers.get('ratelimit')).toContain('"day";r=9998;');
-    const { key } = await store.issueKey({ scopes: ['pets:read'] });
+    const { key } = await service.issueKey({ scopes: ['pets:read'] });
     expect((await post('k-1', NEW, '/v1/pets', key)).status).toBe(403);
   });
 
@@ -117,17 +117,17 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('leaves after 24 hours', async () => {
-    const { store, post, pets } = await open();
+    const { service, post, pets } = await open();
     await post('k-1');
-    store.clock.advance(24 * 3_600_000 - 1);
+    service.clock.advance(24 * 3_600_000 - 1);
     expect((await post('k-1')).headers.has('idempotent-replayed')).toBe(true);
-    store.clock.advance(1);
+    service.clock.advance(1);
     expect((await post('k-1')).headers.has('idempotent-replayed')).toBe(false);
     expect(await pets()).toBe(2);
     expect((await post('k-1', { ...NEW, name: 'Max' })).status).toBe(422);
-    store.clock.advance(24 * 3_600_000);
-    await store.app.get(Sweeper).sweep();
-    expect(await store.app.get(DataSource).query('SELECT COUNT(*) AS n FROM idempotency_entries')).toEqual([
+    service.clock.advance(24 * 3_600_000);
+    await service.app.get(Sweeper).sweep();
+    expect(await service.app.get(DataSource).query('SELECT COUNT(*) AS n FROM idempotency_entries')).toEqual([
       { n: 0 },
     ]);
   });

@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 1_000_000, perDay: 1_000_000 } });
+  service = await TestService.open({
+    plan: 'enterprise',
+    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
@@ -20,7 +23,7 @@ const int64 = fc.oneof(
 );
 
 const post = (categoryId: string) =>
-  store.request('POST', '/v1/pets', { json: `{"name":"a","categoryId":${categoryId}}` });
+  service.request('POST', '/v1/pets', { json: `{"name":"a","categoryId":${categoryId}}` });
 const categoryIn = (text: string) => /"categoryId":(-?\d+)/.exec(text)?.[1];
 
 describe('an int64', () => {
@@ -29,7 +32,7 @@ describe('an int64', () => {
       fc.asyncProperty(int64, async (categoryId) => {
         const created = await post(String(categoryId));
         expect([created.status, categoryIn(created.text)]).toEqual([201, String(categoryId)]);
-        const fetched = await store.request('GET', created.headers.get('location') ?? '');
+        const fetched = await service.request('GET', created.headers.get('location') ?? '');
         expect(fetched.text).toBe(created.text);
       }),
       { numRuns: 150 },
@@ -52,19 +55,19 @@ describe('an int64', () => {
 
   it('is exact as an id, in path, database, list, answer and Location', async () => {
     const id = 2n ** 53n + 1n;
-    await store.app
+    await service.app
       .get(DataSource)
       .query(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`, [id]);
-    expect((await store.request('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id},`);
-    expect((await store.request('GET', `/v1/pets/${id - 1n}`)).status).toBe(404);
-    expect((await store.request('GET', '/v1/pets?status=sold')).text).toContain(`"id":${id},`);
+    expect((await service.request('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id},`);
+    expect((await service.request('GET', `/v1/pets/${id - 1n}`)).status).toBe(404);
+    expect((await service.request('GET', '/v1/pets?status=sold')).text).toContain(`"id":${id},`);
     const next = await post('1');
     expect(next.text).toContain(`"id":${id + 1n},`);
     expect(next.headers.get('location')).toBe(`/v1/pets/${id + 1n}`);
   });
 
   it('is exact for a module that uses a plain repository', async () => {
-    const repository = store.app.get(DataSource).getRepository(Pet);
+    const repository = service.app.get(DataSource).getRepository(Pet);
     const categoryId = 2n ** 62n + 1n;
     const saved = await repository.save(repository.create({ name: 'Saved', categoryId, status: 'sold' }));
     expect(typeof saved.id).toBe('bigint');

@@ -9,7 +9,7 @@ import { Int64Property } from '../src/input/int64.js';
 import { IntegerProperty } from '../src/input/integer.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { parseRaw, sendRaw } from './support/raw-http.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 class Line {
   @Int64Property({ description: 'Id of the article', example: 1 })
@@ -74,13 +74,13 @@ class OrdersController {
 @Module({ controllers: [OrdersController] })
 class OrdersModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [OrdersModule] });
+  service = await TestService.open({ modules: [OrdersModule] });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
-const post = (path: string, json: unknown) => store.request('POST', path, { json });
+const post = (path: string, json: unknown) => service.request('POST', path, { json });
 const faultsOf = ({ body }: { body: { details: { field: string; code: string }[] } }) =>
   body.details.map(({ field, code }) => `${field} ${code}`);
 
@@ -132,8 +132,8 @@ describe('no body', () => {
   const send = async (path: string, fields: string, body: string) =>
     parseRaw(
       await sendRaw(
-        store.url,
-        `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${store.key}\r\n${fields}\r\n${body}`,
+        service.url,
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${service.key}\r\n${fields}\r\n${body}`,
       ),
     );
 

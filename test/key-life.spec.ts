@@ -4,64 +4,64 @@ import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const HOUR = 3_600_000;
 
 async function open() {
-  const store = await Store.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
-  onTestFinished(() => store.close());
-  const keys = store.app.get(ApiKeysService);
+  const service = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
+  onTestFinished(() => service.close());
+  const keys = service.app.get(ApiKeysService);
   const codeOf = async (key: string) => {
-    const { status, body } = await store.request('GET', '/v1/pets?limit=1', { key });
+    const { status, body } = await service.request('GET', '/v1/pets?limit=1', { key });
     return status === 200 ? 200 : (body.code as string);
   };
-  return { store, keys, clients: store.app.get(ClientsService), codeOf };
+  return { service, keys, clients: service.app.get(ClientsService), codeOf };
 }
 
 describe('a rotated key', () => {
   it('works beside the new one until the grace is over, and both count for one client', async () => {
-    const { store, keys, codeOf } = await open();
-    const { id, key } = await store.issueKey();
+    const { service, keys, codeOf } = await open();
+    const { id, key } = await service.issueKey();
     const { secret } = await keys.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
     expect([await codeOf(key), await codeOf(secret)]).toEqual([200, 200]);
-    const { headers } = await store.request('GET', '/v1/pets', { key: secret });
+    const { headers } = await service.request('GET', '/v1/pets', { key: secret });
     expect(headers.get('x-ratelimit-remaining')).toBe('57');
-    store.clock.advance(24 * HOUR - 1);
+    service.clock.advance(24 * HOUR - 1);
     expect(await codeOf(key)).toBe(200);
-    store.clock.advance(1);
+    service.clock.advance(1);
     expect([await codeOf(key), await codeOf(secret)]).toEqual(['expired_api_key', 200]);
   });
 
   it('ends at once without grace', async () => {
-    const { store, keys, codeOf } = await open();
-    const { id, key } = await store.issueKey();
+    const { service, keys, codeOf } = await open();
+    const { id, key } = await service.issueKey();
     const { secret } = await keys.rotate(id, { grace: 0 }, SERVICE_ITSELF);
     expect([await codeOf(key), await codeOf(secret)]).toEqual(['revoked_api_key', 200]);
   });
 
   it('is refused to a key that has ended', async () => {
-    const { store, keys } = await open();
-    const { id } = await store.issueKey({ expires: HOUR });
-    store.clock.advance(HOUR);
+    const { service, keys } = await open();
+    const { id } = await service.issueKey({ expires: HOUR });
+    service.clock.advance(HOUR);
     await expect(keys.rotate(id, { grace: 0 }, SERVICE_ITSELF)).rejects.toThrow(/ expired at 2026-/);
   });
 
   it('never outlives its own end, and the new one lives as long as it was made for', async () => {
-    const { store, keys, codeOf } = await open();
-    const { id, key } = await store.issueKey({ expires: 10 * HOUR });
-    store.clock.advance(9 * HOUR);
+    const { service, keys, codeOf } = await open();
+    const { id, key } = await service.issueKey({ expires: 10 * HOUR });
+    service.clock.advance(9 * HOUR);
     const { apiKey, secret } = await keys.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
     expect(apiKey.expiresAt).toBe('2026-11-21T07:00:00.000Z');
-    store.clock.advance(HOUR);
+    service.clock.advance(HOUR);
     expect([await codeOf(key), await codeOf(secret)]).toEqual(['expired_api_key', 200]);
-    store.clock.advance(9 * HOUR);
+    service.clock.advance(9 * HOUR);
     expect(await codeOf(secret)).toBe('expired_api_key');
   });
 
   it('is rotated once, however many ask at the same instant', async () => {
-    const { store, keys } = await open();
-    const { id } = await store.issueKey();
+    const { service, keys } = await open();
+    const { id } = await service.issueKey();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, () => keys.rotate(id, { grace: HOUR }, SERVICE_ITSELF)),
     );
@@ -77,8 +77,8 @@ describe('the lifetime of the key that follows', () => {
   ])(
     'is %s, as the old one was made for, though its end was brought forward',
     async (_, expires, expected) => {
-      const { store, keys } = await open();
-      const { id } = await store.issueKey(expires === undefined ? {} : { expires });
+      const { service, keys } = await open();
+      const { id } = await service.issueKey(expires === undefined ? {} : { expires });
       await keys.update(id, { expires: HOUR }, {}, SERVICE_ITSELF);
       expect((await keys.rotate(id, { grace: 0 }, SERVICE_ITSELF)).apiKey.expiresAt).toBe(expected);
     },
@@ -87,45 +87,45 @@ describe('the lifetime of the key that follows', () => {
 
 describe('a suspended client', () => {
   it('gets 403 for each of its keys, counts for the address, and works again once resumed', async () => {
-    const { store, clients, codeOf } = await open();
-    const { key } = await store.issueKey();
+    const { service, clients, codeOf } = await open();
+    const { key } = await service.issueKey();
     await codeOf(key);
-    await clients.suspend(store.clientId, {}, SERVICE_ITSELF);
-    for (const [index, one] of [key, store.key].entries()) {
-      const { status, body, headers } = await store.request('GET', '/v1/pets', { key: one });
+    await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
+    for (const [index, one] of [key, service.key].entries()) {
+      const { status, body, headers } = await service.request('GET', '/v1/pets', { key: one });
       expect([status, body.code]).toEqual([403, 'client_suspended']);
       expect(headers.get('www-authenticate')).toBe('Bearer realm="petstore"');
       expect(headers.get('ratelimit')).toMatch(new RegExp(`^"minute";r=${59 - index};`));
     }
-    await clients.resume(store.clientId, SERVICE_ITSELF);
-    expect([await codeOf(key), await codeOf(store.key)]).toEqual([200, 200]);
+    await clients.resume(service.clientId, SERVICE_ITSELF);
+    expect([await codeOf(key), await codeOf(service.key)]).toEqual([200, 200]);
   });
 
   it('is told so only when the key is genuine and has not ended', async () => {
-    const { store, keys, clients, codeOf } = await open();
-    const { id, key } = await store.issueKey();
+    const { service, keys, clients, codeOf } = await open();
+    const { id, key } = await service.issueKey();
     await keys.revoke(id, {}, SERVICE_ITSELF);
-    await clients.suspend(store.clientId, {}, SERVICE_ITSELF);
+    await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
     expect(await codeOf(key)).toBe('revoked_api_key');
     expect(await codeOf(`pst_test_${'0'.repeat(30)}2Wj70T`)).toBe('invalid_api_key');
   });
 });
 
 it('a deleted client’s keys are no keys any more', async () => {
-  const { store, clients, codeOf } = await open();
-  await clients.delete(store.clientId, {}, SERVICE_ITSELF);
-  expect(await codeOf(store.key)).toBe('invalid_api_key');
+  const { service, clients, codeOf } = await open();
+  await clients.delete(service.clientId, {}, SERVICE_ITSELF);
+  expect(await codeOf(service.key)).toBe('invalid_api_key');
 });
 
 describe('the last use of a key', () => {
   async function used() {
     const opened = await open();
-    const { store, keys } = opened;
-    const { id, key } = await store.issueKey();
-    const uses = store.app.get(KeyUseService);
+    const { service, keys } = opened;
+    const { id, key } = await service.issueKey();
+    const uses = service.app.get(KeyUseService);
     return {
       ...opened,
-      use: () => store.request('GET', '/v1/pets?limit=1', { key }),
+      use: () => service.request('GET', '/v1/pets?limit=1', { key }),
       written: async () => {
         await uses.flush();
         return (await keys.get(id)).lastUsedAt;
@@ -135,25 +135,25 @@ describe('the last use of a key', () => {
   }
 
   it('is written at most once a minute, and then is the latest', async () => {
-    const { store, use, written } = await used();
+    const { service, use, written } = await used();
     expect(await written()).toBeNull();
     await use();
     expect(await written()).toBe('2026-11-20T12:00:00.000Z');
-    store.clock.advance(20_000);
+    service.clock.advance(20_000);
     await use();
-    store.clock.advance(39_999);
+    service.clock.advance(39_999);
     await use();
     expect(await written()).toBe('2026-11-20T12:00:00.000Z');
-    store.clock.advance(1);
+    service.clock.advance(1);
     expect(await written()).toBe('2026-11-20T12:00:59.999Z');
-    store.clock.advance(60_000);
+    service.clock.advance(60_000);
     expect(await written()).toBe('2026-11-20T12:00:59.999Z');
   });
 
   it('is kept for the next time when it cannot be written', async () => {
-    const { store, use, written, uses } = await used();
+    const { service, use, written, uses } = await used();
     await use();
-    const dataSource = store.app.get(DataSource);
+    const dataSource = service.app.get(DataSource);
     await dataSource.query('ALTER TABLE api_keys RENAME TO away');
     await uses.flush();
     await dataSource.query('ALTER TABLE away RENAME TO api_keys');
@@ -161,27 +161,27 @@ describe('the last use of a key', () => {
   });
 
   it('does not take what another process wrote less than a minute ago', async () => {
-    const { store, use, written } = await used();
-    await store.app.get(DataSource).query(`UPDATE api_keys SET last_used_at = '2026-11-20T11:59:30.000Z'`);
+    const { service, use, written } = await used();
+    await service.app.get(DataSource).query(`UPDATE api_keys SET last_used_at = '2026-11-20T11:59:30.000Z'`);
     await use();
     expect(await written()).toBe('2026-11-20T11:59:30.000Z');
   });
 
   it('is not that of a request which was refused for the key itself', async () => {
-    const { store, clients, use, written } = await used();
-    await clients.suspend(store.clientId, {}, SERVICE_ITSELF);
+    const { service, clients, use, written } = await used();
+    await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
     expect((await use()).status).toBe(403);
     expect(await written()).toBeNull();
   });
 
   it('is written for 2,000 keys in one go', async () => {
-    const { store, keys, uses } = await used();
+    const { service, keys, uses } = await used();
     const ids = [];
     for (let made = 0; made < 2_000; made += 1)
-      ids.push((await keys.issue({ clientId: store.clientId }, SERVICE_ITSELF)).apiKey.id);
+      ids.push((await keys.issue({ clientId: service.clientId }, SERVICE_ITSELF)).apiKey.id);
     for (const id of ids) uses.note(id);
     await uses.flush();
-    const [row] = (await store.app
+    const [row] = (await service.app
       .get(DataSource)
       .query('SELECT COUNT(*) AS written FROM api_keys WHERE last_used_at IS NOT NULL')) as {
       written: number;

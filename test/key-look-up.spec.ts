@@ -10,104 +10,106 @@ import { JsonReader } from '../src/database/json-reader.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { emptyFolder } from './support/service-process.js';
-import { Store, type StoreOptions } from './support/store.js';
+import { TestService, type TestServiceOptions } from './support/test-service.js';
 
-async function open(options: StoreOptions = {}): Promise<{ store: Store; looked: () => number }> {
+async function open(
+  options: TestServiceOptions = {},
+): Promise<{ service: TestService; looked: () => number }> {
   const folder = await emptyFolder();
   const environment = { DATABASE_URL: `sqlite:${folder.path}/data.sqlite`, ...options.environment };
-  const store = await Store.open({ ...options, environment });
+  const service = await TestService.open({ ...options, environment });
   onTestFinished(async () => {
-    await store.close();
+    await service.close();
     await folder.remove();
   });
-  const first = vi.spyOn(store.app.get(JsonReader, { strict: false }), 'first');
+  const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
   onTestFinished(() => first.mockRestore());
-  return { store, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
+  return { service, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
 }
 
 /** A credential that is refused in one way or another. */
-async function refusedKey(store: Store, kind: string): Promise<string | null> {
+async function refusedKey(service: TestService, kind: string): Promise<string | null> {
   if (kind === 'missing') return null;
   if (kind === 'malformed') return 'x';
   if (kind === 'unknown') return generateApiKey('test');
-  const { id, key } = await store.issueKey({ plan: 'pro', expires: 60_000 });
-  if (kind === 'revoked') await store.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
-  if (kind === 'expired') store.clock.advance(60_000);
+  const { id, key } = await service.issueKey({ plan: 'pro', expires: 60_000 });
+  if (kind === 'revoked') await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
+  if (kind === 'expired') service.clock.advance(60_000);
   if (kind === 'suspended') {
-    const { clientId } = await store.app.get(ApiKeysService).get(id);
-    await store.app.get(ClientsService).suspend(clientId, {}, SERVICE_ITSELF);
+    const { clientId } = await service.app.get(ApiKeysService).get(id);
+    await service.app.get(ClientsService).suspend(clientId, {}, SERVICE_ITSELF);
   }
   return key;
 }
 
 type Read = (...query: Parameters<JsonReader['first']>) => ReturnType<JsonReader['first']>;
 
-const ask = (store: Store, key: string) => store.request('GET', '/v1/pets', { key });
+const ask = (service: TestService, key: string) => service.request('GET', '/v1/pets', { key });
 
 describe('looking a key up', () => {
   it('finds the very row that TypeORM finds, with its client', async () => {
-    const { store } = await open();
-    const { key } = await store.issueKey({ plan: 'pro', scopes: ['pets:read'], expires: 90_000 });
+    const { service } = await open();
+    const { key } = await service.issueKey({ plan: 'pro', scopes: ['pets:read'], expires: 90_000 });
     const digest = digestOf(key);
-    const expected = await store.app
+    const expected = await service.app
       .get(DataSource)
       .manager.findOne(ApiKey, { where: { digest }, relations: { client: true } });
-    const { key: found } = await store.app.get(KeyLookUp, { strict: false }).find(digest);
+    const { key: found } = await service.app.get(KeyLookUp, { strict: false }).find(digest);
     expect(found).toEqual(expected);
     expect(found?.client.limits).toEqual({ perMinute: 300, perDay: 10_000 });
   });
 
   it('is done once for requests that come together', async () => {
-    const { store, looked } = await open();
-    const { key } = await store.issueKey();
-    await Promise.all(Array.from({ length: 20 }, () => ask(store, key)));
+    const { service, looked } = await open();
+    const { key } = await service.issueKey();
+    await Promise.all(Array.from({ length: 20 }, () => ask(service, key)));
     expect(looked()).toBe(1);
   });
 
   it('is not done again for a key that nobody issued, until something changes', async () => {
-    const { store, looked } = await open();
+    const { service, looked } = await open();
     const unknown = generateApiKey('test');
-    for (let sent = 0; sent < 5; sent += 1) expect((await ask(store, unknown)).status).toBe(401);
+    for (let sent = 0; sent < 5; sent += 1) expect((await ask(service, unknown)).status).toBe(401);
     expect(looked()).toBe(1);
-    await store.issueKey();
-    expect((await ask(store, unknown)).status).toBe(401);
+    await service.issueKey();
+    expect((await ask(service, unknown)).status).toBe(401);
     expect(looked()).toBe(2);
   });
 
   it('is not done at all for a string without the checksum of a key', async () => {
-    const { store, looked } = await open();
-    for (const key of ['pst_test_x', `${store.key.slice(0, -1)}_`]) await ask(store, key);
+    const { service, looked } = await open();
+    for (const key of ['pst_test_x', `${service.key.slice(0, -1)}_`]) await ask(service, key);
     expect(looked()).toBe(0);
   });
 
   it('finds a key as soon as it is issued, though it was asked for before', async () => {
-    const { store } = await open();
-    const { key } = await store.issueKey();
+    const { service } = await open();
+    const { key } = await service.issueKey();
     const digest = digestOf(key);
-    const manager = store.app.get(DataSource).manager;
+    const manager = service.app.get(DataSource).manager;
     const row = await manager.findOneByOrFail(ApiKey, { digest });
     await manager.delete(ApiKey, { digest });
-    expect((await ask(store, key)).status).toBe(401);
+    expect((await ask(service, key)).status).toBe(401);
     await manager.insert(ApiKey, row);
-    expect((await ask(store, key)).status).toBe(200);
+    expect((await ask(service, key)).status).toBe(200);
   });
 });
 
 describe('an address that has used up its minute', () => {
   it('is refused for unknown keys, and not for a valid one that was never seen', async () => {
-    const { store } = await open();
+    const { service } = await open();
     for (let sent = 0; sent < 60; sent += 1)
-      expect((await ask(store, generateApiKey('test'))).status).toBe(401);
-    expect((await ask(store, generateApiKey('test'))).status).toBe(429);
-    const { key } = await store.issueKey();
-    const { status, headers } = await ask(store, key);
+      expect((await ask(service, generateApiKey('test'))).status).toBe(401);
+    expect((await ask(service, generateApiKey('test'))).status).toBe(429);
+    const { key } = await service.issueKey();
+    const { status, headers } = await ask(service, key);
     expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, '1000']);
   });
 
   it('is looked up one request at a time, beside others', async () => {
-    const { store } = await open();
-    for (let sent = 0; sent < 60; sent += 1) await ask(store, 'x');
-    const reader = store.app.get(JsonReader, { strict: false });
+    const { service } = await open();
+    for (let sent = 0; sent < 60; sent += 1) await ask(service, 'x');
+    const reader = service.app.get(JsonReader, { strict: false });
     const first = Reflect.get(Object.getPrototypeOf(reader) as object, 'first') as Read;
     let running = 0;
     let most = 0;
@@ -118,7 +120,7 @@ describe('an address that has used up its minute', () => {
     });
     onTestFinished(() => counted.mockRestore());
     const statuses = await Promise.all(
-      Array.from({ length: 30 }, async () => (await ask(store, generateApiKey('test'))).status),
+      Array.from({ length: 30 }, async () => (await ask(service, generateApiKey('test'))).status),
     );
     expect(new Set(statuses)).toEqual(new Set([429]));
     expect(most).toBe(1);
@@ -136,12 +138,12 @@ describe('a database that does not answer', () => {
     ],
     ['does not answer', new Error('SQLITE_IOERR: disk I/O error')],
   ])('that %s: 503 with Retry-After, counted for nobody', async (reason, failure) => {
-    const { store } = await open();
-    const { key } = await store.issueKey();
-    const reader = store.app.get(JsonReader, { strict: false });
+    const { service } = await open();
+    const { key } = await service.issueKey();
+    const reader = service.app.get(JsonReader, { strict: false });
     const broken = vi.spyOn(reader, 'first').mockRejectedValue(failure);
     for (let sent = 0; sent < 70; sent += 1) {
-      const { status, body, headers } = await ask(store, key);
+      const { status, body, headers } = await ask(service, key);
       expect([status, headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual([
         503,
         '60',
@@ -150,8 +152,8 @@ describe('a database that does not answer', () => {
       expect(body.message).toContain(`: the database ${reason}.`);
     }
     broken.mockRestore();
-    expect((await ask(store, key)).status).toBe(200);
-    expect((await ask(store, 'x')).headers.get('x-ratelimit-remaining')).toBe('59');
+    expect((await ask(service, key)).status).toBe(200);
+    expect((await ask(service, 'x')).headers.get('x-ratelimit-remaining')).toBe('59');
   });
 });
 
@@ -159,14 +161,14 @@ describe('what counts for the address', () => {
   it.each(['unknown', 'malformed', 'missing', 'revoked', 'expired', 'suspended'])(
     'is a key that is %s',
     async (kind) => {
-      const { store } = await open();
-      const key = await refusedKey(store, kind);
-      const { status, headers } = await store.request('GET', '/v1/pets', { key });
+      const { service } = await open();
+      const key = await refusedKey(service, kind);
+      const { status, headers } = await service.request('GET', '/v1/pets', { key });
       expect([401, 403]).toContain(status);
       expect(headers.get('x-ratelimit-limit')).toBe('60');
       expect(headers.get('x-ratelimit-remaining')).toBe('59');
-      for (let sent = 1; sent < 60; sent += 1) await store.request('GET', '/v1/pets', { key });
-      const { status: last, body } = await store.request('GET', '/v1/pets', { key });
+      for (let sent = 1; sent < 60; sent += 1) await service.request('GET', '/v1/pets', { key });
+      const { status: last, body } = await service.request('GET', '/v1/pets', { key });
       expect([last, body.code]).toEqual([429, 'rate_limit_exceeded']);
     },
   );

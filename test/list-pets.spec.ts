@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
-  await store.app.get(DemoData).add(150);
+  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+  await service.app.get(DemoData).add(150);
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 describe('GET /v1/pets', () => {
   it.each([
@@ -18,19 +18,19 @@ describe('GET /v1/pets', () => {
     ['with an unknown parameter that begins as a known one', '?limit=7&limits=3&lim=2&status_is=sold', 7],
     ['behind a thousand unknown parameters', `?${'a&'.repeat(1_500)}limit=3`, 3],
   ])('limits the page: %s', async (_, query, length) => {
-    const { status, body } = await store.request('GET', `/v1/pets${query}`);
+    const { status, body } = await service.request('GET', `/v1/pets${query}`);
     expect(status).toBe(200);
     expect(body).toHaveLength(length);
   });
 
   it.each(['available', 'pending', 'sold'])('answers only animals that are %s', async (status) => {
-    const { body } = await store.request('GET', `/v1/pets?status=${status}&limit=100`);
+    const { body } = await service.request('GET', `/v1/pets?status=${status}&limit=100`);
     expect(body.length).toBeGreaterThan(5);
     expect(new Set(body.map((pet: { status: string }) => pet.status))).toEqual(new Set([status]));
   });
 
   it('answers in the order of the ids', async () => {
-    const { body } = await store.request('GET', '/v1/pets?limit=100');
+    const { body } = await service.request('GET', '/v1/pets?limit=100');
     expect(body.map((pet: { id: number }) => pet.id)).toEqual(
       Array.from({ length: 100 }, (_, index) => index + 1),
     );
@@ -64,32 +64,34 @@ describe('GET /v1/pets', () => {
     ['a limit beside its capitals', 'limit=5&Limit=6', 'Limit', 'misspelled_parameter'],
     ['a cursor with a capital', 'Cursor=abc', 'Cursor', 'misspelled_parameter'],
   ])('refuses a value that is %s', async (_, query, field, code) => {
-    const { status, body } = await store.request('GET', `/v1/pets?${query}`);
+    const { status, body } = await service.request('GET', `/v1/pets?${query}`);
     expect(status).toBe(400);
     expect(body.code).toBe('validation_failed');
     expect(body.details).toEqual([{ field, code, message: expect.any(String) }]);
   });
 
   it('names the spelling that a misspelled parameter has', async () => {
-    const { body } = await store.request('GET', '/v1/pets?Status[]=sold');
+    const { body } = await service.request('GET', '/v1/pets?Status[]=sold');
     expect(body.details[0].message).toBe('This parameter is written status.');
   });
 
   it('names every fault at once', async () => {
-    const { body } = await store.request('GET', '/v1/pets?limit=x&status=y');
+    const { body } = await service.request('GET', '/v1/pets?limit=x&status=y');
     expect(body.details.map(({ field }: { field: string }) => field).toSorted()).toEqual(['limit', 'status']);
   });
 
   it('answers HEAD as GET, without the body', async () => {
-    const get = await store.request('GET', '/v1/pets?limit=2');
-    const head = await store.request('HEAD', '/v1/pets?limit=2');
+    const get = await service.request('GET', '/v1/pets?limit=2');
+    const head = await service.request('HEAD', '/v1/pets?limit=2');
     expect(head.status).toBe(200);
     expect(head.text).toBe('');
     expect(head.headers.get('content-length')).toBe(String(get.text.length));
   });
 
   it('reads no body of a GET', async () => {
-    const { status } = await store.request('GET', '/v1/pets', { headers: { 'content-type': 'text/plain' } });
+    const { status } = await service.request('GET', '/v1/pets', {
+      headers: { 'content-type': 'text/plain' },
+    });
     expect(status).toBe(200);
   });
 });

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parse as parseYaml } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
+  service = await TestService.open();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 /** What the specification's tables say, written down once more by hand. */
 const SPECIFICATION = [
@@ -58,8 +58,8 @@ type Json = any;
 
 describe('the OpenAPI document of the administration', () => {
   it('has these operations, each for the scope admin, and is served beside its page', async () => {
-    const served = await store.request('GET', '/docs/admin/openapi.json', { key: null });
-    const yaml = await store.request('GET', '/docs/admin/openapi.yaml', { key: null });
+    const served = await service.request('GET', '/docs/admin/openapi.json', { key: null });
+    const yaml = await service.request('GET', '/docs/admin/openapi.yaml', { key: null });
     expect(parseYaml(yaml.text)).toEqual(served.body);
     const operations = Object.entries(served.body.paths).flatMap(([path, item]) =>
       Object.entries(item as Json).map(([method, operation]) => ({
@@ -99,7 +99,7 @@ describe('the OpenAPI document of the administration', () => {
 
 describe('the OpenAPI document', () => {
   it('has the specification’s operations and no other', () => {
-    const found = Object.entries(store.document.paths).flatMap(([path, item]) =>
+    const found = Object.entries(service.document.paths).flatMap(([path, item]) =>
       Object.entries(item as Json).map(
         ([method, operation]: [string, Json]) => `${operation.operationId} ${method} ${path}`,
       ),
@@ -112,7 +112,7 @@ describe('the OpenAPI document', () => {
   it.each(SPECIFICATION)(
     'has $operation as specified',
     ({ method, path, statuses, parameters, added, body, success }) => {
-      const operation = (store.document.paths[path] as Json)[method];
+      const operation = (service.document.paths[path] as Json)[method];
       // What the specification does not have is optional: a client that knows nothing of it goes on working.
       const additions = operation.parameters.slice(parameters.length);
       expect(additions.map(({ name, in: place }: Json) => `${place} ${name}`)).toEqual(added);
@@ -143,7 +143,7 @@ describe('the OpenAPI document', () => {
   );
 
   it('has the specification’s schemas and no other', () => {
-    const schemas = store.document.components?.schemas as Json;
+    const schemas = service.document.components?.schemas as Json;
     expect(Object.keys(schemas)).toEqual(['Error', 'NewPet', 'Pet', 'PetStatus', 'Pets']);
     expect(schemas.PetStatus).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
     expect(schemas.NewPet.required).toEqual(['name', 'categoryId']);
@@ -158,7 +158,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is version 1.0.0, has both servers and the bearer scheme, and deprecates getPet alone', () => {
-    const { info, servers, security, components, paths } = store.document as Json;
+    const { info, servers, security, components, paths } = service.document as Json;
     expect(info.version).toBe('1.0.0');
     expect(servers.map(({ url }: Json) => url)).toEqual(['/v1', 'https://staging.petstore.example/v1']);
     expect(security).toEqual([{ bearer: [] }]);
@@ -167,7 +167,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('tells when getPet is removed, and what to call instead', () => {
-    const { description, 'x-sunset': sunset } = (store.document as Json).paths['/pets/{petId}'].get;
+    const { description, 'x-sunset': sunset } = (service.document as Json).paths['/pets/{petId}'].get;
     expect(description).toContain(
       'Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=…` instead.',
     );
@@ -175,7 +175,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('requires the headers of a quota where a request has been counted, and nowhere else', () => {
-    const { components, paths } = store.document as Json;
+    const { components, paths } = service.document as Json;
     const isRequired = (reference: { $ref: string }) =>
       components.headers[reference.$ref.split('/').at(-1) ?? ''].required;
     for (const operation of Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[]) {
@@ -189,7 +189,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('tells what an Idempotency-Key may be, fills none in, and when to come again after a 409', () => {
-    const { parameters, responses } = (store.document as Json).paths['/pets'].post;
+    const { parameters, responses } = (service.document as Json).paths['/pets'].post;
     const key = parameters.find(({ name }: Json) => name === 'Idempotency-Key');
     expect(key.schema).toEqual({ type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' });
     expect(JSON.stringify(key)).not.toMatch(/"(example|examples|default)"/);
@@ -197,7 +197,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('tells which names are taken', () => {
-    const { NewPet } = (store.document as Json).components.schemas;
+    const { NewPet } = (service.document as Json).components.schemas;
     const { pattern, minLength, maxLength, description } = NewPet.properties.name;
     expect([minLength, maxLength]).toEqual([1, 255]);
     expect(description).toMatch(/visible character.*NUL.*surrogate/);
@@ -206,13 +206,13 @@ describe('the OpenAPI document', () => {
   });
 
   it('tells that unknown parameters of a query are ignored', () => {
-    expect(store.document.info.description).toMatch(
+    expect(service.document.info.description).toMatch(
       /query parameter that an operation does not name is ignored/,
     );
   });
 
   it('names the servers of the settings', async () => {
-    const other = await Store.open({
+    const other = await TestService.open({
       environment: {
         PUBLIC_BASE_URL: 'https://api.shop.example/v1',
         STAGING_BASE_URL: 'https://staging.shop.example/v1',
@@ -226,9 +226,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('is served as JSON and as YAML', async () => {
-    const json = await store.request('GET', '/docs/openapi.json', { key: null });
-    const yaml = await store.request('GET', '/docs/openapi.yaml', { key: null });
-    expect(json.body).toEqual(JSON.parse(JSON.stringify(store.document)));
+    const json = await service.request('GET', '/docs/openapi.json', { key: null });
+    const yaml = await service.request('GET', '/docs/openapi.yaml', { key: null });
+    expect(json.body).toEqual(JSON.parse(JSON.stringify(service.document)));
     expect(parseYaml(yaml.text)).toEqual(json.body);
   });
 

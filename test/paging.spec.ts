@@ -2,20 +2,20 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const ANIMALS = 100_000;
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({
+  service = await TestService.open({
     plan: 'enterprise',
     limits: { perMinute: 1_000_000, perDay: 1_000_000 },
     scopes: ['pets:read', 'pets:write', 'admin'],
   });
-  await store.app.get(DemoData).add(ANIMALS);
+  await service.app.get(DemoData).add(ANIMALS);
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const linksOf = (link: string | null) =>
   Object.fromEntries(
@@ -30,8 +30,8 @@ async function walk(
   const seen: number[] = [];
   let next: string | undefined = first;
   while (next !== undefined) {
-    const response: Response = await fetch(store.url + next, {
-      headers: { authorization: `Bearer ${store.key}` },
+    const response: Response = await fetch(service.url + next, {
+      headers: { authorization: `Bearer ${service.key}` },
     });
     for (const { id } of (await response.json()) as { id: number }[]) seen.push(id);
     next = linksOf(response.headers.get('link')).next;
@@ -42,12 +42,12 @@ async function walk(
 
 describe('a walk by rel="next"', () => {
   it('over 100,000 animals, while others insert, sees each that was there at the start exactly once', async () => {
-    const { manager } = store.app.get(DataSource);
+    const { manager } = service.app.get(DataSource);
     let pages = 0;
     const seen = await walk('/v1/pets?limit=100', async () => {
       pages += 1;
       if (pages <= 900 && pages % 3 === 0)
-        await store.request('POST', '/v1/pets', { json: { name: `Late ${pages}`, categoryId: 1 } });
+        await service.request('POST', '/v1/pets', { json: { name: `Late ${pages}`, categoryId: 1 } });
       // Somebody writes an animal with an id of their own, before and behind where the walk is.
       if (pages === 500)
         await manager.insert(Pet, { id: -5n, name: 'Early', categoryId: 1n, status: 'sold' });
@@ -60,11 +60,11 @@ describe('a walk by rel="next"', () => {
   });
 
   it('over one status keeps the filter and the limit', async () => {
-    const { body, headers } = await store.request('GET', '/v1/pets?status=pending&limit=3');
+    const { body, headers } = await service.request('GET', '/v1/pets?status=pending&limit=3');
     const { next, first } = linksOf(headers.get('link'));
     expect(first).toBe('/v1/pets?status=pending&limit=3');
     expect(next).toMatch(/^\/v1\/pets\?status=pending&limit=3&cursor=[\w-]+$/);
-    const second = await store.request('GET', next ?? '');
+    const second = await service.request('GET', next ?? '');
     const all = [...body, ...second.body] as { id: number; status: string }[];
     expect(all.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'pending'));
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => a - b));
@@ -73,22 +73,22 @@ describe('a walk by rel="next"', () => {
 
   it('is linked with the parameters of the list alone, however many are sent', async () => {
     const target = `/v1/pets?${'"'.repeat(1_500)}&status=sold&color=red&limit=3&${'b&'.repeat(1_500)}`;
-    const { headers } = await store.request('GET', target);
+    const { headers } = await service.request('GET', target);
     const { next, first } = linksOf(headers.get('link'));
     expect(first).toBe('/v1/pets?status=sold&limit=3');
     expect(next).toMatch(/^\/v1\/pets\?status=sold&limit=3&cursor=[\w-]+$/);
-    expect((await store.request('GET', next ?? '')).body).toHaveLength(3);
+    expect((await service.request('GET', next ?? '')).body).toHaveLength(3);
   });
 
   it('may change the limit on its way', async () => {
-    const { headers } = await store.request('GET', '/v1/pets?limit=1');
+    const { headers } = await service.request('GET', '/v1/pets?limit=1');
     const cursor = new URL(linksOf(headers.get('link')).next ?? '', 'http://x').searchParams.get('cursor');
-    const { body } = await store.request('GET', `/v1/pets?limit=5&cursor=${cursor}`);
+    const { body } = await service.request('GET', `/v1/pets?limit=5&cursor=${cursor}`);
     expect(body).toHaveLength(5);
   });
 
   it('ends without a link, also where the last page is full', async () => {
-    const few = await Store.open();
+    const few = await TestService.open();
     await few.app.get(DemoData).add(20);
     expect((await few.request('GET', '/v1/pets?limit=20')).headers.get('link')).toBeNull();
     expect((await few.request('GET', '/v1/pets?limit=19')).headers.get('link')).toContain('rel="next"');
@@ -97,7 +97,7 @@ describe('a walk by rel="next"', () => {
   });
 
   it('passes the ends of int64', async () => {
-    const few = await Store.open();
+    const few = await TestService.open();
     const { manager } = few.app.get(DataSource);
     for (const id of [-(2n ** 63n), -1n, 2n ** 63n - 2n, 2n ** 63n - 1n])
       await manager.query('INSERT INTO pets (id, name, category_id, status) VALUES (?, ?, 1, ?)', [
@@ -126,10 +126,10 @@ describe('a cursor', () => {
     ['empty', () => '/v1/pets?cursor='],
     ['sent twice', (cursor: string) => `/v1/pets?cursor=${cursor}&cursor=${cursor}`],
   ])('%s is a 400', async (_, targetOf) => {
-    const { headers } = await store.request('GET', '/v1/pets?limit=1');
+    const { headers } = await service.request('GET', '/v1/pets?limit=1');
     const cursor =
       new URL(linksOf(headers.get('link')).next ?? '', 'http://x').searchParams.get('cursor') ?? '';
-    const { status, body } = await store.request('GET', targetOf(cursor));
+    const { status, body } = await service.request('GET', targetOf(cursor));
     expect([status, body.details]).toEqual([
       400,
       [{ field: 'cursor', code: 'broken_cursor', message: expect.stringMatching(/this list gave/) }],
@@ -141,8 +141,8 @@ describe('the query plan', () => {
   it.each(['', 'status=sold'])(
     'of the list with filter "%s" is one search in an index, without a scan or a sort',
     async (filter) => {
-      const first = await store.request('GET', `/v1/pets?limit=20&${filter}`);
-      const dataSource = store.app.get(DataSource);
+      const first = await service.request('GET', `/v1/pets?limit=20&${filter}`);
+      const dataSource = service.app.get(DataSource);
       const asked: { sql: string; parameters: unknown[] }[] = [];
       const { logger } = dataSource;
       dataSource.logger = new Proxy(logger, {
@@ -154,7 +154,7 @@ describe('the query plan', () => {
       for (const target of [`/v1/pets?limit=20&${filter}`, linksOf(first.headers.get('link')).next ?? '']) {
         asked.length = 0;
         // Another target, so that it is not answered from memory.
-        expect((await store.request('GET', `${target}&asked=again`)).status).toBe(200);
+        expect((await service.request('GET', `${target}&asked=again`)).status).toBe(200);
         const lists = asked.filter(({ sql }) => sql.includes('FROM "pets"'));
         expect(lists).toHaveLength(1);
         const [{ sql, parameters } = { sql: '', parameters: [] }] = lists;

@@ -3,12 +3,12 @@ import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
-import { type Answer, Store, type StoreOptions } from './support/store.js';
+import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
-async function open(options: StoreOptions = {}): Promise<Store> {
-  const store = await Store.open(options);
-  onTestFinished(() => store.close());
-  return store;
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
 }
 
 const shown = ({ headers }: Answer) => ({
@@ -20,8 +20,8 @@ const shown = ({ headers }: Answer) => ({
   retryAfter: headers.get('retry-after'),
 });
 
-const list = (store: Store, key?: string | null) =>
-  store.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
+const list = (service: TestService, key?: string | null) =>
+  service.request('GET', '/v1/pets?limit=1', key === undefined ? {} : { key });
 const unix = (instant: string) => String(Date.parse(instant) / 1000);
 
 describe('the plans', () => {
@@ -30,8 +30,8 @@ describe('the plans', () => {
     ['pro', 300, 10_000],
     ['business', 1_000, 100_000],
   ] as const)('%s: %i a minute, %i a day', async (plan, perMinute, perDay) => {
-    const store = await open({ plan, at: '2026-11-20T12:00:29.250Z' });
-    expect(shown(await list(store))).toEqual({
+    const service = await open({ plan, at: '2026-11-20T12:00:29.250Z' });
+    expect(shown(await list(service))).toEqual({
       limit: String(perMinute),
       remaining: String(perMinute - 1),
       reset: unix('2026-11-20T12:01:00Z'),
@@ -42,19 +42,19 @@ describe('the plans', () => {
   });
 
   it('enterprise: its own numbers', async () => {
-    const store = await open({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
-    expect(shown(await list(store)).policy).toBe('"minute";q=7;w=60, "day";q=70;w=86400');
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
+    expect(shown(await list(service)).policy).toBe('"minute";q=7;w=60, "day";q=70;w=86400');
   });
 });
 
 describe('the minute', () => {
   it('admits exactly the limit, refuses with 429 and is full again at the reset', async () => {
-    const store = await open({ plan: 'free', at: '2026-11-20T12:00:10.250Z' });
+    const service = await open({ plan: 'free', at: '2026-11-20T12:00:10.250Z' });
     for (let used = 1; used <= 60; used += 1) {
-      const answer = await list(store);
+      const answer = await list(service);
       expect([answer.status, shown(answer).remaining]).toEqual([200, String(60 - used)]);
     }
-    const refused = await list(store);
+    const refused = await list(service);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(shown(refused)).toMatchObject({
       limit: '60',
@@ -63,29 +63,29 @@ describe('the minute', () => {
       retryAfter: '50',
     });
     expect(refused.body.message).toContain('60 requests per minute');
-    store.clock.set('2026-11-20T12:00:59.999Z');
-    const late = await list(store);
+    service.clock.set('2026-11-20T12:00:59.999Z');
+    const late = await list(service);
     expect([late.status, shown(late).retryAfter]).toEqual([429, '1']);
-    store.clock.set('2026-11-20T12:01:00.000Z');
-    const next = await list(store);
+    service.clock.set('2026-11-20T12:01:00.000Z');
+    const next = await list(service);
     expect([next.status, shown(next).remaining]).toEqual([200, '59']);
   });
 
   it('takes nothing from the day when it refuses', async () => {
-    const store = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 4 } });
-    for (let sent = 0; sent < 5; sent += 1) await list(store);
-    store.clock.advance(60_000);
-    expect((await list(store)).status).toBe(200);
-    expect((await list(store)).status).toBe(200);
-    store.clock.advance(60_000);
-    expect((await list(store)).body.code).toBe('daily_quota_exceeded');
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 4 } });
+    for (let sent = 0; sent < 5; sent += 1) await list(service);
+    service.clock.advance(60_000);
+    expect((await list(service)).status).toBe(200);
+    expect((await list(service)).status).toBe(200);
+    service.clock.advance(60_000);
+    expect((await list(service)).body.code).toBe('daily_quota_exceeded');
   });
 });
 
 describe('the day', () => {
   it('is shown when it has fewer requests left, or as many', async () => {
-    const store = await open({ plan: 'enterprise', limits: { perMinute: 5, perDay: 5 } });
-    expect(shown(await list(store))).toMatchObject({
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 5, perDay: 5 } });
+    expect(shown(await list(service))).toMatchObject({
       limit: '5',
       remaining: '4',
       reset: unix('2026-11-21T00:00:00Z'),
@@ -93,14 +93,14 @@ describe('the day', () => {
   });
 
   it('refuses with daily_quota_exceeded until midnight UTC and takes nothing from the minute', async () => {
-    const store = await open({
+    const service = await open({
       plan: 'enterprise',
       limits: { perMinute: 3, perDay: 2 },
       at: '2026-11-20T23:59:30Z',
     });
-    await list(store);
-    await list(store);
-    const refused = await list(store);
+    await list(service);
+    await list(service);
+    const refused = await list(service);
     expect([refused.status, refused.body.code]).toEqual([429, 'daily_quota_exceeded']);
     expect(shown(refused)).toMatchObject({
       limit: '2',
@@ -109,14 +109,14 @@ describe('the day', () => {
       retryAfter: '30',
       state: '"minute";r=1;t=30, "day";r=0;t=30',
     });
-    store.clock.set('2026-11-21T00:00:00Z');
-    expect((await list(store)).status).toBe(200);
+    service.clock.set('2026-11-21T00:00:00Z');
+    expect((await list(service)).status).toBe(200);
   });
 
   it('is the one to wait for when both windows are used up', async () => {
-    const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
-    await list(store);
-    const refused = await list(store);
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } });
+    await list(service);
+    const refused = await list(service);
     expect(refused.body.code).toBe('daily_quota_exceeded');
     expect(shown(refused).reset).toBe(unix('2026-11-21T00:00:00Z'));
   });
@@ -133,57 +133,57 @@ describe('what counts', () => {
     ['a broken path', 'GET', '/v1/pets/%zz', undefined, 400],
     ['a 201', 'POST', '/v1/pets', { name: 'a', categoryId: 1 }, 201],
   ])('%s counts one', async (_, method, path, json, expected) => {
-    const store = await open({ plan: 'pro' });
-    const { status, headers } = await store.request(method, path, { json });
+    const service = await open({ plan: 'pro' });
+    const { status, headers } = await service.request(method, path, { json });
     expect([status, headers.get('x-ratelimit-remaining')]).toEqual([expected, '299']);
   });
 
   it('a 403 counts one: a key without the scope is limited as any other', async () => {
-    const store = await open({ plan: 'free', scopes: ['pets:write'] });
+    const service = await open({ plan: 'free', scopes: ['pets:write'] });
     for (let used = 1; used <= 60; used += 1) {
-      const refused = await list(store);
+      const refused = await list(service);
       expect([refused.status, shown(refused).remaining, shown(refused).retryAfter]).toEqual([
         403,
         String(60 - used),
         null,
       ]);
     }
-    const refused = await list(store);
+    const refused = await list(service);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
   });
 
   it('all keys of a client share its quota', async () => {
-    const store = await open({ plan: 'free' });
-    const { key } = await store.issueKey();
-    await list(store);
-    expect(shown(await list(store, key)).remaining).toBe('58');
+    const service = await open({ plan: 'free' });
+    const { key } = await service.issueKey();
+    await list(service);
+    expect(shown(await list(service, key)).remaining).toBe('58');
   });
 
   it('clients do not share', async () => {
-    const store = await open({ plan: 'free' });
-    const { key } = await store.issueKey({ plan: 'free' });
-    await list(store);
-    expect(shown(await list(store, key)).remaining).toBe('59');
+    const service = await open({ plan: 'free' });
+    const { key } = await service.issueKey({ plan: 'free' });
+    await list(service);
+    expect(shown(await list(service, key)).remaining).toBe('59');
   });
 
   it('a new plan applies to the next request and keeps what is used', async () => {
-    const store = await open({ plan: 'free' });
-    await list(store);
-    await store.app.get(ClientsService).update(store.clientId, { plan: 'pro' }, SERVICE_ITSELF);
-    expect(shown(await list(store)).state).toMatch(/^"minute";r=298;t=\d+, "day";r=9998;/);
+    const service = await open({ plan: 'free' });
+    await list(service);
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'pro' }, SERVICE_ITSELF);
+    expect(shown(await list(service)).state).toMatch(/^"minute";r=298;t=\d+, "day";r=9998;/);
   });
 
   it('a smaller plan never shows a negative rest', async () => {
-    const store = await open({ plan: 'pro' });
-    for (let sent = 0; sent < 65; sent += 1) await list(store);
-    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
-    const refused = await list(store);
+    const service = await open({ plan: 'pro' });
+    for (let sent = 0; sent < 65; sent += 1) await list(service);
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    const refused = await list(service);
     expect([refused.status, shown(refused).remaining]).toEqual([429, '0']);
   });
 
   it('parallel requests are admitted up to the limit and no further', async () => {
-    const store = await open({ plan: 'free' });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => list(store)));
+    const service = await open({ plan: 'free' });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => list(service)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
   });
@@ -191,26 +191,26 @@ describe('what counts', () => {
 
 describe('callers without a valid key', () => {
   it('share the 60 requests a minute of their address, then get 429 instead of 401', async () => {
-    const store = await open();
+    const service = await open();
     for (let used = 1; used <= 60; used += 1) {
-      const answer = await list(store, used % 2 ? null : 'nonsense');
+      const answer = await list(service, used % 2 ? null : 'nonsense');
       expect([answer.status, shown(answer).remaining]).toEqual([401, String(60 - used)]);
     }
-    const refused = await list(store, null);
+    const refused = await list(service, null);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
     expect(shown(refused)).toMatchObject({ limit: '60', policy: '"minute";q=60;w=60', retryAfter: '50' });
-    expect((await list(store)).status, 'a valid key is never refused because of its address').toBe(200);
-    store.clock.advance(60_000);
-    expect((await list(store, null)).status).toBe(401);
+    expect((await list(service)).status, 'a valid key is never refused because of its address').toBe(200);
+    service.clock.advance(60_000);
+    expect((await list(service, null)).status).toBe(401);
   });
 
   it('a revoked key counts for the address, not for its client', async () => {
-    const store = await open({ plan: 'free' });
-    const { id, key } = await store.issueKey();
-    await store.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
-    await list(store, key);
-    expect(shown(await list(store)).remaining).toBe('59');
-    expect(shown(await list(store, null)).remaining).toBe('58');
+    const service = await open({ plan: 'free' });
+    const { id, key } = await service.issueKey();
+    await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
+    await list(service, key);
+    expect(shown(await list(service)).remaining).toBe('59');
+    expect(shown(await list(service, null)).remaining).toBe('58');
   });
 
   it.each([
@@ -259,9 +259,9 @@ describe('callers without a valid key', () => {
       '59',
     ],
   ])('%s', async (_, environment, first, second, expected) => {
-    const store = await open({ environment });
+    const service = await open({ environment });
     const from = (address: string) =>
-      store.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
+      service.request('GET', '/v1/pets', { key: null, headers: { 'x-forwarded-for': address } });
     await from(first);
     expect(shown(await from(second)).remaining).toBe(expected);
   });
@@ -269,14 +269,14 @@ describe('callers without a valid key', () => {
 
 describe('counters that cannot be read', () => {
   it('are 503 with Retry-After, count nothing for anybody, and work again by themselves', async () => {
-    const store = await open({ plan: 'free' });
-    const journal = store.app.get(QuotaJournal);
+    const service = await open({ plan: 'free' });
+    const journal = service.app.get(QuotaJournal);
     const used = journal.used.bind(journal);
     journal.used = () => Promise.reject(new Error('disk I/O error'));
     // Not by way of store.request(): what remains is not known, so that these have no rate-limit headers.
     const answers = await Promise.all(
       Array.from({ length: 80 }, () =>
-        fetch(`${store.url}/v1/pets`, { headers: { authorization: `Bearer ${store.key}` } }),
+        fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${service.key}` } }),
       ),
     );
     for (const { status, headers } of answers)
@@ -291,8 +291,8 @@ describe('counters that cannot be read', () => {
       status: 503,
     });
     journal.used = used;
-    expect(shown(await list(store)).remaining).toBe('59');
-    expect(shown(await list(store, null)).remaining).toBe('59');
+    expect(shown(await list(service)).remaining).toBe('59');
+    expect(shown(await list(service, null)).remaining).toBe('59');
   });
 });
 
@@ -300,11 +300,11 @@ describe('what is not the API', () => {
   it.each(['/health/live', '/health/ready', '/docs', '/docs/openapi.json'])(
     '%s needs no key and counts nothing',
     async (path) => {
-      const store = await open();
-      const { status, headers } = await store.request('GET', path, { key: null });
+      const service = await open();
+      const { status, headers } = await service.request('GET', path, { key: null });
       expect(status).toBe(200);
       expect(headers.has('x-ratelimit-limit')).toBe(false);
-      expect(shown(await list(store, null)).remaining).toBe('59');
+      expect(shown(await list(service, null)).remaining).toBe('59');
     },
   );
 });

@@ -1,15 +1,20 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { earnBan, hammer } from './support/earn-ban.js';
-import { Store, type Answer, type RequestOptions, type StoreOptions } from './support/store.js';
+import {
+  TestService,
+  type Answer,
+  type RequestOptions,
+  type TestServiceOptions,
+} from './support/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const REMOVED = '2030-12-05T00:00:00.000Z';
 const PET = { name: 'Rex', categoryId: 1 };
 
-async function open(options: StoreOptions = {}): Promise<Store> {
-  const store = await Store.open({ at: AT, ...options });
-  onTestFinished(() => store.close());
-  return store;
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open({ at: AT, ...options });
+  onTestFinished(() => service.close());
+  return service;
 }
 
 /** The three headers of the specification (heading "Rate limit headers") as numbers; NaN where one is no integer. */
@@ -50,25 +55,25 @@ describe('every API response carries X-RateLimit-Limit, -Remaining and -Reset', 
     [414, 'a target that is too long', get(`/v1/pets?${'x'.repeat(8_200)}`)],
     [415, 'a body that is not JSON', post('a', { 'content-type': 'text/plain' })],
     [429, 'over the limit', get('/v1/pets'), { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 } }],
-  ] as [number, string, [string, string, RequestOptions], StoreOptions?][])(
+  ] as [number, string, [string, string, RequestOptions], TestServiceOptions?][])(
     '%i: %s',
     async (status, _, [method, path, request], options = {}) => {
-      const store = await open(options);
-      if (status === 429) await store.request('GET', '/v1/pets');
-      const answer = await store.request(method, path, request);
+      const service = await open(options);
+      if (status === 429) await service.request('GET', '/v1/pets');
+      const answer = await service.request(method, path, request);
       expect(answer.status).toBe(status);
       const { limit, remaining, reset } = numbersOf(answer);
       expect(limit).toBeGreaterThan(0);
       expect(remaining).toBe(status === 429 ? 0 : limit - 1);
-      expect(reset).toBe(Math.ceil((store.clock.now() + 1) / 60_000) * 60);
+      expect(reset).toBe(Math.ceil((service.clock.now() + 1) / 60_000) * 60);
       expect(answer.headers.has('retry-after')).toBe(status === 429);
     },
   );
 
   it('422: an Idempotency-Key of another request', async () => {
-    const store = await open();
-    await store.request(...post(PET, { 'idempotency-key': 'a' }));
-    const answer = await store.request(...post({ ...PET, name: 'Max' }, { 'idempotency-key': 'a' }));
+    const service = await open();
+    await service.request(...post(PET, { 'idempotency-key': 'a' }));
+    const answer = await service.request(...post({ ...PET, name: 'Max' }, { 'idempotency-key': 'a' }));
     expect(answer.status).toBe(422);
     expect(numbersOf(answer)).toEqual({
       limit: 1_000,
@@ -80,28 +85,48 @@ describe('every API response carries X-RateLimit-Limit, -Remaining and -Reset', 
 
 describe('every 429 carries Retry-After, which leads to the reset of every other header', () => {
   it.each([
-    ['of the minute', 'rate_limit_exceeded', { perMinute: 1, perDay: 5 }, (store: Store) => hammer(store, 2)],
-    ['of the day', 'daily_quota_exceeded', { perMinute: 5, perDay: 1 }, (store: Store) => hammer(store, 2)],
-    ['of both', 'daily_quota_exceeded', { perMinute: 1, perDay: 1 }, (store: Store) => hammer(store, 2)],
-    ['of a ban', 'api_key_banned', { perMinute: 60, perDay: 5_000 }, (store: Store) => earnBan(store)],
+    [
+      'of the minute',
+      'rate_limit_exceeded',
+      { perMinute: 1, perDay: 5 },
+      (service: TestService) => hammer(service, 2),
+    ],
+    [
+      'of the day',
+      'daily_quota_exceeded',
+      { perMinute: 5, perDay: 1 },
+      (service: TestService) => hammer(service, 2),
+    ],
+    [
+      'of both',
+      'daily_quota_exceeded',
+      { perMinute: 1, perDay: 1 },
+      (service: TestService) => hammer(service, 2),
+    ],
+    [
+      'of a ban',
+      'api_key_banned',
+      { perMinute: 60, perDay: 5_000 },
+      (service: TestService) => earnBan(service),
+    ],
     [
       'of an address',
       'rate_limit_exceeded',
       { perMinute: 60, perDay: 5_000 },
-      async (store: Store) => {
-        for (let sent = 0; sent < 60; sent += 1) await store.request('GET', '/v1/pets', { key: null });
-        return store.request('GET', '/v1/pets', { key: null });
+      async (service: TestService) => {
+        for (let sent = 0; sent < 60; sent += 1) await service.request('GET', '/v1/pets', { key: null });
+        return service.request('GET', '/v1/pets', { key: null });
       },
     ],
   ])('%s', async (_, code, limits, refuse) => {
-    const store = await open({ plan: 'enterprise', limits });
-    const answer = await refuse(store);
+    const service = await open({ plan: 'enterprise', limits });
+    const answer = await refuse(service);
     expect([answer.status, answer.body.code]).toEqual([429, code]);
     const { remaining, reset } = numbersOf(answer);
     const wait = Number(answer.headers.get('retry-after'));
     expect(remaining).toBe(0);
     // Both are whole seconds, rounded up.
-    expect(Math.abs(store.clock.now() / 1000 + wait - reset)).toBeLessThan(1);
+    expect(Math.abs(service.clock.now() / 1000 + wait - reset)).toBeLessThan(1);
     expect(answer.headers.get('ratelimit')).toContain(`;r=0;t=${wait}`);
     expect(answer.body.message).toContain(`${wait} seconds`);
   });

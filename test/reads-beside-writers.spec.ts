@@ -3,34 +3,34 @@ import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from './support/service-process.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const SCOPES = ['admin', 'pets:read', 'pets:write'];
 /** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */
 const LONG_MS = 600_000;
 
-async function open(): Promise<{ store: Store; file: string }> {
+async function open(): Promise<{ service: TestService; file: string }> {
   const { path, remove } = await emptyFolder();
   const file = join(path, 'a.sqlite');
-  const store = await Store.open({
+  const service = await TestService.open({
     scopes: SCOPES,
     plan: 'enterprise',
     limits: { perMinute: 100_000, perDay: 100_000 },
     environment: { DATABASE_URL: `sqlite:${file}` },
   });
   onTestFinished(async () => {
-    await store.close();
+    await service.close();
     await remove();
   });
-  return { store, file };
+  return { service, file };
 }
 
 /** Another process holds the write lock, and a write of this one waits for it. */
-async function foreignWriter(store: Store, file: string): Promise<() => Promise<void>> {
-  await store.app.get(DataSource).query(`PRAGMA busy_timeout = ${LONG_MS}`);
+async function foreignWriter(service: TestService, file: string): Promise<() => Promise<void>> {
+  await service.app.get(DataSource).query(`PRAGMA busy_timeout = ${LONG_MS}`);
   const { run, close } = foreigner(file);
   await run('BEGIN IMMEDIATE');
-  const waiting = store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+  const waiting = service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
   return async () => {
     await run('COMMIT');
     close();
@@ -39,12 +39,12 @@ async function foreignWriter(store: Store, file: string): Promise<() => Promise<
 }
 
 /** A transaction of this process holds the write connection. */
-async function ownWriter(store: Store): Promise<() => Promise<void>> {
+async function ownWriter(service: TestService): Promise<() => Promise<void>> {
   let end!: () => void;
   const held = new Promise<void>((resolve) => (end = resolve));
   let begun!: () => void;
   const begins = new Promise<void>((resolve) => (begun = resolve));
-  const writing = store.app.get(DataSource).transaction(async (manager) => {
+  const writing = service.app.get(DataSource).transaction(async (manager) => {
     await manager.query(`UPDATE pets SET name = 'Rex'`);
     begun();
     await held;
@@ -69,32 +69,32 @@ describe.each([
   ['another process holds the write lock', foreignWriter],
   ['a transaction of this process takes long', ownWriter],
 ])('while %s', (_, begin) => {
-  it("the first request of a client's day, keys that are not remembered and every list answer", async () => {
-    const { store, file } = await open();
-    const other = await store.issueKey({ plan: 'pro' });
-    const release = await begin(store, file);
+  it("the first request of a client's day, keys that are not cached and every list answer", async () => {
+    const { service, file } = await open();
+    const other = await service.issueKey({ plan: 'pro' });
+    const release = await begin(service, file);
     const { key } = other;
-    const first = await store.request('GET', '/v1/pets', { key });
+    const first = await service.request('GET', '/v1/pets', { key });
     expect([first.status, first.headers.get('x-ratelimit-remaining')]).toEqual([200, '299']);
     for (const path of [
       '/admin/clients',
-      `/admin/clients/${store.clientId}`,
+      `/admin/clients/${service.clientId}`,
       '/admin/keys',
-      `/admin/keys?clientId=${store.clientId}`,
+      `/admin/keys?clientId=${service.clientId}`,
       `/admin/keys/${other.id}`,
       '/admin/usage',
       '/admin/audit',
     ])
-      expect([path, (await store.request('GET', path)).status]).toEqual([path, 200]);
-    expect((await fetch(`${store.url}/health/ready`)).status).toBe(200);
+      expect([path, (await service.request('GET', path)).status]).toEqual([path, 200]);
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     await release();
   });
 });
 
 describe('a read beside the writer', () => {
   it('sees what was committed a moment ago, whoever committed it', async () => {
-    const { store, file } = await open();
-    const dataSource = store.app.get(DataSource);
+    const { service, file } = await open();
+    const dataSource = service.app.get(DataSource);
     const { run, close } = foreigner(file);
     onTestFinished(close);
     for (let round = 0; round < 50; round += 1) {
@@ -109,8 +109,8 @@ describe('a read beside the writer', () => {
   });
 
   it('goes to the writer where it asks for what only that has', async () => {
-    const { store } = await open();
-    const dataSource = store.app.get(DataSource);
+    const { service } = await open();
+    const dataSource = service.app.get(DataSource);
     await dataSource.query('CREATE TEMP TABLE notes (text varchar)');
     await dataSource.query(`INSERT INTO notes VALUES ('a')`);
     expect(await dataSource.query('SELECT text FROM notes')).toEqual([{ text: 'a' }]);
@@ -123,10 +123,10 @@ describe('a read beside the writer', () => {
 
 describe('while another process holds the write lock for longer than is waited', () => {
   it('every write is refused with 503 and Retry-After, and none is made', async () => {
-    const { store, file } = await open();
-    const { id, key } = await store.issueKey({ plan: 'pro' });
-    const { clientId } = (await store.request('GET', `/admin/keys/${id}`)).body as { clientId: string };
-    await store.app.get(DataSource).query('PRAGMA busy_timeout = 50');
+    const { service, file } = await open();
+    const { id, key } = await service.issueKey({ plan: 'pro' });
+    const { clientId } = (await service.request('GET', `/admin/keys/${id}`)).body as { clientId: string };
+    await service.app.get(DataSource).query('PRAGMA busy_timeout = 50');
     const { run, close } = foreigner(file);
     await run('BEGIN IMMEDIATE');
     const headers = { 'idempotency-key': 'a' };
@@ -145,24 +145,24 @@ describe('while another process holds the write lock for longer than is waited',
       ['DELETE', `/admin/clients/${clientId}`],
     ];
     for (const [method, path, options] of writes) {
-      const { status, headers: sent, body } = await store.request(method, path, options);
+      const { status, headers: sent, body } = await service.request(method, path, options);
       const told = (body as { code: string }).code;
       expect([method, path, status, told]).toEqual([method, path, 503, 'service_unavailable']);
       expect(Number(sent.get('retry-after'))).toBeGreaterThan(0);
     }
     await run('COMMIT');
     close();
-    expect((await store.request('GET', '/v1/pets', { key })).body).toEqual([]);
-    expect((await store.request('POST', '/v1/pets', { json: pet, headers })).status).toBe(201);
+    expect((await service.request('GET', '/v1/pets', { key })).body).toEqual([]);
+    expect((await service.request('POST', '/v1/pets', { json: pet, headers })).status).toBe(201);
   });
 
   it('thousands of writes wait once for it, not one group after the other, and later ones hardly at all', async () => {
-    const { store, file } = await open();
+    const { service, file } = await open();
     const { run, close } = foreigner(file);
     const began = performance.now();
     const refusedAfter = async () => {
       const sent = performance.now();
-      const { status } = await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+      const { status } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
       expect(status).toBe(503);
       return { sinceBegin: performance.now() - began, waited: performance.now() - sent };
     };
@@ -174,7 +174,7 @@ describe('while another process holds the write lock for longer than is waited',
     expect((await refusedAfter()).waited).toBeLessThan(Math.min(...times) / 2);
     await run('COMMIT');
     close();
-    expect((await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+    expect((await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
       201,
     );
   });

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Metrics } from '../src/metrics/metrics.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 type Weather = 'fair' | 'slow' | 'garbage' | 'refusing';
 
@@ -67,23 +67,23 @@ const LIMIT_MS = 2_000;
 /** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000 };
 
-const metric = async (store: Store, name: string) => {
-  const { text } = await store.app.get(Metrics).exposition();
+const metric = async (service: TestService, name: string) => {
+  const { text } = await service.app.get(Metrics).exposition();
   return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]);
 };
 
-async function open(redisUrl: string): Promise<Store> {
-  const store = await Store.open({
+async function open(redisUrl: string): Promise<TestService> {
+  const service = await TestService.open({
     plan: 'pro',
     environment: { REDIS_URL: redisUrl, REDIS_TIMEOUT_MS: String(LIMIT_MS) },
   });
-  onTestFinished(() => store.close());
-  return store;
+  onTestFinished(() => service.close());
+  return service;
 }
 
 const left = ({ headers }: { headers: Headers }) =>
   Number(/"minute";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
-const isUp = (store: Store) => metric(store, 'petstore_quota_redis_up');
+const isUp = (service: TestService) => metric(service, 'petstore_quota_redis_up');
 
 describeWith('redis', 'quotas in Redis', () => {
   // Instances of the test before this one would count as neighbours for some seconds.
@@ -95,7 +95,7 @@ describeWith('redis', 'quotas in Redis', () => {
 
   it('are shared by instances, and bans with them', async () => {
     const [one, other] = [await open(REDIS_URL), await open(REDIS_URL)];
-    for (const store of [one, other]) await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
+    for (const service of [one, other]) await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
     const redis = new Redis(REDIS_URL);
     onTestFinished(() => redis.disconnect());
     expect(left(await one.request('GET', '/v1/pets'))).toBe(299);
@@ -117,21 +117,21 @@ describeWith('redis', 'quotas in Redis', () => {
     'when Redis %s, no request fails, counting goes on where it was, and resumes in Redis by itself',
     async (_, trouble) => {
       const proxy = await Proxy.open();
-      const store = await open(proxy.url);
-      await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
-      expect(left(await store.request('GET', '/v1/pets'))).toBe(299);
+      const service = await open(proxy.url);
+      await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
+      expect(left(await service.request('GET', '/v1/pets'))).toBe(299);
       trouble(proxy);
       for (let sent = 1; sent <= 20; sent += 1) {
-        const answer = await store.request('GET', '/v1/pets');
+        const answer = await service.request('GET', '/v1/pets');
         expect(answer.status).toBe(200);
         expect(left(answer)).toBeLessThanOrEqual(299 - sent);
       }
-      expect(await isUp(store)).toBe(0);
-      expect(await metric(store, 'petstore_quota_redis_changes_total{to="alone"}')).toBeGreaterThan(0);
+      expect(await isUp(service)).toBe(0);
+      expect(await metric(service, 'petstore_quota_redis_changes_total{to="alone"}')).toBeGreaterThan(0);
       proxy.weather = 'fair';
-      await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
+      await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
       // What Redis answered too late, it has counted all the same.
-      const after = left(await store.request('GET', '/v1/pets'));
+      const after = left(await service.request('GET', '/v1/pets'));
       expect(after).toBeLessThanOrEqual(278);
       expect(after).toBeGreaterThan(268);
     },
@@ -139,14 +139,14 @@ describeWith('redis', 'quotas in Redis', () => {
 
   it('each instance takes its share of the limit while Redis is away', async () => {
     const proxy = await Proxy.open();
-    const stores = [await open(proxy.url), await open(proxy.url), await open(proxy.url)];
+    const services = [await open(proxy.url), await open(proxy.url), await open(proxy.url)];
     // Each learns of the others with its next heartbeat.
-    for (const store of stores)
-      await expect.poll(() => metric(store, 'petstore_quota_redis_instances'), BACK_WITHIN).toBe(3);
+    for (const service of services)
+      await expect.poll(() => metric(service, 'petstore_quota_redis_instances'), BACK_WITHIN).toBe(3);
     proxy.weather = 'refusing';
     proxy.cut();
-    await expect.poll(() => isUp(stores[0] as Store), BACK_WITHIN).toBe(0);
-    const answer = await (stores[0] as Store).request('GET', '/v1/pets');
+    await expect.poll(() => isUp(services[0] as TestService), BACK_WITHIN).toBe(0);
+    const answer = await (services[0] as TestService).request('GET', '/v1/pets');
     const limit = Number(answer.headers.get('x-ratelimit-limit'));
     expect(limit).toBe(100);
   });
@@ -154,35 +154,35 @@ describeWith('redis', 'quotas in Redis', () => {
   it('the service starts without Redis, and takes it up when it comes', async () => {
     const proxy = await Proxy.open();
     proxy.weather = 'refusing';
-    const store = await open(proxy.url);
-    expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+    const service = await open(proxy.url);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     proxy.weather = 'fair';
-    await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
+    await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
   });
 
   it('a ban that cannot be lifted while Redis is away is a 503 that says when to try again', async () => {
     const proxy = await Proxy.open();
-    const store = await open(proxy.url);
-    await expect.poll(() => isUp(store), BACK_WITHIN).toBe(1);
-    const { id } = await store.issueKey();
-    const { key } = await store.issueKey({ scopes: ['admin'] });
-    const unban = () => store.request('POST', `/admin/keys/${id}/unban`, { key });
+    const service = await open(proxy.url);
+    await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
+    const { id } = await service.issueKey();
+    const { key } = await service.issueKey({ scopes: ['admin'] });
+    const unban = () => service.request('POST', `/admin/keys/${id}/unban`, { key });
     expect((await unban()).status).toBe(200);
     proxy.weather = 'refusing';
     proxy.cut();
-    await expect.poll(() => isUp(store), BACK_WITHIN).toBe(0);
+    await expect.poll(() => isUp(service), BACK_WITHIN).toBe(0);
     const refused = await unban();
     expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 
   it('a script that Redis has lost is sent again', async () => {
-    const store = await open(REDIS_URL);
-    expect(left(await store.request('GET', '/v1/pets'))).toBe(299);
+    const service = await open(REDIS_URL);
+    expect(left(await service.request('GET', '/v1/pets'))).toBe(299);
     const redis = new Redis(REDIS_URL);
     await redis.script('FLUSH');
     redis.disconnect();
-    expect(left(await store.request('GET', '/v1/pets'))).toBe(298);
-    expect(await isUp(store)).toBe(1);
+    expect(left(await service.request('GET', '/v1/pets'))).toBe(298);
+    expect(await isUp(service)).toBe(1);
   });
 });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseRaw, sendRaw } from './support/raw-http.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open();
+  service = await TestService.open();
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 
 const END = '\r\n\r\n';
-const withKey = () => `Authorization: Bearer ${store.key}\r\nConnection: close`;
+const withKey = () => `Authorization: Bearer ${service.key}\r\nConnection: close`;
 
 describe('what never becomes a request', () => {
   it.each([
@@ -45,7 +45,7 @@ describe('what never becomes a request', () => {
     ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\nHost: a${END}`, 405, 'method_not_allowed'],
     ['a TLS greeting', Buffer.from('16030100dc010000d80303', 'hex'), 400, 'malformed_request'],
   ])('gets the Error body: %s', async (_, bytes, expected, code) => {
-    const { status, body, head } = parseRaw(await sendRaw(store.url, bytes));
+    const { status, body, head } = parseRaw(await sendRaw(service.url, bytes));
     expect(status).toBe(expected);
     expect(body).toEqual({ code, message: expect.any(String), status: expected });
     expect(head).toMatch(/content-type: application\/json/i);
@@ -55,7 +55,7 @@ describe('what never becomes a request', () => {
 
   it('a request without Host gets the Error body', async () => {
     const { status, body } = parseRaw(
-      await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\n${withKey()}${END}`),
+      await sendRaw(service.url, `GET /v1/pets HTTP/1.1\r\n${withKey()}${END}`),
     );
     expect([status, (body as { code: string }).code]).toEqual([400, 'malformed_request']);
   });
@@ -92,21 +92,21 @@ describe('what is unusual, but a request', () => {
       201,
     ],
   ])('%s', async (_, request, expected) => {
-    const text = await sendRaw(store.url, request());
+    const text = await sendRaw(service.url, request());
     expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])).toBe(expected);
     if (expected >= 400) expect(parseRaw(text).body).toMatchObject({ status: expected });
   });
 
   it('a target above 8,192 characters is 414, behind the quota', async () => {
-    const { status, body, headers } = await store.request('GET', `/v1/pets?${'x'.repeat(8_192)}`);
+    const { status, body, headers } = await service.request('GET', `/v1/pets?${'x'.repeat(8_192)}`);
     expect([status, body.code]).toEqual([414, 'uri_too_long']);
     expect(headers.has('x-ratelimit-remaining')).toBe(true);
   });
 
   it('pipelined requests are answered in order', async () => {
-    const one = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${store.key}${END}`;
+    const one = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}${END}`;
     const last = `GET /v1/nothing HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`;
-    const statuses = [...(await sendRaw(store.url, one + one + last)).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(
+    const statuses = [...(await sendRaw(service.url, one + one + last)).matchAll(/HTTP\/1\.1 (\d{3})/g)].map(
       ([, status]) => status,
     );
     expect(statuses).toEqual(['200', '200', '404']);

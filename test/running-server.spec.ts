@@ -31,7 +31,7 @@ async function clientWithKey(plan = 'pro') {
     const body = (await response.json()) as { code?: string };
     return { code: body.code ?? 200, policy: response.headers.get('ratelimit-policy') };
   };
-  // The server has seen the key, so that whatever it remembers is there to be wrong.
+  // The server has seen the key, so that whatever it caches is there to be wrong.
   expect((await ask()).code).toBe(200);
   return { client, id, ask };
 }

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { DataSource, type EntityManager } from 'typeorm';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Pet } from '../src/pets/pet.entity.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-const stores: Store[] = [];
+const services: TestService[] = [];
 let dataSource: DataSource;
 beforeEach(async () => {
-  const store = await Store.open();
-  stores.push(store);
-  dataSource = store.app.get(DataSource);
+  const service = await TestService.open();
+  services.push(service);
+  dataSource = service.app.get(DataSource);
 });
-afterAll(() => Promise.all(stores.map((store) => store.close())));
+afterAll(() => Promise.all(services.map((service) => service.close())));
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 const namesNow = async () => (await dataSource.getRepository(Pet).find()).map(({ name }) => name).toSorted();

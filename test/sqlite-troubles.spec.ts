@@ -6,22 +6,22 @@ import { JsonRows } from '../src/database/json-rows.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
-async function open(): Promise<{ store: Store; file: string }> {
+async function open(): Promise<{ service: TestService; file: string }> {
   const { path, remove } = await emptyFolder();
   const file = join(path, 'a.sqlite');
-  const store = await Store.open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const service = await TestService.open({ environment: { DATABASE_URL: `sqlite:${file}` } });
   onTestFinished(async () => {
-    await store.close();
+    await service.close();
     await remove();
   });
-  return { store, file };
+  return { service, file };
 }
 
-async function add(store: Store, headers: Record<string, string>): Promise<number> {
+async function add(service: TestService, headers: Record<string, string>): Promise<number> {
   const json = { name: 'x'.repeat(250), categoryId: 1 };
-  return (await store.request('POST', '/v1/pets', { json, headers })).status;
+  return (await service.request('POST', '/v1/pets', { json, headers })).status;
 }
 
 describe.each([
@@ -29,53 +29,53 @@ describe.each([
   ['a POST with an Idempotency-Key', { 'idempotency-key': 'a' }],
 ] as [string, Record<string, string>][])('%s', (_, headers) => {
   it('is refused with 503 while another process holds the database, and works again afterwards', async () => {
-    const { store, file } = await open();
-    await store.app.get(DataSource).query('PRAGMA busy_timeout = 100');
+    const { service, file } = await open();
+    await service.app.get(DataSource).query('PRAGMA busy_timeout = 100');
     const other = new sqlite3.Database(file);
     const run = (sql: string) => new Promise((resolve) => other.exec(sql, resolve));
     await run('BEGIN IMMEDIATE');
-    expect(await add(store, headers)).toBe(503);
+    expect(await add(service, headers)).toBe(503);
     // What is read needs no lock.
-    expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     await run('COMMIT');
     other.close();
-    expect(await add(store, headers)).toBe(201);
+    expect(await add(service, headers)).toBe(201);
   });
 
   it('is refused with 503 while the database is full, and works again afterwards', async () => {
-    const { store } = await open();
-    const dataSource = store.app.get(DataSource);
+    const { service } = await open();
+    const dataSource = service.app.get(DataSource);
     const [{ page_count: pages }] = (await dataSource.query('PRAGMA page_count')) as [{ page_count: number }];
     await dataSource.query(`PRAGMA max_page_count = ${pages}`);
     const statuses: number[] = [];
     while (!statuses.includes(503) && statuses.length < 60)
       statuses.push(
-        await add(store, {
+        await add(service, {
           ...headers,
           ...(headers['idempotency-key'] ? { 'idempotency-key': `${statuses.length}` } : {}),
         }),
       );
     expect(new Set(statuses)).toEqual(new Set([201, 503]));
     await dataSource.query('PRAGMA max_page_count = 1000000');
-    expect(await add(store, headers)).toBe(201);
+    expect(await add(service, headers)).toBe(201);
   });
 });
 
 describe('a read that the database refuses', () => {
   it('fails alone, each time, and ends nothing', async () => {
-    const { store } = await open();
-    const dataSource = store.app.get(DataSource);
+    const { service } = await open();
+    const dataSource = service.app.get(DataSource);
     await dataSource.query('ALTER TABLE pets RENAME TO pets_away');
     for (let asked = 0; asked < 2; asked += 1)
-      expect((await store.request('GET', '/v1/pets')).status).toBe(500);
+      expect((await service.request('GET', '/v1/pets')).status).toBe(500);
     await dataSource.query('ALTER TABLE pets_away RENAME TO pets');
-    expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
   });
 
   it('for a property that the entity does not have is refused by its name', async () => {
-    const { store } = await open();
-    await expect(store.app.get(JsonRows).page(Pet, PetDto, { limit: 1 }, { colour: 'red' })).rejects.toThrow(
-      'colour',
-    );
+    const { service } = await open();
+    await expect(
+      service.app.get(JsonRows).page(Pet, PetDto, { limit: 1 }, { colour: 'red' }),
+    ).rejects.toThrow('colour');
   });
 });

@@ -17,7 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { PromisedInterceptor } from '../src/http/async.interceptor.js';
+import { AsyncInterceptor } from '../src/http/async.interceptor.js';
 import { DirectOperation } from '../src/http/direct/direct-operation.js';
 import { DirectRoutes } from '../src/http/direct/direct-routes.js';
 import { CurrentUnit } from '../src/idempotency/current-unit.js';
@@ -25,7 +25,7 @@ import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { sendRaw } from './support/raw-http.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 /** Whatever it is, the document says nothing of its members. */
 class Anything {}
@@ -163,7 +163,7 @@ class OnceController {
 
 /** Fails on, or replaces, what an operation has answered when the request asks for it. */
 @Injectable()
-class Meddling extends PromisedInterceptor {
+class Meddling extends AsyncInterceptor {
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const body = await next();
     const how = context.switchToHttp().getRequest<{ query: { how?: string } }>().query.how;
@@ -178,16 +178,16 @@ class Meddling extends PromisedInterceptor {
 })
 class AnswersModule {}
 
-let store: Store;
+let service: TestService;
 beforeAll(async () => {
-  store = await Store.open({ modules: [AnswersModule] });
+  service = await TestService.open({ modules: [AnswersModule] });
 });
-afterAll(() => store.close());
+afterAll(() => service.close());
 beforeEach(() => {
   events = [];
 });
 
-const headers = () => ({ authorization: `Bearer ${store.key}` });
+const headers = () => ({ authorization: `Bearer ${service.key}` });
 
 describe.each([
   ['directly', true],
@@ -197,7 +197,7 @@ describe.each([
   let find: { mockRestore: () => void } | undefined;
   beforeEach(() => {
     run.mockClear();
-    store.clock.advance(60_000);
+    service.clock.advance(60_000);
     if (!isDirect) find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
   });
   afterEach(() => find?.mockRestore());
@@ -229,7 +229,7 @@ describe.each([
     ['array', 200, json, '[1,null,{"a":"b"}]'],
     ['buffer', 200, json, '{"type":"Buffer","data":[97]}'],
   ])('%s: %i, %s, %j', async (name, status, type, expected) => {
-    const response = await fetch(`${store.url}/v1/answers/${name}`, { headers: headers() });
+    const response = await fetch(`${service.url}/v1/answers/${name}`, { headers: headers() });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       status,
       type,
@@ -245,7 +245,7 @@ describe.each([
   });
 
   it('an object under a type of its own: with every bigint exact', async () => {
-    const response = await fetch(`${store.url}/v1/typed`, { headers: headers() });
+    const response = await fetch(`${service.url}/v1/typed`, { headers: headers() });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       203,
       'application/problem+json; charset=utf-8',
@@ -258,7 +258,7 @@ describe.each([
     ['failed', 500, 'internal_error'],
     ['failed-stream', 500, 'internal_error'],
   ])('%s before its first piece: %i %s', async (name, status, code) => {
-    const answer = await store.request('GET', `/v1/answers/${name}`);
+    const answer = await service.request('GET', `/v1/answers/${name}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect(answer.text).not.toContain('secret');
   });
@@ -266,20 +266,23 @@ describe.each([
   it.each(['broken', 'broken-stream', 'broken-file', 'broken-response'])(
     '%s after its first piece: the connection is cut',
     async (name) => {
-      const request = `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${store.key}\r\n\r\n`;
+      const request = `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n`;
       // It ends by itself, although the client would keep it open.
-      const received = await sendRaw(store.url, request);
+      const received = await sendRaw(service.url, request);
       // What has been written by then may come as one chunk.
       expect(received).toMatch(/^HTTP\/1\.1 200 [^]*Transfer-Encoding: chunked[^]*\r\n\r\n[12]\r\nab?\r\n/);
       expect(received).not.toMatch(/\r\n0\r\n\r\n$|secret/);
-      expect((await store.request('GET', '/v1/pets')).status).toBe(200);
+      expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     },
   );
 
   it.each(['texts', 'node-stream', 'web-stream', 'web-response', 'file', 'null', 'endless'])(
     'HEAD of %s: what GET answers, without its body',
     async (name) => {
-      const response = await fetch(`${store.url}/v1/answers/${name}`, { method: 'HEAD', headers: headers() });
+      const response = await fetch(`${service.url}/v1/answers/${name}`, {
+        method: 'HEAD',
+        headers: headers(),
+      });
       expect([response.status, await response.text()]).toEqual([name === 'web-response' ? 202 : 200, '']);
       expect(events.filter((event) => event === 'started')).toHaveLength(0);
     },
@@ -287,7 +290,7 @@ describe.each([
 
   it('is stopped when its client goes away', async () => {
     const gone = new AbortController();
-    const response = await fetch(`${store.url}/v1/answers/endless`, {
+    const response = await fetch(`${service.url}/v1/answers/endless`, {
       headers: headers(),
       signal: gone.signal,
     });
@@ -299,13 +302,13 @@ describe.each([
   });
 
   it('is closed when an interceptor fails', async () => {
-    const answer = await store.request('GET', '/v1/answers/node-stream?how=fail');
+    const answer = await service.request('GET', '/v1/answers/node-stream?how=fail');
     expect([answer.status, answer.body.code]).toEqual([500, 'internal_error']);
     expect(opened?.destroyed).toBe(true);
   });
 
   it('is closed when an interceptor has replaced it', async () => {
-    const response = await fetch(`${store.url}/v1/answers/node-stream?how=replace`, { headers: headers() });
+    const response = await fetch(`${service.url}/v1/answers/node-stream?how=replace`, { headers: headers() });
     expect(await response.text()).toContain('replaced');
     if (opened && !opened.destroyed) await once(opened, 'close');
     expect(opened?.destroyed).toBe(true);
@@ -314,13 +317,14 @@ describe.each([
 
 describe('a stream that an @Idempotent() operation answers', () => {
   it.each(['', '/file'])('is refused with an Idempotency-Key, and nothing is committed: %s', async (path) => {
-    const send = (key: Record<string, string>) => store.request('POST', `/v1/once${path}`, { headers: key });
-    const before = (await store.request('GET', '/v1/pets')).text;
+    const send = (key: Record<string, string>) =>
+      service.request('POST', `/v1/once${path}`, { headers: key });
+    const before = (await service.request('GET', '/v1/pets')).text;
     for (let asked = 0; asked < 2; asked += 1) {
       const { status, body } = await send({ 'idempotency-key': 'k' });
       expect([status, body.code]).toEqual([500, 'internal_error']);
     }
-    expect((await store.request('GET', '/v1/pets')).text).toBe(before);
+    expect((await service.request('GET', '/v1/pets')).text).toBe(before);
     expect((await send({})).text).toBe('a');
   });
 });

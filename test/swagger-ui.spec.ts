@@ -2,7 +2,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { CHROMIUM, describeWith } from './support/requirements.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 /** Without these Chromium calls home at every start, and cannot run as root. */
 const FLAGS = [
@@ -16,15 +16,15 @@ const FLAGS = [
 ];
 
 describeWith('browser', 'the Swagger UI in a real browser', () => {
-  let store: Store;
+  let service: TestService;
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
   const foreign: string[] = [];
 
   beforeAll(async () => {
-    store = await Store.open();
-    await store.app.get(DemoData).add();
+    service = await TestService.open();
+    await service.app.get(DemoData).add();
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
     page = await (await browser.newContext()).newPage();
     page.on('console', (message) => {
@@ -33,18 +33,18 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
       const { origin } = new URL(request.url());
-      if (origin !== store.url && origin !== 'null') foreign.push(request.url());
+      if (origin !== service.url && origin !== 'null') foreign.push(request.url());
     });
   });
   afterAll(async () => {
     await browser?.close();
-    await store?.close();
+    await service?.close();
   });
 
   const operation = (id: string) => page.locator(`#operations-Pets-${id}`);
 
   it('shows the three operations, getPet struck out', async () => {
-    await page.goto(`${store.url}/docs`);
+    await page.goto(`${service.url}/docs`);
     await operation('listPets').waitFor();
     expect(await page.title()).toBe('Pet Store Service');
     expect(await page.locator('.opblock').count()).toBe(3);
@@ -53,7 +53,7 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
 
   it('takes the key through Authorize, and tries out a list', async () => {
     await page.click('.btn.authorize');
-    await page.fill('.auth-container input', store.key);
+    await page.fill('.auth-container input', service.key);
     await page.click('.auth-btn-wrapper .authorize');
     await page.click('.auth-btn-wrapper .btn-done');
     await operation('listPets').locator('.opblock-summary-control').click();
@@ -90,8 +90,8 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
   });
 
   it('shows the administration at /docs/admin, and tries out making a client', async () => {
-    const { key } = await store.issueKey({ scopes: ['admin'] });
-    await page.goto(`${store.url}/docs/admin`);
+    const { key } = await service.issueKey({ scopes: ['admin'] });
+    await page.goto(`${service.url}/docs/admin`);
     const createClient = page.locator('#operations-Clients-createClient');
     await createClient.waitFor();
     expect(await page.title()).toBe('Pet Store Service administration');
@@ -114,13 +114,13 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
   });
 
   it('works at /docs/ too', async () => {
-    await page.goto(`${store.url}/docs/`);
+    await page.goto(`${service.url}/docs/`);
     await operation('listPets').waitFor();
     expect(await page.locator('.opblock').count()).toBe(3);
   });
 
   it('asks nobody else for anything, and breaks no rule of its strict policy', async () => {
-    const { headers } = await fetch(`${store.url}/docs`);
+    const { headers } = await fetch(`${service.url}/docs`);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     );

@@ -6,36 +6,36 @@ import { Sweeper } from '../src/database/sweeper.js';
 import { KeyBan } from '../src/throttling/memory/key-ban.entity.js';
 import { QuotaCount } from '../src/throttling/memory/quota-count.entity.js';
 import { emptyFolder } from './support/service-process.js';
-import { Store, type StoreOptions } from './support/store.js';
+import { TestService, type TestServiceOptions } from './support/test-service.js';
 
 const DAY = 86_400_000;
 const MIB = 2 ** 20;
 const ROWS = 40_000;
 
-async function open(options: StoreOptions = {}) {
-  const store = await Store.open({ at: '2026-11-20T12:00:00.000Z', ...options });
-  onTestFinished(() => store.close());
+async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({ at: '2026-11-20T12:00:00.000Z', ...options });
+  onTestFinished(() => service.close());
   const count = async (table: string): Promise<number> => {
-    const [row] = await store.app
+    const [row] = await service.app
       .get(DataSource)
       .query<{ n: number }[]>(`SELECT COUNT(*) AS n FROM ${table}`);
     return row?.n ?? 0;
   };
   /** Some 500 bytes a row, from the day before yesterday. */
   const fill = (rows: number) =>
-    store.app.get(DataSource).query(
+    service.app.get(DataSource).query(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
        INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
        SELECT 'c', 'k' || i, hex(zeroblob(32)), 201, '{}', hex(zeroblob(180)), '2026-11-18T12:00:00.000Z' FROM n`,
     );
-  return { store, count, fill, sweep: () => store.app.get(Sweeper).sweep() };
+  return { service, count, fill, sweep: () => service.app.get(Sweeper).sweep() };
 }
 
 it('a start waits for no old rows', async () => {
   const { path, remove } = await emptyFolder();
   onTestFinished(remove);
   const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
-  const first = await Store.open({ environment, at: '2026-11-20T12:00:00.000Z' });
+  const first = await TestService.open({ environment, at: '2026-11-20T12:00:00.000Z' });
   await first.app.get(DataSource).query(
     `INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
      VALUES ('c', 'k', 'd', 201, '{}', '{}', '2026-11-18T12:00:00.000Z')`,
@@ -51,14 +51,14 @@ it('old rows go a few at a time: writers come between them, and the log stays sm
   const { path, remove } = await emptyFolder();
   onTestFinished(remove);
   const file = join(path, 'pets.sqlite');
-  const { store, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const { service, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
   await fill(ROWS);
-  await store.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
+  await service.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
   const sweeping = sweep();
   let between = false;
   let log = 0;
   for (let left = ROWS; left > 0;) {
-    expect((await store.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+    expect((await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
       201,
     );
     left = await count('idempotency_entries');
@@ -76,7 +76,7 @@ it('a stop waits for one batch, not for all', async () => {
   const { path, remove } = await emptyFolder();
   onTestFinished(remove);
   const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
-  const first = await Store.open({ environment, at: '2026-11-20T12:00:00.000Z' });
+  const first = await TestService.open({ environment, at: '2026-11-20T12:00:00.000Z' });
   const [{ app }] = [first];
   await app.get(DataSource).query(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
@@ -91,9 +91,9 @@ it('a stop waits for one batch, not for all', async () => {
 });
 
 it('bans and counts that nobody asks for any more go, what may be asked for stays', async () => {
-  const { store, sweep } = await open();
-  const { manager } = store.app.get(DataSource);
-  const now = store.clock.now();
+  const { service, sweep } = await open();
+  const { manager } = service.app.get(DataSource);
+  const now = service.clock.now();
   const ban = (keyId: string, of: Partial<KeyBan>): KeyBan => ({
     keyId,
     retryAt: 0n,

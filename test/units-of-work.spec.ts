@@ -24,7 +24,7 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 
@@ -207,21 +207,21 @@ async function folder(): Promise<string> {
 }
 
 async function open(file?: string, modules: Type[] = [LittersModule]) {
-  const store = await Store.open({
+  const service = await TestService.open({
     modules,
     environment: { DATABASE_URL: `sqlite:${file ?? (await folder())}` },
   });
-  onTestFinished(() => store.close());
-  const { pets, dataSource } = store.app.get(Tools);
-  const add = (way: string, key?: string, face = 'direct', apiKey = store.key) =>
-    store.request('POST', `/v1/litters/${face}/${encodeURIComponent(way)}`, {
+  onTestFinished(() => service.close());
+  const { pets, dataSource } = service.app.get(Tools);
+  const add = (way: string, key?: string, face = 'direct', apiKey = service.key) =>
+    service.request('POST', `/v1/litters/${face}/${encodeURIComponent(way)}`, {
       key: apiKey,
       json: {},
       headers: key === undefined ? {} : { 'idempotency-key': key },
     });
-  const addBeside = () => store.request('POST', '/v1/pets', { json: { name: 'beside', categoryId: 1 } });
+  const addBeside = () => service.request('POST', '/v1/pets', { json: { name: 'beside', categoryId: 1 } });
   const names = async () => (await pets.find()).map(({ name }) => name).toSorted();
-  return { store, dataSource, pets, add, addBeside, names };
+  return { service, dataSource, pets, add, addBeside, names };
 }
 
 /** Something to wait for. */
@@ -346,7 +346,7 @@ describe('a request that another process answers while its handler has not writt
     };
     const slow = first.add('once', 'k-1');
     await arrived.passed;
-    const fast = await second.add('once', 'k-1', 'direct', first.store.key);
+    const fast = await second.add('once', 'k-1', 'direct', first.service.key);
     expect(fast.status).toBe(201);
     go.pass();
     const { status, text, headers } = await slow;

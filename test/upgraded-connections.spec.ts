@@ -3,20 +3,20 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { Store } from './support/store.js';
+import { TestService } from './support/test-service.js';
 
 /** Longer than the limit of a head, and the second in which it is looked at. */
 const LONGER_MS = 2_500;
 
 it('a connection that a module upgrades is its own: neither time limits nor refusals of HTTP reach it', async () => {
-  const store = await Store.open({ environment: { HEADERS_TIMEOUT_MS: '1000' } });
-  onTestFinished(() => store.close());
-  const server = store.app.getHttpServer() as Server;
+  const service = await TestService.open({ environment: { HEADERS_TIMEOUT_MS: '1000' } });
+  onTestFinished(() => service.close());
+  const server = service.app.getHttpServer() as Server;
   server.on('upgrade', (_request, socket: Socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
     socket.pipe(socket);
   });
-  const socket = connect(Number(new URL(store.url).port), '127.0.0.1').setEncoding('utf8');
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   socket.write('GET /echo HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 101 /);

@@ -7,30 +7,30 @@ import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';
-import { Store, type StoreOptions } from './support/store.js';
+import { TestService, type TestServiceOptions } from './support/test-service.js';
 
 const ALL = ['admin', 'pets:read', 'pets:write'];
 
-function describeUsage(environment: StoreOptions['environment'] = {}): void {
+function describeUsage(environment: TestServiceOptions['environment'] = {}): void {
   async function open() {
-    const store = await Store.open({ plan: 'pro', environment, at: '2026-11-20T23:59:10.250Z' });
-    onTestFinished(() => store.close());
-    store.clock.advance(1);
-    const { key: adminKey } = await store.issueKey({ plan: 'business', scopes: ALL });
+    const service = await TestService.open({ plan: 'pro', environment, at: '2026-11-20T23:59:10.250Z' });
+    onTestFinished(() => service.close());
+    service.clock.advance(1);
+    const { key: adminKey } = await service.issueKey({ plan: 'business', scopes: ALL });
     const send = async (times: number) => {
-      for (let sent = 0; sent < times; sent += 1) await store.request('GET', '/v1/pets?limit=1');
+      for (let sent = 0; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1');
     };
     const usage = async (days = 3) => {
-      await store.app.get(QuotaWriteBehind).flush();
-      await store.app.get(KeyUseService).flush();
-      const path = `/admin/clients/${store.clientId}?days=${days}`;
-      return (await store.request('GET', path, { key: adminKey })).body;
+      await service.app.get(QuotaWriteBehind).flush();
+      await service.app.get(KeyUseService).flush();
+      const path = `/admin/clients/${service.clientId}?days=${days}`;
+      return (await service.request('GET', path, { key: adminKey })).body;
     };
-    return { store, adminKey, send, usage };
+    return { service, adminKey, send, usage };
   }
 
   it('shows both windows, last use and days as they stand', async () => {
-    const { store, send, usage } = await open();
+    const { service, send, usage } = await open();
     await send(7);
     expect(await usage()).toMatchObject({
       plan: 'pro',
@@ -46,7 +46,7 @@ function describeUsage(environment: StoreOptions['environment'] = {}): void {
         { date: '2026-11-18', requests: 0 },
       ],
     });
-    store.clock.set('2026-11-21T00:00:05.000Z');
+    service.clock.set('2026-11-21T00:00:05.000Z');
     await send(2);
     expect(await usage()).toMatchObject({
       windows: [{ used: 2 }, { used: 2, remaining: 9_998 }],
@@ -56,45 +56,45 @@ function describeUsage(environment: StoreOptions['environment'] = {}): void {
         { date: '2026-11-19', requests: 0 },
       ],
     });
-    store.clock.set('2026-11-22T12:00:00.000Z');
+    service.clock.set('2026-11-22T12:00:00.000Z');
     expect((await usage(3)).days.map(({ requests }: { requests: number }) => requests)).toEqual([0, 2, 7]);
   });
 
   it('tells who still calls what is deprecated, by day, and of nobody else', async () => {
-    const { store, adminKey, usage } = await open();
+    const { service, adminKey, usage } = await open();
     const deprecatedCalls = async () => {
-      await store.app.get(DeprecatedCallsService).flush();
+      await service.app.get(DeprecatedCallsService).flush();
       return (await usage()).deprecatedCalls;
     };
     expect(await deprecatedCalls()).toEqual([]);
-    const get = () => store.request('GET', '/v1/pets/1');
+    const get = () => service.request('GET', '/v1/pets/1');
     await get();
     await get();
     const operation = 'GET /v1/pets/:petId';
     expect(await deprecatedCalls()).toEqual([{ operation, calls: 2, lastDay: '2026-11-20' }]);
-    store.clock.set('2026-11-21T00:00:05.000Z');
+    service.clock.set('2026-11-21T00:00:05.000Z');
     await get();
     expect(await deprecatedCalls()).toEqual([{ operation, calls: 3, lastDay: '2026-11-21' }]);
-    const { body } = await store.request('GET', '/admin/usage?days=1', { key: adminKey });
+    const { body } = await service.request('GET', '/admin/usage?days=1', { key: adminKey });
     expect(body.map((client: { deprecatedCalls: unknown }) => client.deprecatedCalls)).toEqual([
       [{ operation, calls: 1, lastDay: '2026-11-21' }],
       [],
     ]);
-    store.clock.advance(91 * 86_400_000);
-    await store.app.get(Sweeper).sweep();
-    expect(await store.app.get(DataSource).query('SELECT * FROM deprecated_calls')).toEqual([]);
+    service.clock.advance(91 * 86_400_000);
+    await service.app.get(Sweeper).sweep();
+    expect(await service.app.get(DataSource).query('SELECT * FROM deprecated_calls')).toEqual([]);
   });
 
   it('tells what was used even where it is more than a smaller plan allows', async () => {
-    const { store, send, usage } = await open();
+    const { service, send, usage } = await open();
     await send(65);
-    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'free' }, SERVICE_ITSELF);
     expect((await usage()).windows[0]).toMatchObject({ limit: 60, used: 65, remaining: 0 });
   });
 
   it('counts what was admitted, not what was refused', async () => {
-    const { store, send, usage } = await open();
-    await store.app.get(ClientsService).update(store.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    const { service, send, usage } = await open();
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'free' }, SERVICE_ITSELF);
     await send(70);
     expect(await usage()).toMatchObject({
       windows: [{ used: 60 }, { used: 60 }],
@@ -103,18 +103,18 @@ function describeUsage(environment: StoreOptions['environment'] = {}): void {
   });
 
   it('is told of all clients, page by page', async () => {
-    const { store, adminKey, send } = await open();
+    const { service, adminKey, send } = await open();
     await send(3);
-    const { body, headers } = await store.request('GET', '/admin/usage?limit=1&days=1', { key: adminKey });
+    const { body, headers } = await service.request('GET', '/admin/usage?limit=1&days=1', { key: adminKey });
     expect(body).toEqual([
       expect.objectContaining({
-        id: store.clientId,
+        id: service.clientId,
         name: 'Test',
         days: [{ date: '2026-11-20', requests: 3 }],
       }),
     ]);
     const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
-    const second = await store.request('GET', next, { key: adminKey });
+    const second = await service.request('GET', next, { key: adminKey });
     expect(second.body.map(({ name }: { name: string }) => name)).toEqual(['Other']);
     expect(second.headers.has('link')).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { defineErrors } from '../errors/define-errors.js';
 
 /** Refusals of changes to clients and keys, over HTTP and on the command line alike. */
-export const ADMINISTRATION_ERRORS = defineErrors({
+export const ACCOUNTS_ERRORS = defineErrors({
   client_not_found: {
     status: 404,
     message: 'There is no client {id}.',

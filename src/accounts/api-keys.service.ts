@@ -9,7 +9,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { clientSubjectId } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
-import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { ApiKey, type IssuedKey, makeKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
 import { type AuditedChange, AuditedChanges } from './audited-changes.js';
@@ -23,7 +23,7 @@ import {
   refuseRotated,
   refuseScopesNotHeld,
 } from './key-rules.js';
-import { type Forcible, type KeyChanges, type NewKey, type Rotation, refuseNoChange } from './key.inputs.js';
+import { type Forcible, type KeyChanges, type NewKey, type Rotation, requireChange } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
 /** Issues, shows, changes and ends API keys. Every change is one transaction with its line of the audit trail. */
@@ -71,7 +71,7 @@ export class ApiKeysService {
   /** The key whose secret this is; throws key_not_found, which does not repeat it. */
   async identify(secret: string): Promise<ApiKey> {
     const key = await this.keys.findOneBy({ digest: digestOf(secret) });
-    if (!key) throw new ApiError(ADMINISTRATION_ERRORS.key_not_found, { params: { id: 'with this secret' } });
+    if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id: 'with this secret' } });
     return key;
   }
 
@@ -80,7 +80,7 @@ export class ApiKeysService {
    * validation_failed for a later end, and last_key_with_scope unless forced.
    */
   async update(id: string, changes: KeyChanges, { force }: Forcible, by: Operator): Promise<ApiKey> {
-    refuseNoChange(changes, ['label', 'expires']);
+    requireChange(changes, ['label', 'expires']);
     const { label, expires } = changes;
     return this.change(id, by, 'api_key.updated', async (key, manager) => {
       const before = { label: key.label, expiresAt: key.expiresAt };
@@ -186,7 +186,7 @@ export class ApiKeysService {
 
 async function find(manager: EntityManager, id: string): Promise<ApiKey> {
   const key = await manager.findOneBy(ApiKey, { id });
-  if (!key) throw new ApiError(ADMINISTRATION_ERRORS.key_not_found, { params: { id } });
+  if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id } });
   return key;
 }
 

@@ -7,12 +7,12 @@ import { Clock } from '../clock.js';
 import { type Page, type PageRequest, pageByCreation } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
-import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AdministrationEventName } from './accounts.events.js';
 import { AuditedChanges } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
 import { refuseEndOfLastKey } from './key-rules.js';
-import { type Forcible, refuseNoChange } from './key.inputs.js';
+import { type Forcible, requireChange } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
 /** What a client is made of; the limits are an enterprise client's own. */
@@ -62,7 +62,7 @@ export class ClientsService {
   /** The client with this id, seen by the manager of a transaction if there is one; throws client_not_found. */
   async get(id: string, manager = this.clients.manager): Promise<Client> {
     const client = await manager.findOneBy(Client, { id });
-    if (!client) throw new ApiError(ADMINISTRATION_ERRORS.client_not_found, { params: { id } });
+    if (!client) throw new ApiError(ACCOUNTS_ERRORS.client_not_found, { params: { id } });
     return client;
   }
 
@@ -71,7 +71,7 @@ export class ClientsService {
    * stays as it is. Throws client_not_found, or validation_failed when the limits do not go with the plan.
    */
   async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
-    refuseNoChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
+    requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
     return this.change(id, by, 'client.updated', (client) => {
       const plan = changes.plan ?? client.plan;
       const before = { name: client.name, plan: client.plan, ...client.limits };
@@ -89,7 +89,7 @@ export class ClientsService {
     return this.change(id, by, 'client.suspended', async (client, manager) => {
       if (client.suspendedAt !== null) {
         const params = { id, instant: client.suspendedAt };
-        throw new ApiError(ADMINISTRATION_ERRORS.client_already_suspended, { params });
+        throw new ApiError(ACCOUNTS_ERRORS.client_already_suspended, { params });
       }
       if (!options.force) await this.keepLastKey(manager, id);
       client.suspendedAt = this.now();
@@ -101,7 +101,7 @@ export class ClientsService {
   async resume(id: string, by: Operator): Promise<Client> {
     return this.change(id, by, 'client.resumed', (client) => {
       if (client.suspendedAt === null)
-        throw new ApiError(ADMINISTRATION_ERRORS.client_not_suspended, { params: { id } });
+        throw new ApiError(ACCOUNTS_ERRORS.client_not_suspended, { params: { id } });
       const since = client.suspendedAt;
       client.suspendedAt = null;
       return { suspendedAt: since };

@@ -41,8 +41,8 @@ describe('calls of deprecated operations', () => {
   });
 
   it('add up to what is written, by this process or another', async () => {
-    const { calls, note, dataSource, quietly, clock, sweeper } = await open();
-    const other = new DeprecatedCallsService(dataSource, quietly, clock, sweeper);
+    const { calls, note, dataSource, cacheNeutralWrites, clock, sweeper } = await open();
+    const other = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
     note('a', GET_PET, 2);
     await calls.flush();
     note('a', GET_PET, 3);
@@ -80,8 +80,8 @@ describe('calls of deprecated operations', () => {
   });
 
   it('commit nothing when there are none', async () => {
-    const { calls, quietly } = await open();
-    const run = vi.spyOn(quietly, 'run');
+    const { calls, cacheNeutralWrites } = await open();
+    const run = vi.spyOn(cacheNeutralWrites, 'run');
     await calls.flush();
     expect(run).not.toHaveBeenCalled();
   });

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../clock.js';
-import { QuietWrites } from '../database/cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Sweeper } from '../database/sweeper.js';
 import { DAY_MS } from '../throttling/quota.js';
@@ -38,7 +38,7 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly quietly: QuietWrites,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
@@ -99,7 +99,7 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     const rows = [...this.unwritten.values()];
     this.unwritten = new Map();
     try {
-      await this.quietly.run(async (manager) => {
+      await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < rows.length; at += BATCH) await this.addUp(manager, rows.slice(at, at + BATCH));
       });
       this.failing = false;

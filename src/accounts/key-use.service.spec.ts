@@ -121,7 +121,7 @@ describe('the last use of a key', () => {
   });
 
   it('costs no commit when none was used', async () => {
-    const run = vi.spyOn(parts.quietly, 'run');
+    const run = vi.spyOn(parts.cacheNeutralWrites, 'run');
     await uses.flush();
     expect(run).not.toHaveBeenCalled();
   });

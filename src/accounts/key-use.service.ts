@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../clock.js';
-import { QuietWrites } from '../database/cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { ApiKey } from './api-key.entity.js';
 
@@ -26,7 +26,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   private failing = false;
 
   constructor(
-    private readonly quietly: QuietWrites,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
   ) {}
 
@@ -61,7 +61,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
     this.due = new Map();
     for (const [keyId] of uses) this.written.set(keyId, steady);
     try {
-      await this.quietly.run(async (manager) => {
+      await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < uses.length; at += BATCH) await put(manager, uses.slice(at, at + BATCH), now);
       });
       this.failing = false;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ADMINISTRATION_ERRORS } from './accounts.errors.js';
+import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { grantableScopes, refuseScopesNotHeld } from './key-rules.js';
 import { type Operator, SERVICE_ITSELF } from './operator.js';
 import { declaredScopes, defineScopes } from './scopes.js';
@@ -101,7 +101,7 @@ describe('the scopes of a new key', () => {
   it('are no more than the key holds that orders it', () => {
     expect(grantableScopes(['toys:read'], holding('toys:read', 'keeper'))).toEqual(['toys:read']);
     expect(refusal(() => grantableScopes(['keeper', 'toys:read'], holding('toys:read')))).toMatchObject({
-      code: ADMINISTRATION_ERRORS.scope_not_held.code,
+      code: ACCOUNTS_ERRORS.scope_not_held.code,
     });
   });
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
-import { AuthModule } from '../auth/auth.module.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { AuditController } from './audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { KeysController } from './keys.controller.js';
@@ -8,7 +8,7 @@ import { UsageController } from './usage.controller.js';
 
 /** Administration over HTTP, for keys with the scope admin: the same services as behind the command line. */
 @Module({
-  imports: [AuthModule, AuditModule],
+  imports: [AccountsModule, AuditModule],
   controllers: [ClientsController, KeysController, UsageController, AuditController],
 })
 export class AdminModule {}

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { ADMINISTRATION_ERRORS } from '../accounts/accounts.errors.js';
+import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
 import { ClientsService } from '../accounts/clients.service.js';
 import type { Operator } from '../accounts/operator.js';
 import { UsageService } from '../accounts/usage.service.js';
@@ -17,7 +17,7 @@ import { ClientDto, toClientDto } from './dto/client.dto.js';
 import { ClientChangesDto, NewClientDto } from './dto/client.input.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
-  ADMINISTRATION_ERRORS;
+  ACCOUNTS_ERRORS;
 
 /** The clients, over HTTP. */
 @Tag('Clients', 'The accounts that hold a plan and own keys.')

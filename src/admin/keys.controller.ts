@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { ADMINISTRATION_ERRORS } from '../accounts/accounts.errors.js';
+import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
 import type { Operator } from '../accounts/operator.js';
 import { UsageService } from '../accounts/usage.service.js';
@@ -30,7 +30,7 @@ const {
   key_already_rotated,
   last_key_with_scope,
   scope_not_held,
-} = ADMINISTRATION_ERRORS;
+} = ACCOUNTS_ERRORS;
 
 /** The keys of clients, over HTTP. */
 @Tag('Keys', 'The API keys of clients.')

@@ -6,7 +6,7 @@ import { Clock } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ErrorRow } from '../errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { type FoundKey, KeyMemory } from './key-cache.js';
+import { type FoundKey, KeyCache } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
@@ -22,12 +22,12 @@ export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
 export class ApiKeyVerifier {
   constructor(
     private readonly lookUp: KeyLookUp,
-    private readonly memory: KeyMemory,
+    private readonly cache: KeyCache,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * The key of the credential, with its client. `turn` runs the look-up of a key that is not remembered. Throws
+   * The key of the credential, with its client. `turn` runs the look-up of a key that is not cached. Throws
    * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key, the last two only for a genuine key, so that nothing
    * is learnt by guessing; service_unavailable when the database does not answer.
    */
@@ -37,7 +37,7 @@ export class ApiKeyVerifier {
     const token = BEARER.exec(credential)?.[1];
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     const digest = digestOf(token);
-    const { key } = this.memory.recall(digest) ?? (await turn(() => this.lookUp.find(digest)));
+    const { key } = this.cache.get(digest) ?? (await turn(() => this.lookUp.find(digest)));
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
     if (key.revokedAt !== null) throw refusal(AUTH_ERRORS.revoked_api_key);
     if (key.expiresAt !== null && Date.parse(key.expiresAt) <= this.clock.now()) {

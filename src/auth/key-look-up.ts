@@ -5,7 +5,7 @@ import { Client } from '../accounts/client.entity.js';
 import { JsonReader } from '../database/json-reader.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { type FoundKey, KeyMemory } from './key-cache.js';
+import { type FoundKey, KeyCache } from './key-cache.js';
 
 /**
  * Looks up which key has a digest, by one prepared statement on the connection for reads: it waits for no writer and for no
@@ -15,25 +15,25 @@ import { type FoundKey, KeyMemory } from './key-cache.js';
 export class KeyLookUp {
   private readonly underWay = new Map<
     string,
-    { readonly state: number; readonly found: Promise<FoundKey> }
+    { readonly version: number; readonly found: Promise<FoundKey> }
   >();
   private sql: string | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
-    private readonly memory: KeyMemory,
+    private readonly cache: KeyCache,
   ) {}
 
   /** The key with this digest, read from the database. Throws service_unavailable when that does not answer. */
   async find(digest: string): Promise<FoundKey> {
-    const state = this.memory.state();
-    if (state === undefined) return this.read(digest, state);
+    const version = this.cache.version();
+    if (version === undefined) return this.read(digest, version);
     const shared = this.underWay.get(digest);
     // It began after the last commit that this request must see.
-    if (shared?.state === state) return shared.found;
-    const found = this.read(digest, state);
-    const own = { state, found };
+    if (shared?.version === version) return shared.found;
+    const found = this.read(digest, version);
+    const own = { version, found };
     this.underWay.set(digest, own);
     try {
       return await found;
@@ -42,12 +42,12 @@ export class KeyLookUp {
     }
   }
 
-  private async read(digest: string, state: number | undefined): Promise<FoundKey> {
+  private async read(digest: string, version: number | undefined): Promise<FoundKey> {
     const row = await this.reader.first(this.statement(), [digest]).catch((cause: unknown) => {
       throw cause instanceof ApiError ? cause : unavailable(cause);
     });
     const key = row && this.hydrated(row);
-    this.memory.remember(digest, key, state);
+    this.cache.set(digest, key, version);
     return { key };
   }
 

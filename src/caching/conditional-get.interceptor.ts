@@ -3,27 +3,27 @@ import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
-import { type Answer, AnswerMemory, REMEMBERED, REMEMBERED_HEADERS } from './response-cache.js';
+import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
 
 /**
  * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that has it already. A
- * handler that sets `Cache-Control` itself is left alone. What a `@Remembered()` operation answers is remembered with its
+ * handler that sets `Cache-Control` itself is left alone. What a `@Cached()` operation answers is cached with its
  * tag.
  */
 @Injectable()
-export class ConditionalGetInterceptor extends PromisedInterceptor {
-  private readonly isRemembered;
+export class ConditionalGetInterceptor extends AsyncInterceptor {
+  private readonly isCached;
 
   constructor(
-    private readonly answers: AnswerMemory,
+    private readonly cache: ResponseCache,
     reflector: Reflector,
   ) {
     super();
-    this.isRemembered = new HandlerMetadata(
+    this.isCached = new HandlerMetadata(
       (targets) =>
-        reflector.get<boolean | undefined>(REMEMBERED, targets[0]) === true &&
+        reflector.get<boolean | undefined>(CACHED, targets[0]) === true &&
         !targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target)),
     );
   }
@@ -49,8 +49,8 @@ export class ConditionalGetInterceptor extends PromisedInterceptor {
     next: () => Promise<unknown>,
   ): Promise<Answer> {
     const read = () => answerBy(response, next);
-    return this.isRemembered.of(context) && request.method === 'GET'
-      ? this.answers.answer(request.originalUrl, read)
+    return this.isCached.of(context) && request.method === 'GET'
+      ? this.cache.answer(request.originalUrl, read)
       : read();
   }
 }
@@ -64,6 +64,6 @@ async function answerBy(response: Response, next: () => Promise<unknown>): Promi
   const headers = response
     .getHeaderNames()
     .filter((name) => response.getHeader(name) !== before[name])
-    .map((name) => [REMEMBERED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
+    .map((name) => [CACHED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
   return { body, headers, tag: entityTag(body, String(response.getHeader('Link') ?? '')) };
 }

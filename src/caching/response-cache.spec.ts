@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { OwnWrites } from '../database/data-version.js';
-import { type Answer, AnswerMemory } from './response-cache.js';
+import { OwnWritesVersion } from '../database/data-version.js';
+import { type Answer, ResponseCache } from './response-cache.js';
 
 const answer = (body: string, tag: string | undefined = '"tag"'): Answer => ({ body, headers: [], tag });
 
@@ -13,31 +13,31 @@ function pending() {
 }
 
 describe('an answer', () => {
-  it('is remembered until something is committed', async () => {
-    const state = new OwnWrites();
-    const memory = new AnswerMemory(state);
+  it('is cached until something is committed', async () => {
+    const version = new OwnWritesVersion();
+    const memory = new ResponseCache(version);
     const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve(answer('a')));
     await memory.answer('/a', operation);
     expect((await memory.answer('/a', operation)).body).toBe('a');
     expect(operation).toHaveBeenCalledTimes(1);
-    state.note();
+    version.note();
     await memory.answer('/a', operation);
     expect(operation).toHaveBeenCalledTimes(2);
   });
 
-  it('is not remembered when something was committed while it was read', async () => {
-    const state = new OwnWrites();
-    const memory = new AnswerMemory(state);
+  it('is not cached when something was committed while it was read', async () => {
+    const version = new OwnWritesVersion();
+    const memory = new ResponseCache(version);
     const { operation, resolve } = pending();
     const first = memory.answer('/a', operation);
-    state.note();
+    version.note();
     resolve(answer('old'));
     expect((await first).body).toBe('old');
     expect((await memory.answer('/a', () => Promise.resolve(answer('new')))).body).toBe('new');
   });
 
-  it('without a tag is not remembered', async () => {
-    const memory = new AnswerMemory(new OwnWrites());
+  it('without a tag is not cached', async () => {
+    const memory = new ResponseCache(new OwnWritesVersion());
     const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve({ ...answer('a'), tag: undefined }));
     await memory.answer('/a', operation);
     await memory.answer('/a', operation);
@@ -47,8 +47,8 @@ describe('an answer', () => {
   it.each([
     ['too many', 2_001, 1],
     ['too large', 20, 1_048_576],
-  ])('is forgotten when there are %s, the first one first', async (_, count, characters) => {
-    const memory = new AnswerMemory(new OwnWrites());
+  ])('is evicted when there are %s, the first one first', async (_, count, characters) => {
+    const memory = new ResponseCache(new OwnWritesVersion());
     const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
     const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
     for (let index = 0; index < count; index += 1) await ask(index);
@@ -62,7 +62,7 @@ describe('an answer', () => {
 
 describe('requests that ask the same at the same time', () => {
   it('share one read', async () => {
-    const memory = new AnswerMemory(new OwnWrites());
+    const memory = new ResponseCache(new OwnWritesVersion());
     const { operation, resolve } = pending();
     const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
     resolve(answer('a'));
@@ -71,18 +71,18 @@ describe('requests that ask the same at the same time', () => {
   });
 
   it('do not share one that began before a commit that the later must see', async () => {
-    const state = new OwnWrites();
-    const memory = new AnswerMemory(state);
+    const version = new OwnWritesVersion();
+    const memory = new ResponseCache(version);
     const { operation, resolve } = pending();
     const before = memory.answer('/a', operation);
-    state.note();
+    version.note();
     const after = memory.answer('/a', () => Promise.resolve(answer('new')));
     resolve(answer('old'));
     expect([(await before).body, (await after).body]).toEqual(['old', 'new']);
   });
 
-  it('do not share a failure, nor what is not to be remembered', async () => {
-    const memory = new AnswerMemory(new OwnWrites());
+  it('do not share a failure, nor what is not to be cached', async () => {
+    const memory = new ResponseCache(new OwnWritesVersion());
     const failing = pending();
     const first = memory.answer('/a', failing.operation);
     const second = memory.answer('/a', () => Promise.resolve(answer('own')));

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from '../../test/support/service-process.js';
-import { QuietWrites } from './cache-neutral-writes.js';
+import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { OwnWrites, UnknownState } from './data-version.js';
+import { OwnWritesVersion, UnknownDataVersion } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 describe('the state of a database', () => {
   it('that cannot tell it is unknown, whatever is declared', () => {
-    const state = new UnknownState();
+    const state = new UnknownDataVersion();
     state.expectCommit([]);
     state.withdraw();
     expect(state.current()).toBeUndefined();
   });
 
   it('that nobody else writes to is another one after every write', () => {
-    const state = new OwnWrites();
-    const seen = new Set([state.current()]);
+    const version = new OwnWritesVersion();
+    const seen = new Set([version.current()]);
     for (let write = 0; write < 3; write += 1) {
-      state.note();
-      expect(state.current()).toBe(state.current());
-      seen.add(state.current());
+      version.note();
+      expect(version.current()).toBe(version.current());
+      seen.add(version.current());
     }
     expect(seen.size).toBe(4);
   });
@@ -29,11 +29,11 @@ describe('the state of a database', () => {
     const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
     onTestFinished(() => dataSource.destroy());
     await dataSource.query('CREATE TABLE written (what TEXT NOT NULL)');
-    const state = (dataSource as SqliteDataSource).committed;
+    const version = (dataSource as SqliteDataSource).dataVersion;
     const after = async (sql: string) => {
-      const before = state.current('answers');
+      const before = version.current('responses');
       await dataSource.query(sql).catch(() => undefined);
-      return state.current('answers') !== before;
+      return version.current('responses') !== before;
     };
     expect(await after(`INSERT INTO written VALUES ('a')`)).toBe(true);
     expect(await after('INSERT INTO written VALUES (NULL)')).toBe(true);
@@ -42,23 +42,23 @@ describe('the state of a database', () => {
     expect(await after('WITH row AS (SELECT 1) INSERT INTO written SELECT * FROM row')).toBe(true);
   });
 
-  it.each(['answers', 'keys'] as const)(
+  it.each(['responses', 'keys'] as const)(
     'in a file is another one, for %s, after every commit of this process and of any other',
-    async (remembered) => {
+    async (cached) => {
       const { path, remove } = await emptyFolder();
       onTestFinished(remove);
       const databaseUrl = `sqlite:${join(path, 'a.sqlite')}`;
       const [ours, theirs] = [await openDataSource({ databaseUrl }), await openDataSource({ databaseUrl })];
-      const { committed, transactions } = ours as SqliteDataSource;
+      const { dataVersion, transactions } = ours as SqliteDataSource;
       // A commit that is declared proves that the state can be told.
-      await new QuietWrites(ours, committed, transactions).run(() => Promise.resolve());
+      await new CacheNeutralWrites(ours, dataVersion, transactions).run(() => Promise.resolve());
       await ours.query('CREATE TABLE written (what TEXT NOT NULL)');
-      const seen = new Set([committed.current(remembered)]);
+      const seen = new Set([dataVersion.current(cached)]);
       for (const dataSource of [ours, theirs, theirs, ours]) {
         await dataSource.query(`INSERT INTO written VALUES ('a')`);
-        seen.add(committed.current(remembered));
+        seen.add(dataVersion.current(cached));
         await dataSource.query('SELECT what FROM written');
-        seen.add(committed.current(remembered));
+        seen.add(dataVersion.current(cached));
       }
       expect(seen.size).toBe(5);
       await ours.destroy();

@@ -1,26 +1,26 @@
-/** What is remembered of the database: the answers of operations, and the keys that requests carry. */
-export type RememberedKind = 'answers' | 'keys';
+/** What is cached of the database: the answers of operations, and the keys that requests carry. */
+export type CachedKind = 'responses' | 'keys';
 
-/** Everything that is remembered. */
-export const ALL_REMEMBERED: readonly RememberedKind[] = ['answers', 'keys'];
+/** Everything that is cached. */
+export const ALL_CACHED: readonly CachedKind[] = ['responses', 'keys'];
 
 /**
- * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is remembered
+ * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is cached
  * of the database is exact as long as this has not changed.
  */
-export abstract class CommittedState {
+export abstract class DataVersion {
   /**
-   * A number that is another one after every commit that may change what is remembered of this kind, from the moment at
-   * which the commit is acknowledged; undefined where that cannot be told. Ask before reading what is to be remembered: a
+   * A number that is another one after every commit that may change what is cached of this kind, from the moment at
+   * which the commit is acknowledged; undefined where that cannot be told. Ask before reading what is to be cached: a
    * commit in between then makes it void.
    */
-  abstract current(remembered: RememberedKind): number | undefined;
+  abstract current(kind: CachedKind): number | undefined;
 
   /**
    * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
-   * of what is remembered. Call `confirmCommit` when it has succeeded, and `withdraw` once it is over.
+   * of what is cached. Call `confirmCommit` when it has succeeded, and `withdraw` once it is over.
    */
-  expectCommit(changes: readonly RememberedKind[]): void {
+  expectCommit(changes: readonly CachedKind[]): void {
     // Where it cannot be told apart it counts as a change of everything.
     void changes;
   }
@@ -37,14 +37,14 @@ export abstract class CommittedState {
 }
 
 /** The state of a database that cannot tell it. */
-export class UnknownState extends CommittedState {
+export class UnknownDataVersion extends DataVersion {
   current(): undefined {
     return undefined;
   }
 }
 
 /** The state of a database that nobody else can write to: the connection counts its own writes. */
-export class OwnWrites extends CommittedState {
+export class OwnWritesVersion extends DataVersion {
   private writes = 0;
 
   current(): number {

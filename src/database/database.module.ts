@@ -3,16 +3,16 @@ import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
-import { QuietWrites } from './cache-neutral-writes.js';
+import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { CommittedState, UnknownState } from './data-version.js';
+import { DataVersion, UnknownDataVersion } from './data-version.js';
 import { DemoData } from './demo-data.js';
 import { GroupedInserts } from './grouped-inserts.js';
 import { JsonReader } from './json-reader.js';
 import { JsonRows } from './json-rows.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
-import { WalIndexState } from './sqlite/wal-data-version.js';
+import { WalDataVersion } from './sqlite/wal-data-version.js';
 import { WriteProbe } from './sqlite/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
@@ -40,7 +40,7 @@ const logger = new Logger('Database');
     DemoData,
     GroupedInserts,
     JsonRows,
-    QuietWrites,
+    CacheNeutralWrites,
     Sweeper,
     {
       provide: JsonReader,
@@ -62,19 +62,19 @@ const logger = new Logger('Database');
       useFactory: (dataSource: DataSource) => transactionsOf(dataSource),
     },
     {
-      provide: CommittedState,
+      provide: DataVersion,
       inject: [DataSource],
       useFactory: (dataSource: DataSource) =>
-        dataSource instanceof SqliteDataSource ? dataSource.committed : new UnknownState(),
+        dataSource instanceof SqliteDataSource ? dataSource.dataVersion : new UnknownDataVersion(),
     },
   ],
   exports: [
-    CommittedState,
+    DataVersion,
     DemoData,
     GroupedInserts,
     JsonReader,
     JsonRows,
-    QuietWrites,
+    CacheNeutralWrites,
     Sweeper,
     Transactions,
     WriteTrouble,
@@ -106,14 +106,12 @@ async function openDatabase(databaseUrl: string): Promise<DataSource> {
 
 /** Commits something, which the state must show before it is relied on. Where that is not possible now, the next commit is it. */
 async function proveState(dataSource: SqliteDataSource): Promise<void> {
-  if (!(dataSource.committed instanceof WalIndexState)) return;
+  if (!(dataSource.dataVersion instanceof WalDataVersion)) return;
   try {
-    await new QuietWrites(dataSource, dataSource.committed, dataSource.transactions).run(() =>
+    await new CacheNeutralWrites(dataSource, dataSource.dataVersion, dataSource.transactions).run(() =>
       Promise.resolve(),
     );
   } catch (error) {
-    logger.warn(
-      `Nothing could be committed yet (${String(error)}); nothing is remembered until something is.`,
-    );
+    logger.warn(`Nothing could be committed yet (${String(error)}); nothing is cached until something is.`);
   }
 }

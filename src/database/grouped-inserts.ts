@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
-import { commitDeclared } from './cache-neutral-writes.js';
-import { CommittedState } from './data-version.js';
+import { commitChanging } from './cache-neutral-writes.js';
+import { DataVersion } from './data-version.js';
 import { Transactions } from './transactions.js';
 
 /** Rows of one INSERT at most; PostgreSQL takes 65,535 values, SQLite 32,766. */
@@ -25,7 +25,7 @@ export class GroupedInserts {
 
   constructor(
     readonly dataSource: DataSource,
-    readonly committed: CommittedState,
+    readonly dataVersion: DataVersion,
     readonly transactions: Transactions,
   ) {}
 
@@ -96,9 +96,9 @@ export class GroupedInserts {
     }
   }
 
-  /** A new row changes none that is there, so that no remembered key need be read again. */
+  /** A new row changes none that is there, so that no cached key need be read again. */
   private async commit(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
     const rows = group.map(({ row }) => row);
-    await commitDeclared(this, ['answers'], (manager) => manager.insert(entity, rows));
+    await commitChanging(this, ['responses'], (manager) => manager.insert(entity, rows));
   }
 }

@@ -98,7 +98,7 @@ export class JsonRows {
       const column = this.columnOf(entity, property);
       if (!isShownAsStored(column))
         throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
-      return `${text(name)}, ${quoted(column.databaseName)}`;
+      return `${literal(name)}, ${quoted(column.databaseName)}`;
     });
     return `json_object(${shown.join(', ')})`;
   }
@@ -123,7 +123,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function text(value: string): string {
+function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../clock.js';
-import { QuietWrites } from './cache-neutral-writes.js';
+import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
 
 /** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
@@ -39,11 +39,11 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly quietly: QuietWrites,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
   ) {}
 
-  /** Has rows swept from now on. Only such as are never remembered: it does not count as a change (see QuietWrites). */
+  /** Has rows swept from now on. Only such as are never cached: it does not count as a change (see CacheNeutralWrites). */
   add(...sweeps: readonly Sweep[]): void {
     this.sweeps.push(...sweeps);
   }
@@ -96,7 +96,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     // Most of the time there is none: then nothing is committed either.
     if (!(await old.getExists())) return false;
     const batch = `(${key}) IN (SELECT ${key} FROM ${tableName} WHERE ${where} LIMIT ${BATCH})`;
-    const { affected } = await this.quietly.run((manager) => {
+    const { affected } = await this.cacheNeutralWrites.run((manager) => {
       const query = manager.createQueryBuilder();
       const set = sweep.set?.(now);
       const change = set ? query.update(entity).set(set) : query.delete().from(entity);

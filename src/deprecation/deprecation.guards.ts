@@ -8,7 +8,7 @@ import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { Metrics } from '../metrics/metrics.js';
 import { routeTemplateOf } from '../metrics/response-status.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
@@ -86,7 +86,7 @@ export class DeprecationHeadersGuard implements CanActivate {
 
 /** Counts who still calls a deprecated operation, and refuses it from its sunset on. */
 @Injectable()
-export class SunsetInterceptor extends PromisedInterceptor {
+export class SunsetInterceptor extends AsyncInterceptor {
   private readonly deprecation;
 
   constructor(

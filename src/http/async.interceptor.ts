@@ -6,7 +6,7 @@ import { Observable, Subject, from, lastValueFrom, takeUntil } from 'rxjs';
  * An interceptor of one answer, written with promises. Nest runs it as any other; the direct chain runs `around` alone, which
  * spares it rxjs. A stream of server-sent events has no one answer and passes it by.
  */
-export abstract class PromisedInterceptor implements NestInterceptor {
+export abstract class AsyncInterceptor implements NestInterceptor {
   /** What the operation answers; `next` runs the interceptors behind this one, and then the handler. */
   abstract around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown>;
 

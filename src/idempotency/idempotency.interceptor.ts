@@ -10,7 +10,7 @@ import { Transactions } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { writeExactJson } from '../http/body/exact-json.js';
 import { bodyBytesOf } from '../http/body/json-body.interceptor.js';
 import { setUnit, withTransaction } from './current-unit.js';
@@ -57,7 +57,7 @@ class AnsweredMeanwhile extends Error {}
  * It stands outside of what writes the response, whose text it keeps.
  */
 @Injectable()
-export class IdempotencyInterceptor extends PromisedInterceptor {
+export class IdempotencyInterceptor extends AsyncInterceptor {
   private readonly inProgress = new Set<string>();
   private readonly isIdempotent;
 

@@ -5,7 +5,7 @@ import type { Request } from 'express';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { PromisedInterceptor } from '../http/async.interceptor.js';
+import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
 /**
@@ -14,7 +14,7 @@ import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
  * fault at once. Costs nothing while there is none.
  */
 @Injectable()
-export class EveryFaultInterceptor extends PromisedInterceptor {
+export class EveryFaultInterceptor extends AsyncInterceptor {
   private readonly pipe = new ValidationPipe();
   private readonly argumentsOf = new HandlerMetadata(([handler, controller]) =>
     validatedArguments(controller as Type, handler),

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { Remembered } from '../caching/response-cache.js';
+import { Cached } from '../caching/response-cache.js';
 import type { JsonText } from '../database/json-rows.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
@@ -26,7 +26,7 @@ export class PetsController {
 
   @Get()
   @RequireScopes('pets:read')
-  @Remembered()
+  @Cached()
   @Operation({
     id: 'listPets',
     summary: 'List animals',
@@ -69,7 +69,7 @@ export class PetsController {
 
   @Get(':petId')
   @RequireScopes('pets:read')
-  @Remembered()
+  @Cached()
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),

@@ -63,9 +63,8 @@ export const PARTS = [
       'src/accounts/key-rules.ts',
       'src/auth/key-cache.ts',
       'src/accounts/client.entity.ts',
-      'src/accounts/scopes.ts',
     ],
-    suites: ['src/auth/*.spec.ts'],
+    suites: ['src/accounts/*.spec.ts', 'src/auth/*.spec.ts'],
   },
   {
     name: 'credentials',
@@ -103,7 +102,6 @@ export const PARTS = [
       'src/accounts/key-rules.ts',
       'src/accounts/api-key.entity.ts',
       'src/accounts/key-use.service.ts',
-      'src/accounts/key-rules.ts',
       'src/accounts/key.inputs.ts',
       'src/accounts/operator.ts',
       'src/accounts/usage.service.ts',
@@ -120,15 +118,14 @@ export const PARTS = [
     mutate: [
       'src/database/data-version.ts',
       'src/database/cache-neutral-writes.ts',
-      'src/database/cache-neutral-writes.ts',
       'src/database/sqlite/wal-data-version.ts',
-      'src/database/sqlite/wal-data-version.ts',
+      'src/database/sqlite/wal-index.ts',
     ],
     suites: [
       'src/database/*.spec.ts',
       'src/database/sqlite/wal-data-version.spec.ts',
       'src/caching/response-cache.spec.ts',
-      'test/committed-state.spec.ts',
+      'test/data-version.spec.ts',
     ],
   },
 ];

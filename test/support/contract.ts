@@ -3,7 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { expect } from 'vitest';
 import type { OperationObject, ResponseObject } from '../../src/openapi/document-outlines.js';
 import { withClosedSchemas } from './closed-schemas.js';
-import type { Answer } from './store.js';
+import type { Answer } from './test-service.js';
 
 interface ResponseValidator {
   /** Undefined when the body is one that the document allows for the status. */

@@ -1,30 +1,30 @@
-import type { Answer, Store } from './store.js';
+import type { Answer, TestService } from './test-service.js';
 
 /** Strikes that bring a ban. */
 const STRIKES = 20;
 
 /** Sends requests without waiting for anything, and answers the last. */
-export async function hammer(store: Store, times: number, key?: string): Promise<Answer> {
+export async function hammer(service: TestService, times: number, key?: string): Promise<Answer> {
   const options = key === undefined ? {} : { key };
-  for (let sent = 1; sent < times; sent += 1) await store.request('GET', '/v1/pets?limit=1', options);
-  return store.request('GET', '/v1/pets?limit=1', options);
+  for (let sent = 1; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1', options);
+  return service.request('GET', '/v1/pets?limit=1', options);
 }
 
 /** Sends one request a second, so that each that is refused is a strike, and answers the last. */
-export async function goOn(store: Store, strikes: number, key?: string): Promise<Answer> {
+export async function goOn(service: TestService, strikes: number, key?: string): Promise<Answer> {
   for (let sent = 1; sent < strikes; sent += 1) {
-    await hammer(store, 1, key);
-    store.clock.advance(1_000);
+    await hammer(service, 1, key);
+    service.clock.advance(1_000);
   }
-  return hammer(store, 1, key);
+  return hammer(service, 1, key);
 }
 
 /**
  * Uses up the minute of a client on the free plan, lets the forgiven two seconds pass, and goes on until the ban, which
  * begins 21 seconds later. Answers the first refusal of the ban.
  */
-export async function earnBan(store: Store, key?: string): Promise<Answer> {
-  await hammer(store, 61, key);
-  store.clock.advance(2_000);
-  return goOn(store, STRIKES, key);
+export async function earnBan(service: TestService, key?: string): Promise<Answer> {
+  await hammer(service, 61, key);
+  service.clock.advance(2_000);
+  return goOn(service, STRIKES, key);
 }

@@ -1,5 +1,5 @@
 import { runPetstore } from '../../src/cli/program.js';
-import type { Store } from './store.js';
+import type { TestService } from './test-service.js';
 
 /** How one order ended, whichever way it was given. */
 export interface Outcome {
@@ -20,10 +20,10 @@ export interface Order {
 }
 
 /** Gives an order on the command line, in the service's own process: what a process adds is tested elsewhere. */
-export async function onCommandLine(store: Store, { args }: Order): Promise<Outcome> {
+export async function onCommandLine(service: TestService, { args }: Order): Promise<Outcome> {
   let [out, complaints] = ['', ''];
   const code = await runPetstore([...args, '--json'], {
-    withApp: (command) => command(store.app),
+    withApp: (command) => command(service.app),
     write: (text) => (out += text),
     complain: (text) => (complaints += text),
   });
@@ -37,8 +37,12 @@ export async function onCommandLine(store: Store, { args }: Order): Promise<Outc
 }
 
 /** Gives an order over HTTP with an admin key. */
-export async function overHttp(store: Store, key: string, { method, path, json }: Order): Promise<Outcome> {
-  const answer = await store.request(method, path, { key, ...(json === undefined ? {} : { json }) });
+export async function overHttp(
+  service: TestService,
+  key: string,
+  { method, path, json }: Order,
+): Promise<Outcome> {
+  const answer = await service.request(method, path, { key, ...(json === undefined ? {} : { json }) });
   if (answer.status < 300) return { done: true, reasons: [], document: answer.body };
   const { message, details } = answer.body as { message: string; details?: { message: string }[] };
   const reasons = details ? details.map((fault) => fault.message) : [message];

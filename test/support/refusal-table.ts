@@ -4,7 +4,7 @@ import { declaredScopes } from '../../src/accounts/scopes.js';
 import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
 import type { OperationObject } from '../../src/openapi/document-outlines.js';
 import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
-import { Store, type StoreOptions } from './store.js';
+import { TestService, type TestServiceOptions } from './test-service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -21,62 +21,62 @@ interface Route {
  *
  *     describeRefusals({ modules: [ToysModule] });
  */
-export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
-  const open = async (more: StoreOptions = {}): Promise<Store> => {
-    const store = await Store.open({ ...options, ...more });
-    onTestFinished(() => store.close());
-    return store;
+export function describeRefusals(options: Pick<TestServiceOptions, 'modules'>): void {
+  const open = async (more: TestServiceOptions = {}): Promise<TestService> => {
+    const service = await TestService.open({ ...options, ...more });
+    onTestFinished(() => service.close());
+    return service;
   };
-  const send = (store: Store, { method, path }: Route, request = {}) =>
-    store.request(method, path, { ...(method === 'GET' ? {} : { json: '{}' }), ...request });
+  const send = (service: TestService, { method, path }: Route, request = {}) =>
+    service.request(method, path, { ...(method === 'GET' ? {} : { json: '{}' }), ...request });
 
   describe('every operation of the documents', () => {
     it('exists', async () => {
-      const store = await open();
-      expect(store.document.paths).not.toEqual({});
-      expect(store.adminDocument.paths).not.toEqual({});
+      const service = await open();
+      expect(service.document.paths).not.toEqual({});
+      expect(service.adminDocument.paths).not.toEqual({});
     });
 
     it('answers 401 without a key', async () => {
-      const store = await open();
-      for (const route of routesOf(store).filter(needsKey)) {
-        const { status, body, headers } = await send(store, route, { key: null });
+      const service = await open();
+      for (const route of routesOf(service).filter(needsKey)) {
+        const { status, body, headers } = await send(service, route, { key: null });
         expect([status, body.code], nameOf(route)).toEqual([401, 'missing_api_key']);
         expect(headers.get('www-authenticate'), nameOf(route)).toMatch(/^Bearer /);
       }
     });
 
     it('answers 403 to a key without its scope', async () => {
-      const store = await open();
-      const guarded = routesOf(store).filter(({ operation }) => SCOPES_EXTENSION in operation);
+      const service = await open();
+      const guarded = routesOf(service).filter(({ operation }) => SCOPES_EXTENSION in operation);
       expect(guarded.length).toBeGreaterThan(0);
       for (const route of guarded) {
         const required = (route.operation as ExtendedOperation)[SCOPES_EXTENSION] as string[];
         const others = declaredScopes().filter(({ name }) => !required.includes(name));
-        const { key } = await store.issueKey({ scopes: others.map(({ name }) => name) });
-        const { status, body } = await send(store, route, { key });
+        const { key } = await service.issueKey({ scopes: others.map(({ name }) => name) });
+        const { status, body } = await send(service, route, { key });
         expect([status, body.code], nameOf(route)).toEqual([403, 'insufficient_scope']);
       }
     });
 
     it('answers 404 one segment below its path', async () => {
-      const store = await open();
-      for (const route of routesOf(store)) {
-        const { status, body } = await send(store, { ...route, path: `${route.path}/1/nothing-here` });
+      const service = await open();
+      for (const route of routesOf(service)) {
+        const { status, body } = await send(service, { ...route, path: `${route.path}/1/nothing-here` });
         expect([status, body.code], nameOf(route)).toEqual([404, 'route_not_found']);
       }
     });
 
     it('answers 405 with Allow to the methods that its path does not have', async () => {
-      const store = await open();
-      for (const route of routesOf(store)) {
-        const has = routesOf(store)
+      const service = await open();
+      for (const route of routesOf(service)) {
+        const has = routesOf(service)
           .filter(({ path }) => path === route.path)
           .map(({ method }) => method);
         for (const method of METHODS.map((verb) => verb.toUpperCase()).filter(
           (verb) => !has.includes(verb),
         )) {
-          const { status, body, headers } = await send(store, { ...route, method });
+          const { status, body, headers } = await send(service, { ...route, method });
           expect([status, body.code], `${method} ${route.path}`).toEqual([405, 'method_not_allowed']);
           expect(headers.get('allow')?.split(', '), `${method} ${route.path}`).toEqual(
             expect.arrayContaining(has),
@@ -86,19 +86,19 @@ export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
     });
 
     it('answers 415 to a body that is not JSON, if it takes one', async () => {
-      const store = await open({ scopes: declaredScopes().map(({ name }) => name) });
-      for (const route of routesOf(store).filter(({ operation }) => operation.requestBody)) {
-        const { status, body } = await send(store, route, { headers: { 'content-type': 'text/plain' } });
+      const service = await open({ scopes: declaredScopes().map(({ name }) => name) });
+      for (const route of routesOf(service).filter(({ operation }) => operation.requestBody)) {
+        const { status, body } = await send(service, route, { headers: { 'content-type': 'text/plain' } });
         expect([status, body.code], nameOf(route)).toEqual([415, 'unsupported_media_type']);
       }
     });
 
     it('answers 429 with Retry-After once the quota is used', async () => {
       const scopes = declaredScopes().map(({ name }) => name);
-      const store = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 }, scopes });
-      await store.request('GET', '/v1/nothing');
-      for (const route of routesOf(store).filter(needsKey)) {
-        const { status, body, headers } = await send(store, route);
+      const service = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 }, scopes });
+      await service.request('GET', '/v1/nothing');
+      for (const route of routesOf(service).filter(needsKey)) {
+        const { status, body, headers } = await send(service, route);
         expect([status, body.code], nameOf(route)).toEqual([429, 'daily_quota_exceeded']);
         expect(Number(headers.get('retry-after')), nameOf(route)).toBeGreaterThan(0);
       }
@@ -106,7 +106,7 @@ export function describeRefusals(options: Pick<StoreOptions, 'modules'>): void {
   });
 }
 
-function routesOf({ document, adminDocument }: Store): Route[] {
+function routesOf({ document, adminDocument }: TestService): Route[] {
   return [...routesBelow('/v1', document), ...routesBelow('/admin', adminDocument)];
 }
 

@@ -12,7 +12,7 @@ import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
-import { QuietWrites } from '../../src/database/cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
@@ -42,10 +42,10 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const dataSource = (await openDataSource(settings)) as SqliteDataSource;
   onTestFinished(() => dataSource.destroy());
   await migrate(dataSource);
-  const { reader, committed, transactions } = dataSource;
-  const quietly = new QuietWrites(dataSource, committed, transactions);
-  const sweeper = new Sweeper(dataSource, quietly, clock);
-  const journal = new DatabaseQuotaJournal(dataSource, reader, quietly, sweeper);
+  const { reader, dataVersion, transactions } = dataSource;
+  const cacheNeutralWrites = new CacheNeutralWrites(dataSource, dataVersion, transactions);
+  const sweeper = new Sweeper(dataSource, cacheNeutralWrites, clock);
+  const journal = new DatabaseQuotaJournal(dataSource, reader, cacheNeutralWrites, sweeper);
   const store = new MemoryQuotaStore(journal);
   const writeBehind = new QuotaWriteBehind(store, journal, clock, settings);
   const emitter = new EventEmitter2();
@@ -56,15 +56,15 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const clients = new ClientsService(dataSource.getRepository(Client), changes, clock);
   const apiKeys = dataSource.getRepository(ApiKey);
   const keys = new ApiKeysService(apiKeys, clients, quota, changes, settings, clock);
-  const uses = new KeyUseService(quietly, clock);
-  const deprecated = new DeprecatedCallsService(dataSource, quietly, clock, sweeper);
+  const uses = new KeyUseService(cacheNeutralWrites, clock);
+  const deprecated = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
   const usage = new UsageService(apiKeys, clients, quota, deprecated, clock);
   return {
     clock,
     settings,
     dataSource,
     reader,
-    quietly,
+    cacheNeutralWrites,
     sweeper,
     journal,
     store,

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.js';
 import { ContentWatch } from './content-watch.js';
 import { unavailable } from './unavailable.js';
-import type { WalIndex } from './wal-data-version.js';
+import type { WalIndex } from './wal-index.js';
 
 /** How often the files are looked at while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;

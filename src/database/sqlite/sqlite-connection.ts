@@ -1,6 +1,6 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import type { OwnWrites } from '../data-version.js';
+import type { OwnWritesVersion } from '../data-version.js';
 import type { GiveBack } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
 import type { DatabaseTroubles } from './database-troubles.js';
@@ -29,7 +29,7 @@ export class SqliteConnection extends StatementScope {
 
   constructor(
     driver: SqliteDriver,
-    private readonly ownWrites: OwnWrites,
+    private readonly ownWrites: OwnWritesVersion,
     private readonly files: DatabaseFiles,
     private readonly troubles: DatabaseTroubles,
   ) {

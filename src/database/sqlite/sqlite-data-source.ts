@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { type CommittedState, OwnWrites } from '../data-version.js';
+import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { int64Transformer } from '../int64.js';
 import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
@@ -24,14 +24,15 @@ import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
-import { WalIndex, WalIndexState } from './wal-data-version.js';
+import { WalDataVersion } from './wal-data-version.js';
+import { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
 
 /** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
 export class SqliteDataSource extends DataSource {
   /** Whether anything was committed, by this process or another. */
-  readonly committed: CommittedState;
+  readonly dataVersion: DataVersion;
   /** Reads what is committed, from when this is initialized. */
   reader: JsonReader = new OwnConnection(this);
   /** In which repositories take part by themselves. */
@@ -48,8 +49,8 @@ export class SqliteDataSource extends DataSource {
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
     this.troubles = new DatabaseTroubles(file);
-    const ownWrites = new OwnWrites();
-    this.committed = file === ':memory:' ? ownWrites : new WalIndexState(this.files);
+    const ownWrites = new OwnWritesVersion();
+    this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
     const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(this, driver, connection);
@@ -94,7 +95,7 @@ export class SqliteDataSource extends DataSource {
     await this.query('SELECT COUNT(*) FROM sqlite_master');
     const resolved = main?.file ?? database;
     const index = mode?.journal_mode === 'wal' ? new WalIndex(`${resolved}-shm`) : undefined;
-    if (index && this.committed instanceof WalIndexState) this.committed.watch(index);
+    if (index && this.dataVersion instanceof WalDataVersion) this.dataVersion.watch(index);
     if (!index && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
     this.files.watch({ configured: resolve(database), resolved, index });
     this.reader = await ReadConnection.open(this, resolved, busyTimeout);
@@ -120,7 +121,7 @@ export function fileOf({ options }: DataSource): string | undefined {
 }
 
 const WITHOUT_LOG =
-  'has no write-ahead log: its file system cannot share memory. Nothing is remembered, and reads wait for writes. ' +
+  'has no write-ahead log: its file system cannot share memory. Nothing is cached, and reads wait for writes. ' +
   'Move the database to a local file system.';
 
 /**

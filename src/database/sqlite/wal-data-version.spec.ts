@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { emptyFolder } from '../../../test/support/service-process.js';
-import type { RememberedKind } from '../data-version.js';
+import type { CachedKind } from '../data-version.js';
 import type { DatabaseFiles } from './database-files.js';
-import { WalIndex, WalIndexState } from './wal-data-version.js';
+import { WalDataVersion } from './wal-data-version.js';
+import { WalIndex } from './wal-index.js';
 
 /** What an index holds: the counters of both copies of the header, and something else in both. */
 interface Header {
@@ -34,24 +35,24 @@ async function open() {
   const put = (header: Header) => writeFile(path, bytesOf(header));
   await put({ counter: 7 });
   const files = { fault: undefined as string | undefined };
-  const state = new WalIndexState(files as unknown as DatabaseFiles);
-  state.watch(new WalIndex(path));
-  const current = () => [state.current('answers'), state.current('keys')];
+  const version = new WalDataVersion(files as unknown as DatabaseFiles);
+  version.watch(new WalIndex(path));
+  const current = () => [version.current('responses'), version.current('keys')];
   /** Commits what is declared to change these kinds, after which the index holds a header. */
-  const commit = async (changes: readonly RememberedKind[], header: Header) => {
-    state.expectCommit(changes);
+  const commit = async (changes: readonly CachedKind[], header: Header) => {
+    version.expectCommit(changes);
     await put(header);
-    state.confirmCommit();
-    state.withdraw();
+    version.confirmCommit();
+    version.withdraw();
   };
   /** Which kinds are another state after some work. */
   const changedBy = async (work: () => Promise<void>) => {
     const before = current();
     await work();
     const after = current();
-    return (['answers', 'keys'] as const).filter((_, kind) => before[kind] !== after[kind]);
+    return (['responses', 'keys'] as const).filter((_, kind) => before[kind] !== after[kind]);
   };
-  return { path, put, files, state, current, commit, changedBy };
+  return { path, put, files, version, current, commit, changedBy };
 }
 
 const proven = async () => {
@@ -72,7 +73,7 @@ describe('the state of a WAL index', () => {
     expect(current()).toEqual([expect.any(Number), expect.any(Number)]);
   });
 
-  it.each<[readonly RememberedKind[]]>([[[]], [['answers']], [['keys']], [['answers', 'keys']]])(
+  it.each<[readonly CachedKind[]]>([[[]], [['responses']], [['keys']], [['responses', 'keys']]])(
     'changes for what a commit of ours is declared to change alone: %o',
     async (changes) => {
       const { commit, changedBy } = await proven();
@@ -88,7 +89,7 @@ describe('the state of a WAL index', () => {
     ['one copy is written and the other is not', { counter: 8, second: 9 }],
   ])('changes for everything when %s and nothing is declared', async (_, header) => {
     const { put, changedBy } = await proven();
-    expect(await changedBy(() => put(header))).toEqual(['answers', 'keys']);
+    expect(await changedBy(() => put(header))).toEqual(['responses', 'keys']);
   });
 
   it.each<[string, Header]>([
@@ -97,43 +98,43 @@ describe('the state of a WAL index', () => {
     ['the header changes and its counter does not', { counter: 8, mark: 1 }],
     ['both copies do not tell the same', { counter: 9, second: 8 }],
   ])('changes for everything when a commit is declared and %s', async (_, header) => {
-    const { put, state, changedBy } = await proven();
-    state.expectCommit([]);
-    expect(await changedBy(() => put(header))).toEqual(['answers', 'keys']);
+    const { put, version, changedBy } = await proven();
+    version.expectCommit([]);
+    expect(await changedBy(() => put(header))).toEqual(['responses', 'keys']);
   });
 
   it('changes for everything when another commit comes before the declared one, and after it', async () => {
-    const { put, state, changedBy } = await proven();
-    state.expectCommit([]);
+    const { put, version, changedBy } = await proven();
+    version.expectCommit([]);
     expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
-    state.withdraw();
-    expect(await changedBy(() => put({ counter: 11 }))).toEqual(['answers', 'keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
+    version.withdraw();
+    expect(await changedBy(() => put({ counter: 11 }))).toEqual(['responses', 'keys']);
   });
 
   it('counts what was committed before a declaration is taken back as declared, and nothing after', async () => {
-    const { put, state, changedBy } = await proven();
+    const { put, version, changedBy } = await proven();
     const declared = async () => {
-      state.expectCommit(['keys']);
+      version.expectCommit(['keys']);
       await put({ counter: 9 });
-      state.withdraw();
+      version.withdraw();
     };
     expect(await changedBy(declared)).toEqual(['keys']);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
   });
 
   it('changes for everything when a declaration was taken back and somebody else makes the next commit', async () => {
-    const { put, state, changedBy } = await proven();
-    state.expectCommit([]);
-    state.withdraw();
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['answers', 'keys']);
+    const { put, version, changedBy } = await proven();
+    version.expectCommit([]);
+    version.withdraw();
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['responses', 'keys']);
   });
 
   it('changes for everything when the declared counter comes late, behind another', async () => {
-    const { put, state, changedBy } = await proven();
-    state.expectCommit([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['answers', 'keys']);
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['answers', 'keys']);
+    const { put, version, changedBy } = await proven();
+    version.expectCommit([]);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['responses', 'keys']);
   });
 
   it('is another one after each of many changes, and the same when asked again', async () => {
@@ -166,8 +167,8 @@ describe('an index that does not tell', () => {
   });
 
   it('is no fault when nothing was declared', async () => {
-    const { state, commit, current } = await open();
-    state.confirmCommit();
+    const { version, commit, current } = await open();
+    version.confirmCommit();
     await commit([], { counter: 8 });
     expect(current()).not.toEqual(UNKNOWN);
   });
@@ -191,10 +192,10 @@ describe('an index that does not tell', () => {
     expect(before).not.toEqual(UNKNOWN);
   });
 
-  it('is begun anew with another index: what was remembered before is void', async () => {
-    const { path, state, current, commit } = await proven();
+  it('is begun anew with another index: what was cached before is void', async () => {
+    const { path, version, current, commit } = await proven();
     const before = current();
-    state.watch(new WalIndex(path));
+    version.watch(new WalIndex(path));
     expect(current()).toEqual(UNKNOWN);
     await commit([], { counter: 9 });
     const after = current();
@@ -202,11 +203,11 @@ describe('an index that does not tell', () => {
   });
 
   it('can be read by nobody watches nothing', () => {
-    const state = new WalIndexState({ fault: undefined } as unknown as DatabaseFiles);
-    state.expectCommit([]);
-    state.confirmCommit();
-    state.withdraw();
-    expect(state.current('keys')).toBeUndefined();
+    const version = new WalDataVersion({ fault: undefined } as unknown as DatabaseFiles);
+    version.expectCommit([]);
+    version.confirmCommit();
+    version.withdraw();
+    expect(version.current('keys')).toBeUndefined();
   });
 });
 

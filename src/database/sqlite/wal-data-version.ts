@@ -1,41 +1,10 @@
-import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
-import { ALL_REMEMBERED, CommittedState, type RememberedKind } from '../data-version.js';
+import { ALL_CACHED, DataVersion, type CachedKind } from '../data-version.js';
 import type { DatabaseFiles } from './database-files.js';
+import type { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
-
-/**
- * The WAL index (`-shm`) of an SQLite file, which SQLite has in memory that all processes share
- * (https://www.sqlite.org/walformat.html, section 2). It is never closed: closing a file drops all POSIX locks of the process
- * on it, and SQLite's own are on this one.
- */
-export class WalIndex {
-  private descriptor: number | undefined;
-  private isFailing = false;
-
-  constructor(private readonly path: string) {}
-
-  /** Fills a buffer from the beginning of the index; false while it cannot be read. Tries again each time. */
-  read(into: Buffer): boolean {
-    try {
-      this.descriptor ??= openSync(this.path, 'r');
-      const isWhole = readSync(this.descriptor, into, 0, into.length, 0) === into.length;
-      if (this.isFailing) logger.log(`${this.path} is read again, and answers are remembered.`);
-      this.isFailing = false;
-      return isWhole;
-    } catch (error) {
-      // Such as too many open files: it passes.
-      if (!this.isFailing)
-        logger.warn(
-          `${this.path} cannot be read (${String(error)}). Until it can, every answer is read from the database, which is slower.`,
-        );
-      this.isFailing = true;
-      return false;
-    }
-  }
-}
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
@@ -46,7 +15,7 @@ const LITTLE = endianness() === 'LE';
 /** What the counter will be after our commit, and what that changes. */
 interface Expected {
   readonly counter: number;
-  readonly changes: readonly RememberedKind[];
+  readonly changes: readonly CachedKind[];
 }
 
 /**
@@ -54,10 +23,10 @@ interface Expected {
  * process changes before it is acknowledged. Asking SQLite itself (`PRAGMA data_version`) costs some 75 µs by way of the
  * thread pool; this costs some 2 µs. It tells nothing before a commit of our own has proven that it moves.
  */
-export class WalIndexState extends CommittedState {
+export class WalDataVersion extends DataVersion {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
-  private readonly versions: Record<RememberedKind, number> = { answers: 0, keys: 0 };
+  private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
   private index: WalIndex | undefined;
   /** Whether a commit of ours has moved it; `never` once a commit did not. */
   private moves: 'unproven' | 'proven' | 'never' = 'unproven';
@@ -72,17 +41,17 @@ export class WalIndexState extends CommittedState {
   watch(index: WalIndex): void {
     this.index = index;
     this.moves = 'unproven';
-    for (const remembered of ALL_REMEMBERED) this.versions[remembered] += 1;
+    for (const kind of ALL_CACHED) this.versions[kind] += 1;
   }
 
-  current(remembered: RememberedKind): number | undefined {
+  current(kind: CachedKind): number | undefined {
     if (this.moves !== 'proven') return undefined;
     // What is committed to other files than ours moves nothing here.
     if (this.files.fault || !this.look()) return undefined;
-    return this.versions[remembered];
+    return this.versions[kind];
   }
 
-  override expectCommit(changes: readonly RememberedKind[]): void {
+  override expectCommit(changes: readonly CachedKind[]): void {
     this.expected = this.look() ? { counter: counterOf(this.seen) + 1, changes } : undefined;
   }
 
@@ -109,19 +78,19 @@ export class WalIndexState extends CommittedState {
   }
 
   /** Both copies tell the same once the header is written; in between it counts as any other commit. */
-  private changesSeen(): readonly RememberedKind[] {
+  private changesSeen(): readonly CachedKind[] {
     const half = HEADER_BYTES / 2;
     const isExpected =
       this.expected !== undefined &&
       counterOf(this.read) === this.expected.counter &&
       counterOf(this.seen) === this.expected.counter - 1 &&
       this.read.compare(this.read, half, HEADER_BYTES, 0, half) === 0;
-    return this.expected && isExpected ? this.expected.changes : ALL_REMEMBERED;
+    return this.expected && isExpected ? this.expected.changes : ALL_CACHED;
   }
 }
 
 const STANDS_STILL =
-  'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is remembered any ' +
+  'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is cached any ' +
   'more, which is slower. Restart the service; if this comes again, move the database to a local file system.';
 
 function counterOf(header: Buffer): number {

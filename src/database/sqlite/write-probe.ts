@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { QuietWrites } from '../cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../cache-neutral-writes.js';
 import { OneAtATime } from '../one-at-a-time.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from './free-room.js';
 import { SqliteDataSource, fileOf } from './sqlite-data-source.js';
@@ -21,7 +21,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly quietly: QuietWrites,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
   ) {}
 
   onModuleInit(): void {
@@ -39,7 +39,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
     if (!(dataSource instanceof SqliteDataSource) || dataSource.troubles.writes.current === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
-      await this.quietly.run(async (manager) => {
+      await this.cacheNeutralWrites.run(async (manager) => {
         await manager.query('SAVEPOINT room');
         await manager.query('CREATE TABLE room_for_writes (bytes blob)');
         await manager.query(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);

@@ -4,7 +4,7 @@ import { Settings } from '../../config/settings.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { announcesBody } from '../adapter/unread-body.js';
-import { PromisedInterceptor } from '../async.interceptor.js';
+import { AsyncInterceptor } from '../async.interceptor.js';
 import { isJsonInUtf8 } from '../media-type.js';
 import { readBody } from './body-reader.js';
 import { parseExactJsonIfAny } from './exact-json.js';
@@ -27,7 +27,7 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * a valid key, quota or scope never gets a body parsed.
  */
 @Injectable()
-export class JsonBodyInterceptor extends PromisedInterceptor {
+export class JsonBodyInterceptor extends AsyncInterceptor {
   constructor(private readonly settings: Settings) {
     super();
   }

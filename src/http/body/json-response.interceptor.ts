@@ -3,7 +3,7 @@ import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
 import { JsonText } from '../../database/json-rows.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
-import { PromisedInterceptor } from '../async.interceptor.js';
+import { AsyncInterceptor } from '../async.interceptor.js';
 import { ANSWERS_JSON } from '../direct/answers-json.js';
 import { writeExactJson } from './exact-json.js';
 import { shownAs } from './shown-as.js';
@@ -16,7 +16,7 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
  * what the DTO of `@Operation()` declares. What Nest sends as it is produced passes untouched.
  */
 @Injectable()
-export class JsonResponseInterceptor extends PromisedInterceptor {
+export class JsonResponseInterceptor extends AsyncInterceptor {
   private readonly dto = new HandlerMetadata(
     ([handler]) => Reflect.getMetadata(ANSWERS_JSON, handler) as Type | undefined,
   );

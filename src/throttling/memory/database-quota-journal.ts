@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
-import { QuietWrites } from '../../database/cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/json-reader.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
@@ -31,7 +31,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
-    private readonly quietly: QuietWrites,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
     sweeper: Sweeper,
   ) {
     super();
@@ -79,7 +79,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   async write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void> {
-    await this.quietly.run(async (manager) => {
+    await this.cacheNeutralWrites.run(async (manager) => {
       for (let at = 0; at < counts.length; at += BATCH) {
         const batch = counts.slice(at, at + BATCH);
         await this.addDays(manager, batch);

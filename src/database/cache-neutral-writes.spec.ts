@@ -1,20 +1,20 @@
 import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { QuietWrites, commitDeclared } from './cache-neutral-writes.js';
+import { CacheNeutralWrites, commitChanging } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { CommittedState, type RememberedKind } from './data-version.js';
+import { DataVersion, type CachedKind } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 import type { Transactions } from './transactions.js';
 
 /** Notes what it is told. */
-class ToldState extends CommittedState {
+class ToldState extends DataVersion {
   readonly told: string[] = [];
 
   current(): undefined {
     return undefined;
   }
 
-  override expectCommit(changes: readonly RememberedKind[]): void {
+  override expectCommit(changes: readonly CachedKind[]): void {
     this.told.push(`expect ${changes.join('+') || 'nothing'}`);
   }
 
@@ -45,8 +45,8 @@ const written = async () =>
   (await dataSource.query<{ what: string }[]>('SELECT what FROM written')).map(({ what }) => what);
 describe('a commit that is declared', () => {
   it('is announced with what it changes, after the writes and before it is made, then confirmed and taken back', async () => {
-    const answer = await commitDeclared(
-      { dataSource, committed, transactions },
+    const answer = await commitChanging(
+      { dataSource, dataVersion: committed, transactions },
       ['keys'],
       async (manager) => {
         await manager.query(insert('a'));
@@ -62,43 +62,55 @@ describe('a commit that is declared', () => {
   });
 
   it('is not announced when its writes fail, and nothing of them stays', async () => {
-    const failing = commitDeclared({ dataSource, committed, transactions }, [], async (manager) => {
-      await manager.query(insert('a'));
-      await manager.query(insert(null));
-    });
+    const failing = commitChanging(
+      { dataSource, dataVersion: committed, transactions },
+      [],
+      async (manager) => {
+        await manager.query(insert('a'));
+        await manager.query(insert(null));
+      },
+    );
     await expect(failing).rejects.toThrow('NOT NULL');
     expect(await written()).toEqual([]);
     expect(new Set(committed.told)).toEqual(new Set(['withdraw']));
   });
 
   it('is taken back before the rollback lets others write, when it cannot be made', async () => {
-    const failing = commitDeclared({ dataSource, committed, transactions }, ['answers'], async (manager) => {
-      await manager.query(insert('a'));
-      const { queryRunner } = manager;
-      if (!queryRunner) throw new Error('without a connection');
-      queryRunner.commitTransaction = () => Promise.reject(new Error('disk full'));
-      const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
-      queryRunner.rollbackTransaction = () => {
-        committed.told.push('roll back');
-        return rollback();
-      };
-    });
+    const failing = commitChanging(
+      { dataSource, dataVersion: committed, transactions },
+      ['responses'],
+      async (manager) => {
+        await manager.query(insert('a'));
+        const { queryRunner } = manager;
+        if (!queryRunner) throw new Error('without a connection');
+        queryRunner.commitTransaction = () => Promise.reject(new Error('disk full'));
+        const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
+        queryRunner.rollbackTransaction = () => {
+          committed.told.push('roll back');
+          return rollback();
+        };
+      },
+    );
     await expect(failing).rejects.toThrow('disk full');
-    expect(committed.told.slice(0, 3)).toEqual(['expect answers', 'withdraw', 'roll back']);
+    expect(committed.told.slice(0, 3)).toEqual(['expect responses', 'withdraw', 'roll back']);
     expect(await written()).toEqual([]);
   });
 
   it('tells why the writes failed, though rolling back fails as well', async () => {
-    const failing = commitDeclared({ dataSource, committed, transactions }, [], async (manager) => {
-      const { queryRunner } = manager;
-      if (!queryRunner) throw new Error('without a connection');
-      const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
-      queryRunner.rollbackTransaction = async () => {
-        await rollback();
-        throw new Error('gone');
-      };
-      throw new Error('the reason');
-    });
+    const failing = commitChanging(
+      { dataSource, dataVersion: committed, transactions },
+      [],
+      async (manager) => {
+        const { queryRunner } = manager;
+        if (!queryRunner) throw new Error('without a connection');
+        const rollback = queryRunner.rollbackTransaction.bind(queryRunner);
+        queryRunner.rollbackTransaction = async () => {
+          await rollback();
+          throw new Error('gone');
+        };
+        throw new Error('the reason');
+      },
+    );
     await expect(failing).rejects.toThrow('the reason');
   });
 
@@ -106,7 +118,7 @@ describe('a commit that is declared', () => {
     let quiet: Promise<unknown> = Promise.resolve();
     const outer = dataSource.transaction(async (manager) => {
       await manager.query(insert('rolled back'));
-      quiet = commitDeclared({ dataSource, committed, transactions }, [], (own) =>
+      quiet = commitChanging({ dataSource, dataVersion: committed, transactions }, [], (own) =>
         own.query(insert('stays')),
       );
       throw new Error('no');
@@ -118,7 +130,7 @@ describe('a commit that is declared', () => {
 
   it('leaves the connection to the next, however it ended', async () => {
     for (const what of ['a', null, 'b'])
-      await commitDeclared({ dataSource, committed, transactions }, [], (manager) =>
+      await commitChanging({ dataSource, dataVersion: committed, transactions }, [], (manager) =>
         manager.query(insert(what)),
       ).catch(() => undefined);
     expect(await written()).toEqual(['a', 'b']);
@@ -129,18 +141,18 @@ describe('quiet writes', () => {
   const version = async () =>
     (await dataSource.query<{ user_version: number }[]>('PRAGMA user_version'))[0]?.user_version;
 
-  it('change nothing that is remembered, answer what the work answers, and always leave something to commit', async () => {
-    const quietly = new QuietWrites(dataSource, committed, transactions);
-    expect(await quietly.run(() => Promise.resolve('done'))).toBe('done');
+  it('change nothing that is cached, answer what the work answers, and always leave something to commit', async () => {
+    const cacheNeutralWrites = new CacheNeutralWrites(dataSource, committed, transactions);
+    expect(await cacheNeutralWrites.run(() => Promise.resolve('done'))).toBe('done');
     expect(committed.told).toEqual(['expect nothing', 'confirm', 'withdraw']);
     expect(await version()).toBe(1);
-    await quietly.run((manager) => manager.query(insert('a')));
+    await cacheNeutralWrites.run((manager) => manager.query(insert('a')));
     expect([await version(), await written()]).toEqual([2, ['a']]);
   });
 
   it('go on counting when the number is the largest that SQLite keeps', async () => {
     await dataSource.query(`PRAGMA user_version = ${2 ** 31 - 1}`);
-    await new QuietWrites(dataSource, committed, transactions).run(() => Promise.resolve());
+    await new CacheNeutralWrites(dataSource, committed, transactions).run(() => Promise.resolve());
     expect(await version()).toBe(0);
   });
 });

@@ -19,7 +19,7 @@ import { Contract } from './contract.js';
 import { TestClock } from './test-clock.js';
 
 /** What a test says of the service that it wants; everything has a default. */
-export interface StoreOptions {
+export interface TestServiceOptions {
   /** Plan of the client whose key `request()` sends; default business. */
   readonly plan?: Plan;
   /** Limits of an enterprise client. */
@@ -35,7 +35,7 @@ export interface StoreOptions {
 }
 
 /** A running service on a database of its own, spoken to over real HTTP. */
-export class Store {
+export class TestService {
   private constructor(
     readonly app: INestApplication,
     readonly clock: TestClock,
@@ -53,7 +53,7 @@ export class Store {
   ) {}
 
   /** Starts the service with one client and one key. Close it when done. */
-  static async open(options: StoreOptions = {}): Promise<Store> {
+  static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const settings = readSettings(Settings, {
       NODE_ENV: 'test',
@@ -77,7 +77,7 @@ export class Store {
     const document = buildDocument(app, API_DOCUMENT);
     const adminDocument = buildDocument(app, ADMIN_DOCUMENT);
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
-    return new Store(
+    return new TestService(
       app,
       clock,
       `http://127.0.0.1:${port}`,

@@ -4,15 +4,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { AnswerMemory } from '../src/caching/response-cache.js';
+import { ResponseCache } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
-import { type Answer, Store, type StoreOptions } from './support/store.js';
+import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
-async function open(options: StoreOptions = {}): Promise<Store> {
-  const store = await Store.open(options);
-  onTestFinished(() => store.close());
-  return store;
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
 }
 
 /** What a client can see of an answer, but for what differs each time. */
@@ -22,9 +22,9 @@ function seen({ status, text, headers }: Answer): object {
 }
 
 /** Without its memory the service asks the database every time. */
-function forgetful(store: Store): Store {
-  store.app.get(AnswerMemory).answer = (_, operation) => operation();
-  return store;
+function withoutCaches(service: TestService): TestService {
+  service.app.get(ResponseCache).answer = (_, operation) => operation();
+  return service;
 }
 
 type Step =
@@ -72,44 +72,44 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Takes the steps on a new store and answers everything that was seen on the way. */
-async function walk(steps: readonly Step[], withMemory: boolean): Promise<object[]> {
-  const store = await Store.open({
+async function walk(steps: readonly Step[], withCaches: boolean): Promise<object[]> {
+  const service = await TestService.open({
     plan: 'enterprise',
     limits: { perMinute: 15, perDay: 1_000 },
     environment: { CORS_ORIGINS: 'https://shop.example' },
   });
-  if (!withMemory) forgetful(store);
+  if (!withCaches) withoutCaches(service);
   const [reader, writer] = [
-    await store.issueKey({ scopes: ['pets:read'] }),
-    await store.issueKey({ scopes: ['pets:write'] }),
+    await service.issueKey({ scopes: ['pets:read'] }),
+    await service.issueKey({ scopes: ['pets:write'] }),
   ];
-  const keys = [store.key, reader.key, writer.key];
-  const clients = store.app.get(ClientsService);
+  const keys = [service.key, reader.key, writer.key];
+  const clients = service.app.get(ClientsService);
   const answers: object[] = [];
   for (const one of steps) {
     if (one.kind === 'get') {
       const { path, headers, key } = one;
-      answers.push(seen(await store.request('GET', path, { key: keys[key] ?? store.key, headers })));
+      answers.push(seen(await service.request('GET', path, { key: keys[key] ?? service.key, headers })));
     } else if (one.kind === 'add') {
       const json = { name: `Animal ${answers.length}`, categoryId: 1, status: 'sold' };
-      answers.push(seen(await store.request('POST', '/v1/pets', { json })));
-    } else if (one.kind === 'wait') store.clock.advance(one.ms);
+      answers.push(seen(await service.request('POST', '/v1/pets', { json })));
+    } else if (one.kind === 'wait') service.clock.advance(one.ms);
     else {
       const order =
         one.kind === 'revoke'
-          ? store.app.get(ApiKeysService).revoke(reader.id, {}, SERVICE_ITSELF)
+          ? service.app.get(ApiKeysService).revoke(reader.id, {}, SERVICE_ITSELF)
           : one.kind === 'suspend'
-            ? clients.suspend(store.clientId, {}, SERVICE_ITSELF)
-            : clients.resume(store.clientId, SERVICE_ITSELF);
+            ? clients.suspend(service.clientId, {}, SERVICE_ITSELF)
+            : clients.resume(service.clientId, SERVICE_ITSELF);
       // Twice is refused, which is not what is looked at here.
       await order.catch(() => undefined);
     }
   }
-  await store.close();
+  await service.close();
   return answers;
 }
 
-describe('what is remembered', () => {
+describe('what is cached', () => {
   it('is answered as on the plain way, whatever else happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -120,29 +120,29 @@ describe('what is remembered', () => {
   });
 
   it('is answered from memory: the database is not asked', async () => {
-    const store = await open();
-    await store.app.get(DemoData).add();
-    const first = await store.request('GET', '/v1/pets?limit=2');
-    const { logger } = store.app.get(DataSource);
+    const service = await open();
+    await service.app.get(DemoData).add();
+    const first = await service.request('GET', '/v1/pets?limit=2');
+    const { logger } = service.app.get(DataSource);
     const asked: string[] = [];
-    store.app.get(DataSource).logger = new Proxy(logger, {
+    service.app.get(DataSource).logger = new Proxy(logger, {
       get: (target, name) =>
         name === 'logQuery' ? (sql: string) => asked.push(sql) : (Reflect.get(target, name) as unknown),
     });
-    const second = await store.request('GET', '/v1/pets?limit=2');
+    const second = await service.request('GET', '/v1/pets?limit=2');
     expect([second.status, second.text, second.headers.get('etag')]).toEqual([
       200,
       first.text,
       first.headers.get('etag'),
     ]);
     expect(asked.filter((sql) => sql.includes('pets'))).toEqual([]);
-    store.app.get(DataSource).logger = logger;
+    service.app.get(DataSource).logger = logger;
   });
 
   it('counts, is logged and measured by its route as on the plain way', async () => {
-    const store = await open();
-    for (let sent = 0; sent < 3; sent += 1) await store.request('GET', '/v1/pets?limit=2');
-    const { headers } = await store.request('GET', '/v1/pets?limit=2');
+    const service = await open();
+    for (let sent = 0; sent < 3; sent += 1) await service.request('GET', '/v1/pets?limit=2');
+    const { headers } = await service.request('GET', '/v1/pets?limit=2');
     expect(headers.get('ratelimit')).toContain('"minute";r=996;');
   });
 });
@@ -168,7 +168,7 @@ describe('no process answers what is stale', () => {
         `R${round}`,
         JSON.stringify({ name: `R${round}`, categoryId: 1, status: 'pending' }),
       ];
-      // Both remember the list as it was, so that whatever is remembered is there to be stale.
+      // Both cache the list as it was, so that whatever is cached is there to be stale.
       await Promise.all(services.map(({ url }) => lastOf(url)));
       expect((await fetch(`${writer?.url}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
       expect([await lastOf(reader?.url ?? ''), await lastOf(writer?.url ?? '')]).toEqual([name, name]);

@@ -3,34 +3,35 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { QuietWrites } from '../src/database/cache-neutral-writes.js';
+import { CacheNeutralWrites } from '../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../src/database/data-source.js';
-import { ALL_REMEMBERED, type CommittedState, type RememberedKind } from '../src/database/data-version.js';
+import { ALL_CACHED, type DataVersion, type CachedKind } from '../src/database/data-version.js';
 import { GroupedInserts } from '../src/database/grouped-inserts.js';
 import { migrate } from '../src/database/schema.js';
 import { DatabaseFiles } from '../src/database/sqlite/database-files.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { WalIndex, WalIndexState } from '../src/database/sqlite/wal-data-version.js';
+import { WalDataVersion } from '../src/database/sqlite/wal-data-version.js';
+import { WalIndex } from '../src/database/sqlite/wal-index.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
 
 const insert = (name: string) => `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`;
 
-const NOTHING: readonly RememberedKind[] = [];
+const NOTHING: readonly CachedKind[] = [];
 
 /** What can happen to a file that two connections have open, and what it changes for the first. */
 const STEPS = {
-  'we write': ALL_REMEMBERED,
-  'they write': ALL_REMEMBERED,
-  'we write in a transaction': ALL_REMEMBERED,
-  'we insert in a group': ['answers'],
-  'they insert in a group': ALL_REMEMBERED,
-  'we write quietly': NOTHING,
-  'we write quietly, and fail': NOTHING,
-  'we write nothing quietly': NOTHING,
+  'we write': ALL_CACHED,
+  'they write': ALL_CACHED,
+  'we write in a transaction': ALL_CACHED,
+  'we insert in a group': ['responses'],
+  'they insert in a group': ALL_CACHED,
+  'we write cacheNeutral': NOTHING,
+  'we write cacheNeutral, and fail': NOTHING,
+  'we write nothing cacheNeutral': NOTHING,
   'we roll back': NOTHING,
   'we read': NOTHING,
-  'they write quietly': ALL_REMEMBERED,
+  'they write cacheNeutral': ALL_CACHED,
   'the log is checkpointed': NOTHING,
 } as const;
 type Step = keyof typeof STEPS;
@@ -49,14 +50,13 @@ async function twoConnections(): Promise<{ ours: DataSource; theirs: DataSource;
   return { ours, theirs, file };
 }
 
-const current = (committed: CommittedState) =>
-  ALL_REMEMBERED.map((remembered) => committed.current(remembered));
+const current = (dataVersion: DataVersion) => ALL_CACHED.map((kind) => dataVersion.current(kind));
 
 const partsOf = (dataSource: DataSource) => {
-  const { committed, transactions } = dataSource as SqliteDataSource;
-  return [dataSource, committed, transactions] as const;
+  const { dataVersion, transactions } = dataSource as SqliteDataSource;
+  return [dataSource, dataVersion, transactions] as const;
 };
-const quietly = (dataSource: DataSource) => new QuietWrites(...partsOf(dataSource));
+const cacheNeutralWrites = (dataSource: DataSource) => new CacheNeutralWrites(...partsOf(dataSource));
 
 async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<void> {
   const inGroup = (dataSource: DataSource) =>
@@ -72,17 +72,19 @@ async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<v
   if (step === 'we write') await ours.query(insert('a'));
   if (step === 'they write') await theirs.query(insert('b'));
   if (step === 'we write in a transaction') await ours.transaction((manager) => manager.query(insert('c')));
-  if (step === 'we write quietly') await quietly(ours).run((manager) => manager.query(insert('d')));
-  if (step === 'we write nothing quietly')
-    await quietly(ours).run((manager) => manager.query(`UPDATE pets SET name = 'g' WHERE id < 0`));
-  if (step === 'they write quietly') await quietly(theirs).run((manager) => manager.query(insert('e')));
+  if (step === 'we write cacheNeutral')
+    await cacheNeutralWrites(ours).run((manager) => manager.query(insert('d')));
+  if (step === 'we write nothing cacheNeutral')
+    await cacheNeutralWrites(ours).run((manager) => manager.query(`UPDATE pets SET name = 'g' WHERE id < 0`));
+  if (step === 'they write cacheNeutral')
+    await cacheNeutralWrites(theirs).run((manager) => manager.query(insert('e')));
   if (step === 'we insert in a group') await inGroup(ours);
   if (step === 'they insert in a group') await inGroup(theirs);
   if (step === 'we roll back') await failing(ours).catch(() => undefined);
   if (step === 'we read') await ours.query('SELECT COUNT(*) FROM pets');
   if (step === 'the log is checkpointed') await theirs.query('PRAGMA wal_checkpoint(PASSIVE)');
-  if (step === 'we write quietly, and fail') {
-    await quietly(ours)
+  if (step === 'we write cacheNeutral, and fail') {
+    await cacheNeutralWrites(ours)
       .run(async (manager) => {
         await manager.query(insert('f'));
         throw new Error('rolled back');
@@ -94,17 +96,17 @@ async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<v
 describe('the state of an SQLite file', () => {
   it('changes with every commit of anybody, and with none of ours that is known to change nothing', async () => {
     const { ours, theirs } = await twoConnections();
-    const { committed } = ours as SqliteDataSource;
-    await quietly(ours).run(() => Promise.resolve());
-    let last = current(committed);
+    const { dataVersion } = ours as SqliteDataSource;
+    await cacheNeutralWrites(ours).run(() => Promise.resolve());
+    let last = current(dataVersion);
     const walks = fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...(Object.keys(STEPS) as Step[])), { maxLength: 30 }),
         async (steps) => {
           for (const step of steps) {
             await take(step, ours, theirs);
-            const now = current(committed);
-            const changed = ALL_REMEMBERED.filter((_, index) => now[index] !== last[index]);
+            const now = current(dataVersion);
+            const changed = ALL_CACHED.filter((_, index) => now[index] !== last[index]);
             // To take nothing for a change is to be fast; to take a change for nothing would be to be wrong.
             if (step !== 'the log is checkpointed') expect([step, changed]).toEqual([step, STEPS[step]]);
             last = now;
@@ -118,55 +120,55 @@ describe('the state of an SQLite file', () => {
 
   it('is not told before a commit of ours has shown it', async () => {
     const { ours } = await twoConnections();
-    const { committed } = ours as SqliteDataSource;
+    const { dataVersion } = ours as SqliteDataSource;
     await ours.query(insert('a'));
-    expect(current(committed)).toEqual([undefined, undefined]);
-    await quietly(ours).run(() => Promise.resolve());
-    expect(current(committed)).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(current(dataVersion)).toEqual([undefined, undefined]);
+    await cacheNeutralWrites(ours).run(() => Promise.resolve());
+    expect(current(dataVersion)).toEqual([expect.any(Number), expect.any(Number)]);
   });
 
   it('is never told by an index that stands still while we commit', async () => {
     const { ours } = await twoConnections();
     const { ours: others, file } = await twoConnections();
-    const { committed, transactions } = ours as SqliteDataSource;
-    await quietly(ours).run(() => Promise.resolve());
-    (committed as WalIndexState).watch(new WalIndex(`${file}-shm`));
-    const commit = () => new QuietWrites(ours, committed, transactions).run(() => Promise.resolve());
+    const { dataVersion, transactions } = ours as SqliteDataSource;
+    await cacheNeutralWrites(ours).run(() => Promise.resolve());
+    (dataVersion as WalDataVersion).watch(new WalIndex(`${file}-shm`));
+    const commit = () => new CacheNeutralWrites(ours, dataVersion, transactions).run(() => Promise.resolve());
     await commit();
     await others.query(insert('a'));
     await commit();
-    expect(current(committed)).toEqual([undefined, undefined]);
+    expect(current(dataVersion)).toEqual([undefined, undefined]);
   });
 
   it('is told once the index can be opened, whatever was in the way', async () => {
     const { ours, theirs, file } = await twoConnections();
-    await quietly(ours).run(() => Promise.resolve());
+    await cacheNeutralWrites(ours).run(() => Promise.resolve());
     const descriptors: number[] = [];
     onTestFinished(() => descriptors.forEach(closeSync));
     // Real exhaustion: as many as the process may have.
-    const state = new WalIndexState((ours as SqliteDataSource).files);
+    const version = new WalDataVersion((ours as SqliteDataSource).files);
     try {
       for (;;) descriptors.push(openSync('/dev/null', 'r'));
     } catch (error) {
       expect(error).toMatchObject({ code: 'EMFILE' });
     }
-    state.watch(new WalIndex(`${file}-shm`));
-    expect(state.current('answers')).toBeUndefined();
+    version.watch(new WalIndex(`${file}-shm`));
+    expect(version.current('responses')).toBeUndefined();
     descriptors.splice(0).forEach(closeSync);
-    const writes = new QuietWrites(ours, state, (ours as SqliteDataSource).transactions);
+    const writes = new CacheNeutralWrites(ours, version, (ours as SqliteDataSource).transactions);
     await writes.run(() => Promise.resolve());
-    const before = state.current('answers');
+    const before = version.current('responses');
     expect(before).toEqual(expect.any(Number));
     await theirs.query(insert('b'));
-    expect(state.current('answers')).not.toBe(before);
+    expect(version.current('responses')).not.toBe(before);
   });
 
   it('cannot be told without a write-ahead log', async () => {
-    const state = new WalIndexState(new DatabaseFiles());
-    expect(current(state)).toEqual([undefined, undefined]);
-    state.expectCommit([]);
-    state.confirmCommit();
-    state.withdraw();
-    expect(current(state)).toEqual([undefined, undefined]);
+    const version = new WalDataVersion(new DatabaseFiles());
+    expect(current(version)).toEqual([undefined, undefined]);
+    version.expectCommit([]);
+    version.confirmCommit();
+    version.withdraw();
+    expect(current(version)).toEqual([undefined, undefined]);
   });
 });

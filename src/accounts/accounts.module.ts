@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.module.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { ThrottlingModule } from '../throttling/throttling.module.js';
+import { ApiKey } from './api-key.entity.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { AuditedChanges } from './audited-changes.js';
+import { Client } from './client.entity.js';
+import { ClientsService } from './clients.service.js';
+import { DeprecatedCallsService } from './deprecated-calls.service.js';
+import { KeyUseService } from './key-use.service.js';
+import { UsageService } from './usage.service.js';
+
+/** Clients, their API keys and what they have used: what the API of administration and the command line administer. */
+@Module({
+  imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
+  providers: [
+    ApiKeysService,
+    AuditedChanges,
+    ClientsService,
+    DeprecatedCallsService,
+    KeyUseService,
+    UsageService,
+  ],
+  exports: [ApiKeysService, ClientsService, DeprecatedCallsService, KeyUseService, UsageService],
+})
+export class AccountsModule {}
