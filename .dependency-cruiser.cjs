@@ -43,12 +43,12 @@ module.exports = {
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
       from: {
-        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address)`,
+        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
         pathNot: '^src/cli/with-app',
       },
       to: {
         path: '^src/',
-        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address)`,
+        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
       },
     },
     {
@@ -60,12 +60,12 @@ module.exports = {
     {
       name: 'foundations-stand-alone',
       comment:
-        'clock, duration, handler-metadata, request-address, config and errors are what everything else stands on.',
+        'clock, duration, handler-metadata, request-address, request-slot, config and errors are what everything else stands on.',
       severity: 'error',
-      from: { path: '^src/(clock|duration|handler-metadata|request-address|config/|errors/)' },
+      from: { path: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)' },
       to: {
         path: '^src/',
-        pathNot: '^src/(clock|duration|handler-metadata|request-address|config/|errors/)',
+        pathNot: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)',
       },
     },
     ...FLOORS.flatMap((floor, at) => {

@@ -13,7 +13,7 @@ import { DatabaseModule } from './database/database.module.js';
 import {
   DeprecationHeadersGuard,
   DeprecationService,
-  SunsetInterceptor,
+  SunsetGuard,
 } from './deprecation/deprecation.guards.js';
 import { RemovedOperations } from './deprecation/removed-operations.js';
 import { ErrorFilter } from './errors/error.filter.js';
@@ -47,7 +47,6 @@ class ClockModule {}
 
 /** The interceptors of the chain, in its order. */
 export const PLATFORM_INTERCEPTORS: readonly Type[] = [
-  SunsetInterceptor,
   JsonBodyInterceptor,
   ConditionalGetInterceptor,
   EveryFaultInterceptor,
@@ -82,6 +81,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: UriLengthGuard },
     { provide: APP_GUARD, useClass: AcceptableGuard },
+    { provide: APP_GUARD, useClass: SunsetGuard },
     ...PLATFORM_INTERCEPTORS.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },

@@ -1,11 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from 'express';
+import { RequestSlot } from './request-slot.js';
 
 /** Most proxies in front whose word is taken; one request must not make the service look through thousands. */
 const MOST_HOPS = 32;
-const ADDRESS = Symbol('address');
-
-type AddressedRequest = Request & { [ADDRESS]?: { readonly value: string | undefined } };
+const ADDRESS = new RequestSlot<{ readonly value: string | undefined }>('address');
 
 /** Whether the word of an address is taken that stands so many hops in front of this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;
@@ -33,11 +32,14 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
  * asked for: Express walks through X-Forwarded-For each time.
  */
 export function addressOf(request: Request): string | undefined {
-  const addressed = request as AddressedRequest;
-  return (addressed[ADDRESS] ??= { value: workOut(request) }).value;
+  const known = ADDRESS.get(request);
+  if (known) return known.value;
+  const value = resolveAddress(request);
+  ADDRESS.set(request, { value });
+  return value;
 }
 
-function workOut({ ip, socket }: Request): string | undefined {
+function resolveAddress({ ip, socket }: Request): string | undefined {
   // Behind a zone (fe80::1%eth0) may stand any text, and it means nothing to another machine.
   const [address = ''] = ip?.split('%', 1) ?? [];
   return isIP(address) === 0 ? socket.remoteAddress : address;

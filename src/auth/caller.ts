@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { RequestSlot } from '../request-slot.js';
 
 /** Who sends a request, known once the credential guard has verified its key. */
 export interface Caller {
@@ -8,18 +9,16 @@ export interface Caller {
   readonly scopes: readonly string[];
 }
 
-const CALLER = Symbol('caller');
-
-type IdentifiedRequest = Request & { [CALLER]?: Caller };
+const CALLER = new RequestSlot<Caller>('caller');
 
 /** Records who sends the request. */
 export function setCaller(request: Request, caller: Caller): void {
-  (request as IdentifiedRequest)[CALLER] = caller;
+  CALLER.set(request, caller);
 }
 
 /** Who sends the request; undefined before the credential guard, without a valid key, and on public routes. */
 export function callerOf(request: Request): Caller | undefined {
-  return (request as IdentifiedRequest)[CALLER];
+  return CALLER.get(request);
 }
 
 /** Handler parameter: who sends the request. */

@@ -8,7 +8,6 @@ import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { Metrics } from '../metrics/metrics.js';
 import { routeTemplateOf } from '../metrics/response-status.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
@@ -84,24 +83,23 @@ export class DeprecationHeadersGuard implements CanActivate {
   }
 }
 
-/** Counts who still calls a deprecated operation, and refuses it from its sunset on. */
+/** Counts the calls of a deprecated operation, and refuses it from its sunset on. The last guard: what it counts was admitted. */
 @Injectable()
-export class SunsetInterceptor extends AsyncInterceptor {
+export class SunsetGuard implements CanActivate {
   private readonly deprecation;
 
   constructor(
     private readonly deprecations: DeprecationService,
     reflector: Reflector,
   ) {
-    super();
     this.deprecation = new HandlerMetadata(([handler]) =>
       reflector.get<Deprecation | undefined>(DEPRECATION, handler),
     );
   }
 
-  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+  canActivate(context: ExecutionContext): boolean {
     const deprecation = this.deprecation.of(context);
     if (deprecation) this.deprecations.admit(deprecation, context.switchToHttp().getRequest<Request>());
-    return next();
+    return true;
   }
 }

@@ -1,15 +1,14 @@
 import type { Request } from 'express';
 import { normalizeIp } from '@nestjs/throttler';
 import { addressOf } from '../request-address.js';
+import { RequestSlot } from '../request-slot.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
-const SUBJECT = Symbol('quota subject');
+const SUBJECT = new RequestSlot<QuotaSubject>('quota subject');
 const CLIENT_PREFIX = 'client:';
 /** An IPv6 site commonly holds a /56 and can pick any address in it, so they count as one. */
 const IPV6_PREFIX = 56;
-
-type CountedRequest = Request & { [SUBJECT]?: QuotaSubject };
 
 /** The id under which the requests of a client count together. */
 export function clientSubjectId(clientId: string): string {
@@ -23,12 +22,12 @@ export function clientIdOfSubject(subjectId: string): string | undefined {
 
 /** Makes the request count for this subject; the credential guard calls it once the key is verified. */
 export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
-  (request as CountedRequest)[SUBJECT] = subject;
+  SUBJECT.set(request, subject);
 }
 
 /** Whom the request counts for: the client of its key, else the address that it comes from. */
 export function quotaSubjectOf(request: Request): QuotaSubject {
-  return (request as CountedRequest)[SUBJECT] ?? addressSubject(addressOf(request) ?? '');
+  return SUBJECT.get(request) ?? addressSubject(addressOf(request) ?? '');
 }
 
 /** The subject of a caller without a valid key at an address. */

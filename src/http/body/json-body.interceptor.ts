@@ -1,6 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings.js';
+import { RequestSlot } from '../../request-slot.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { announcesBody } from '../adapter/unread-body.js';
@@ -9,13 +10,11 @@ import { isJsonInUtf8 } from '../media-type.js';
 import { readBody } from './body-reader.js';
 import { parseExactJsonIfAny } from './exact-json.js';
 
-const BODY_BYTES = Symbol('body bytes');
-
-type RequestWithBytes = Request & { [BODY_BYTES]?: Buffer };
+const BODY_BYTES = new RequestSlot<Buffer>('body bytes');
 
 /** The body of a request as sent, once it has been read; empty without one. */
 export function bodyBytesOf(request: Request): Buffer {
-  return (request as RequestWithBytes)[BODY_BYTES] ?? Buffer.alloc(0);
+  return BODY_BYTES.get(request) ?? Buffer.alloc(0);
 }
 
 /** Throws for anything else. */
@@ -48,7 +47,7 @@ export class JsonBodyInterceptor extends AsyncInterceptor {
     if (!isJson && length !== undefined) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
     const bytes = await readBody(request, response, this.settings.bodyLimitBytes);
     if (!isJson && bytes.length > 0) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
-    (request as RequestWithBytes)[BODY_BYTES] = bytes;
+    BODY_BYTES.set(request, bytes);
     try {
       return parseExactJsonIfAny(UTF8.decode(bytes));
     } catch (error) {
