@@ -4,7 +4,7 @@ import type { EntityManager, Repository } from 'typeorm';
 import { differences } from '../audit/audit.service.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import { type Page, type PageRequest, pageByCreation } from '../database/keyset-page.js';
+import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { clientSubjectId } from '../throttling/quota-subject.js';
@@ -60,7 +60,7 @@ export class ApiKeysService {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
-    return pageByCreation(query, page);
+    return keysetPage(query, page, BY_CREATION);
   }
 
   /** The key with this id; throws key_not_found when there is none. */

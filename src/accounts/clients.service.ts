@@ -4,7 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { differences } from '../audit/audit.service.js';
 import { Clock } from '../clock.js';
-import { type Page, type PageRequest, pageByCreation } from '../database/keyset-page.js';
+import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
@@ -51,7 +51,7 @@ export class ClientsService {
 
   /** A page of the clients, oldest first. */
   list(page: PageRequest): Promise<Page<Client>> {
-    return pageByCreation(this.clients.createQueryBuilder('client'), page);
+    return keysetPage(this.clients.createQueryBuilder('client'), page, BY_CREATION);
   }
 
   /** How many clients there are. */

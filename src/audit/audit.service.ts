@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { Clock } from '../clock.js';
-import { type Page, type PageRequest, int64OfPosition, pageOf } from '../database/keyset-page.js';
+import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 /** What was changed. */
@@ -40,17 +40,13 @@ export class AuditService {
 
   /** What was changed, latest first, of one client or key or of all. */
   async list(
-    { limit, after }: PageRequest,
+    page: PageRequest,
     { clientId, keyId }: { readonly clientId?: string; readonly keyId?: string } = {},
   ): Promise<Page<AuditEntry>> {
-    const query = this.entries
-      .createQueryBuilder('entry')
-      .orderBy('entry.id', 'DESC')
-      .limit(limit + 1);
+    const query = this.entries.createQueryBuilder('entry');
     if (clientId !== undefined) query.andWhere('entry.clientId = :clientId', { clientId });
     if (keyId !== undefined) query.andWhere('entry.keyId = :keyId', { keyId });
-    if (after) query.andWhere('entry.id < :id', { id: int64OfPosition(after).toString() });
-    return pageOf(await query.getMany(), limit, ({ id }) => [String(id)]);
+    return keysetPage(query, page, BY_INT64_ID, 'DESC');
   }
 }
 

@@ -4,6 +4,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UUID = /^[\w-]{1,36}$/;
 
 /** Where a list goes on: the values of the last row, in the list's order. */
 export type Position = readonly string[];
@@ -23,37 +24,64 @@ export interface Page<T> {
   readonly next?: Position;
 }
 
-/** The page of rows of which one more than a page was read, if there was one more. */
-export function pageOf<T>(rows: T[], limit: number, positionOf: (row: T) => Position): Page<T> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return rows.length > limit && last !== undefined ? { items, next: positionOf(last) } : { items };
+/** A column that a list is ordered by, and what its value in a position must look like. */
+interface KeysetColumn {
+  readonly property: string;
+  readonly isValid: (text: string) => boolean;
 }
 
-/** A page of rows with `createdAt` and `id`, oldest first. Its cost does not depend on how many came before. */
-export async function pageByCreation<T extends ObjectLiteral & { createdAt: string; id: string }>(
+/** Order of a list by when its rows were made, oldest first. */
+export const BY_CREATION: readonly KeysetColumn[] = [
+  { property: 'createdAt', isValid: (text) => INSTANT.test(text) },
+  { property: 'id', isValid: (text) => UUID.test(text) },
+];
+
+/** Order of a list by an int64 key. */
+export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isInt64 }];
+
+/**
+ * A page of the rows of a query, in the order of these columns, which together must be unique and have an index. Its cost does
+ * not depend on how many rows come before: the page begins by a condition on the columns, not by an offset. Throws
+ * validation_failed for a position that no row of this list can have.
+ */
+export async function keysetPage<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
   { limit, after }: PageRequest,
+  columns: readonly KeysetColumn[],
+  direction: 'ASC' | 'DESC' = 'ASC',
 ): Promise<Page<T>> {
-  const { alias } = query;
+  const nameOf = ({ property }: KeysetColumn) => `${query.alias}.${property}`;
   if (after) {
-    const [createdAt = '', id = ''] = after;
-    if (after.length !== 2 || !INSTANT.test(createdAt) || !/^[\w-]{1,36}$/.test(id)) throw brokenCursor();
-    query.andWhere(`(${alias}.createdAt, ${alias}.id) > (:createdAt, :id)`, { createdAt, id });
+    if (after.length !== columns.length || !columns.every(({ isValid }, at) => isValid(after[at] ?? '')))
+      throw brokenCursor();
+    const places = columns.map(({ property }) => `:after_${property}`);
+    const [left, right] = [columns.map(nameOf), places].map((row) =>
+      row.length === 1 ? row[0] : `(${row.join(', ')})`,
+    );
+    query.andWhere(
+      `${left} ${direction === 'ASC' ? '>' : '<'} ${right}`,
+      Object.fromEntries(columns.map(({ property }, at) => [`after_${property}`, after[at]])),
+    );
   }
-  const rows = await query
-    .orderBy(`${alias}.createdAt`)
-    .addOrderBy(`${alias}.id`)
-    .limit(limit + 1)
-    .getMany();
-  return pageOf(rows, limit, ({ createdAt, id }) => [createdAt, id]);
+  for (const column of columns) query.addOrderBy(nameOf(column), direction);
+  // One row more than the page tells whether another page follows.
+  const rows = await query.limit(limit + 1).getMany();
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  if (rows.length <= limit || last === undefined) return { items };
+  return { items, next: columns.map(({ property }) => String(last[property])) };
 }
 
 /** The int64 that a position consists of; throws validation_failed when it is none, because somebody made it up. */
 export function int64OfPosition([text = '']: Position): bigint {
-  const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
-  if (value === undefined || value < INT64_MIN || value > INT64_MAX) throw brokenCursor();
-  return value;
+  if (!isInt64(text)) throw brokenCursor();
+  return BigInt(text);
+}
+
+function isInt64(text: string): boolean {
+  if (!/^-?\d{1,19}$/.test(text)) return false;
+  const value = BigInt(text);
+  return value >= INT64_MIN && value <= INT64_MAX;
 }
 
 /** What a cursor must be. */
