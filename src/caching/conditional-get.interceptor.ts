@@ -8,9 +8,9 @@ import { entityTag, writeRevalidated } from './entity-tag.js';
 import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
 
 /**
- * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that has it already. A
- * handler that sets `Cache-Control` itself is left alone. What a `@Cached()` operation answers is cached with its
- * tag.
+ * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that sends the same tag in
+ * `If-None-Match` (RFC 9110 section 13.1.2). An answer whose handler sets `Cache-Control` passes unchanged. The answer of a
+ * `@Cached()` operation is cached together with its tag.
  */
 @Injectable()
 export class ConditionalGetInterceptor extends AsyncInterceptor {
@@ -35,7 +35,7 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     const response = http.getResponse<Response>();
     const { body, headers, tag } = await this.answerOf(context, request, response, next);
     if (tag === undefined) return body;
-    // Those of an answer that was read for another request.
+    // An answer from the cache was read for another request, whose response got its headers.
     for (const [name, value] of headers) response.setHeader(name, value);
     if (!writeRevalidated(request, response, tag)) return body;
     response.removeHeader('Content-Type');
@@ -55,7 +55,7 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
   }
 }
 
-/** What the operation answers, and the headers that it sets for that. */
+/** The answer of the operation, and the headers that it has set. */
 async function answerBy(response: Response, next: () => Promise<unknown>): Promise<Answer> {
   const before = response.getHeaders();
   const body = await next();

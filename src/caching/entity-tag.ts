@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 
 /**
  * The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over the bytes and the `Link`
- * that is sent beside them. It only has to tell versions apart; nobody is defended against.
+ * that is sent with them. It only has to tell versions apart; it protects against no attacker.
  */
 export function entityTag(body: string, link: string): string {
   return `"${createHash('sha1').update(link).update('\n').update(body).digest('base64url').slice(0, 22)}"`;
@@ -42,17 +42,17 @@ function behindSpace(text: string, from: number): number {
   return at;
 }
 
-/** Sets what an answer with this tag carries, by Node's own means; answers whether the client has it already, and makes it a 304 then. */
+/** Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then. */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
   response.setHeader('ETag', tag);
-  // Stored by the client alone, and asked for again every time; another key may not be answered the same.
+  // Only the client may store it, it must revalidate every time, and another key may get another answer.
   response.setHeader('Cache-Control', 'private, no-cache');
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);
   const ifNoneMatch = request.headers['if-none-match'];
   if (ifNoneMatch === undefined) return false;
   if (!namesEntityTag(ifNoneMatch, tag)) {
-    // Express reads the field again, and takes more for a tag.
+    // Express would parse the field again, and accept malformed tags.
     Object.defineProperty(request, 'fresh', { value: false });
     return false;
   }

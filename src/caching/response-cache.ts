@@ -2,15 +2,15 @@ import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable, SetMetadata } from '@nestjs/common';
 import { DataVersion } from '../database/data-version.js';
 
-/** Answers that are cached at most, and characters of their bodies; then the one that was cached first goes. */
+/** Most answers in the cache, and most characters of their bodies; beyond either the oldest answer is evicted. */
 const MOST_ANSWERS = 2_000;
 const MOST_CHARACTERS = 16 * 1_048_576;
-/** Longest request target that is cached, in characters. */
+/** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
 
 /**
- * Headers that an answer may set and be cached, as they are written, by their names in lower case. They tell of the
- * target alone; with any other, such as Set-Cookie, an answer is for its request.
+ * Headers that a cached answer may set, as they are spelled, by their names in lower case. Their values depend on the target
+ * alone. An answer that sets any other, such as Set-Cookie, belongs to its request and is not cached.
  */
 export const CACHED_HEADERS: ReadonlyMap<string, string> = new Map(
   ['Content-Type', 'Link'].map((name) => [name.toLowerCase(), name]),
@@ -25,89 +25,90 @@ export interface Answer {
   readonly tag: string | undefined;
 }
 
-interface Kept {
+interface Entry {
   readonly version: number;
   readonly answer: Answer;
 }
 
-interface Sought {
+/** A read that is under way. */
+interface Pending {
   readonly version: number;
-  /** Undefined when it came to nothing. */
+  /** Undefined when the read failed, or its answer must not be shared. */
   readonly answer: Promise<Answer | undefined>;
 }
 
 /**
- * Caches what `@Cached()` operations answered, by request target. An answer is handed out only while nothing has
- * been committed since it was read, so it is never a stale one, also beside other processes.
+ * Caches the answers of `@Cached()` operations by request target. An answer is used only while the data version is the one
+ * that it was read at, so it is never stale, also when another process writes.
  */
 @Injectable()
 export class ResponseCache {
-  private readonly kept = new Map<string, Kept>();
-  private readonly sought = new Map<string, Sought>();
+  private readonly entries = new Map<string, Entry>();
+  private readonly pending = new Map<string, Pending>();
   private characters = 0;
 
   private isOn = (): boolean => true;
 
   constructor(private readonly dataVersion: DataVersion) {}
 
-  /** Caches only while this holds: what else takes part in answers may make them depend on more than their target. */
+  /** Uses the cache only while this holds: an interceptor of an added module may make answers depend on more than the target. */
   enableWhile(condition: () => boolean): void {
     this.isOn = condition;
   }
 
-  /** What the target is answered now: from memory, together with a request that asks the same, or by the operation. */
+  /** The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. */
   async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
-    // Before anything is read: what is committed meanwhile makes the answer too old to be cached.
+    // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
     const version =
       target.length > LONGEST_TARGET || !this.isOn() ? undefined : this.dataVersion.current('responses');
     if (version === undefined) return operation();
-    const kept = this.kept.get(target);
-    if (kept?.version === version) return kept.answer;
-    // It began after the last commit that we must see, so it sees that too.
-    const sought = this.sought.get(target);
-    const shared = sought?.version === version ? await sought.answer : undefined;
-    return shared ?? this.seek(target, version, operation);
+    const entry = this.entries.get(target);
+    if (entry?.version === version) return entry.answer;
+    // A read that began at this version sees every commit that this request must see.
+    const pending = this.pending.get(target);
+    const shared = pending?.version === version ? await pending.answer : undefined;
+    return shared ?? this.read(target, version, operation);
   }
 
-  private async seek(target: string, version: number, operation: () => Promise<Answer>): Promise<Answer> {
+  private async read(target: string, version: number, operation: () => Promise<Answer>): Promise<Answer> {
     const answering = operation();
-    const sought = { version, answer: answering.then(cacheable, nothing) };
-    this.sought.set(target, sought);
+    const pending = { version, answer: answering.then(cacheable, nothing) };
+    this.pending.set(target, pending);
     try {
       const answer = await answering;
-      if (cacheable(answer)) this.keep(target, { version, answer });
+      if (cacheable(answer)) this.add(target, { version, answer });
       return answer;
     } finally {
-      if (this.sought.get(target) === sought) this.sought.delete(target);
+      if (this.pending.get(target) === pending) this.pending.delete(target);
     }
   }
 
-  private keep(target: string, kept: Kept): void {
+  private add(target: string, entry: Entry): void {
     this.evict(target);
-    this.kept.set(target, kept);
-    this.characters += sizeOf(kept);
-    for (const oldest of this.kept.keys()) {
-      if (this.kept.size <= MOST_ANSWERS && this.characters <= MOST_CHARACTERS) break;
+    this.entries.set(target, entry);
+    this.characters += sizeOf(entry);
+    for (const oldest of this.entries.keys()) {
+      if (this.entries.size <= MOST_ANSWERS && this.characters <= MOST_CHARACTERS) break;
       this.evict(oldest);
     }
   }
 
   private evict(target: string): void {
-    const kept = this.kept.get(target);
-    if (!kept) return;
-    this.characters -= sizeOf(kept);
-    this.kept.delete(target);
+    const entry = this.entries.get(target);
+    if (!entry) return;
+    this.characters -= sizeOf(entry);
+    this.entries.delete(target);
   }
 }
 
 const nothing = (): undefined => undefined;
 
 function cacheable(answer: Answer): Answer | undefined {
-  const isForEverybody = answer.headers.every(([name]) => CACHED_HEADERS.has(name.toLowerCase()));
-  return answer.tag !== undefined && isForEverybody ? answer : undefined;
+  const isSameForEveryCaller = answer.headers.every(([name]) => CACHED_HEADERS.has(name.toLowerCase()));
+  return answer.tag !== undefined && isSameForEveryCaller ? answer : undefined;
 }
 
-function sizeOf({ answer: { body } }: Kept): number {
+function sizeOf({ answer: { body } }: Entry): number {
   return typeof body === 'string' ? body.length : 0;
 }
 
@@ -115,11 +116,10 @@ function sizeOf({ answer: { body } }: Kept): number {
 export const CACHED = 'petstore:cached';
 
 /**
- * Lets the service cache what a GET operation answers, until anything is committed to the database. Only for an
- * operation whose answer depends on the request target and the database alone: not on the caller, the time or the outside.
- * Keys, scopes, quotas, headers, logs and metrics are as without it. An answer that sets another header than `Link` and
- * `Content-Type` is not cached, nor is anything once an added module has a global interceptor, or the operation one of
- * its own.
+ * Caches what a GET operation answers until anything is committed to the database. Only for an operation whose answer depends
+ * on the request target and the database alone: not on the caller, the time or another service. Keys, scopes, quotas, headers,
+ * logs and metrics are as without it. An answer that sets another header than `Link` and `Content-Type` is not cached, nor is
+ * anything while an added module has a global interceptor, or the operation an interceptor of its own.
  */
 export function Cached(): MethodDecorator {
   return SetMetadata(CACHED, true);

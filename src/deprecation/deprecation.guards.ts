@@ -12,7 +12,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { routeTemplateOf } from '../metrics/response-status.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
-/** When the operation really goes, in ms since the epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
+/** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
 export function effectiveSunset(
   deprecation: Deprecation,
   settings: Pick<Settings, 'sunsetNotBefore'>,
@@ -20,7 +20,7 @@ export function effectiveSunset(
   return Math.max(deprecation.sunset, settings.sunsetNotBefore);
 }
 
-/** Announces deprecated operations, counts who still calls them, and refuses them from their sunset on. */
+/** Announces deprecated operations, counts their calls by client, and refuses them from their sunset on. */
 @Injectable()
 export class DeprecationService {
   private readonly calls;
@@ -34,7 +34,7 @@ export class DeprecationService {
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
       'Calls of deprecated operations; `petstore usage list --deprecated` tells by whom.',
-      // Not by client: there may be a hundred thousand.
+      // No label by client: there may be a hundred thousand.
       ['method', 'route'],
     );
   }
@@ -43,7 +43,7 @@ export class DeprecationService {
   announce(deprecation: Deprecation, response: Response): void {
     response.setHeader('Deprecation', `@${Math.floor(deprecation.since / 1000)}`);
     response.setHeader('Sunset', new Date(effectiveSunset(deprecation, this.settings)).toUTCString());
-    // Nobody has set a Link before: announcing is the first thing that is done.
+    // Nothing has set a Link yet: this is the first guard.
     response.setHeader('Link', `<${deprecation.link}>; rel="deprecation"; type="text/html"`);
   }
 

@@ -21,7 +21,7 @@ export function decodeCursor(cursor: string, list: string): Position {
     const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (Array.isArray(position) && position.every((value) => typeof value === 'string')) return position;
   } catch {
-    // Made up by somebody who knows how the digest is made.
+    // Only a client that computes the digest itself gets here.
   }
   throw brokenCursor();
 }

@@ -26,7 +26,7 @@ export class Pager {
     return items;
   }
 
-  /** Only what the list declares is in its query; the path is origin form, whatever the request line has before it. */
+  /** Repeats the parameters that the list declares. `path` has no scheme and host, also when the request target has them. */
   private linksTo(nextCursor: string, query: object): string {
     const { path, originalUrl } = this.request;
     const queryAt = originalUrl.indexOf('?');

@@ -7,7 +7,7 @@ import { HTTP_ERRORS } from '../../errors/http.errors.js';
 /** Decodes a body of at most `maxOutputLength` bytes. */
 type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-/** Content codings that are understood (RFC 9110 section 8.4.1), and how each is undone. */
+/** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding is answered 415. */
 const DECODERS: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
@@ -24,10 +24,10 @@ export async function readBody(request: Request, response: Response, limit: numb
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decode = DECODERS[coding];
   const isUnderstood = decode !== undefined || coding === 'identity';
-  // Chunks may turn out to hold no body at all, which has no coding.
+  // A chunked body may turn out to be empty; then its coding does not matter.
   if (!isUnderstood && request.headers['content-length'] !== undefined) throw notUnderstood();
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
-  // HTTP/1.0 knows no such answer (RFC 9110 section 10.1.1).
+  // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
   if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
     response.writeContinue();
   const bytes = await bytesOf(request, limit);
@@ -67,7 +67,7 @@ async function decoded(bytes: Buffer, decode: Decode, limit: number): Promise<Bu
   }
 }
 
-/** What is understood is told as well (RFC 9110 section 15.5.16). */
+/** The refusal names the supported codings (RFC 9110 section 15.5.16). */
 function notUnderstood(): ApiError {
   return new ApiError(HTTP_ERRORS.unsupported_media_type, {
     headers: { 'Accept-Encoding': 'gzip, deflate, br' },

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 
-/** Most levels of arrays and objects within each other; the stack holds many times as many. */
+/** Most levels of nested arrays and objects; the stack has room for many times as many. */
 export const MOST_LEVELS = 64;
 /** Most characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const LONGEST_NUMBER = 1_000;
@@ -96,7 +96,7 @@ class Reader {
       if (this.next() !== COLON) throw this.unexpected();
       this.at += 1;
       const value = this.value(level);
-      // Assigning it would change the prototype.
+      // An assignment would change the prototype of the object.
       if (name === '__proto__')
         Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
       else object[name] = value;

@@ -17,7 +17,7 @@ export function bodyBytesOf(request: Request): Buffer {
   return BODY_BYTES.get(request) ?? Buffer.alloc(0);
 }
 
-/** Throws for anything else. */
+/** Throws for bytes that are not UTF-8. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -43,7 +43,7 @@ export class JsonBodyInterceptor extends AsyncInterceptor {
   private async parse(request: Request, response: Response): Promise<unknown> {
     const { 'content-type': type, 'content-length': length } = request.headers;
     const isJson = isJsonInUtf8(type);
-    // Chunks may turn out to hold no body at all, which needs no type.
+    // A chunked body may turn out to be empty; then it needs no type.
     if (!isJson && length !== undefined) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
     const bytes = await readBody(request, response, this.settings.bodyLimitBytes);
     if (!isJson && bytes.length > 0) throw new ApiError(HTTP_ERRORS.unsupported_media_type);

@@ -2,9 +2,9 @@ import type { Type } from '@nestjs/common';
 import { declaredMembers } from '../../database/declared-members.js';
 
 /**
- * An answer as a DTO declares it: of an object the declared members, in the order of the schema, of an array each element so.
- * An object without a required member is none of this DTO, such as the envelope that an added interceptor puts around
- * answers, and is left as it is; what the document says of the operation is not true of it, and the test kit tells.
+ * An answer reduced to what a DTO declares: the declared members of an object, in the order of the schema, and of an array
+ * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap answers in an
+ * envelope) and stays as it is; the test kit reports that it contradicts the OpenAPI document.
  */
 export function shownAs(dto: Type, answer: unknown): unknown {
   const value = inJson(answer);
@@ -12,7 +12,7 @@ export function shownAs(dto: Type, answer: unknown): unknown {
   return isObject(value) && isOf(dto, value) ? declaredOf(dto, value) : value;
 }
 
-/** Of a value within an answer nothing is shown that its class does not declare; a class that declares nothing shows all. */
+/** A nested value reduced to what its class declares; all of it if the class declares no member. */
 function partOf(dto: Type, part: unknown): unknown {
   const value = inJson(part);
   if (Array.isArray(value)) return value.map((element) => partOf(dto, element));
@@ -40,7 +40,7 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null;
 }
 
-/** JSON is made of what `toJSON` answers, where there is one. */
+/** JSON is made from what `toJSON` returns, as JSON.stringify does. */
 function inJson(value: unknown): unknown {
   return isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value;
 }
