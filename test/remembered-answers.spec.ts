@@ -1,10 +1,12 @@
 import { DataSource } from 'typeorm';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../src/auth/api-keys.service.js';
 import { ClientsService } from '../src/auth/clients.service.js';
 import { SERVICE_ITSELF } from '../src/auth/operator.js';
 import { DemoData } from '../src/database/demo-data.js';
+import { AppLogger } from '../src/logging/app-logger.js';
+import { Metrics } from '../src/metrics/metrics.js';
 import { AnswerMemory } from '../src/http/answers/answer-memory.js';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
 import { Store, type Answer, type StoreOptions } from './support/store.js';
@@ -141,9 +143,18 @@ describe('what is remembered', () => {
 
   it('counts, is logged and measured by its route as on the plain way', async () => {
     const store = await open();
+    const logged = vi.spyOn(store.app.get(AppLogger).pino, 'info');
     for (let sent = 0; sent < 3; sent += 1) await store.request('GET', '/v1/pets?limit=2');
     const { headers } = await store.request('GET', '/v1/pets?limit=2');
     expect(headers.get('ratelimit')).toContain('"minute";r=996;');
+    // The line is written when the response is closed, which may be after its client has read it.
+    await expect.poll(() => logged.mock.calls.length).toBe(4);
+    for (const [line] of logged.mock.calls)
+      expect(line).toMatchObject({ method: 'GET', route: '/v1/pets', status: 200, clientId: store.clientId });
+    const { text } = await store.app.get(Metrics).exposition();
+    const labels = '{method="GET",route="/v1/pets",status="200"}';
+    expect(text).toContain(`http_requests_total${labels} 4\n`);
+    expect(text).toContain(`http_request_duration_seconds_count${labels} 4\n`);
   });
 });
 
