@@ -83,7 +83,7 @@ module.exports = {
       name: 'only-faces-know-administration',
       comment: 'admin and cli are two faces of the same services; cli shows what admin shows.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(admin/|cli/|platform\\.module)' },
+      from: { path: '^src/', pathNot: '^src/(admin/|cli/|app\\.module)' },
       to: { path: '^src/(admin|cli)/', pathNot: '^src/cli/main' },
     },
     {

@@ -1,6 +1,5 @@
 import { Global, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
@@ -15,25 +14,25 @@ import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ParserRefusals } from './http/adapter/parser-refusals.js';
+import { UnmatchedRoutes } from './http/adapter/unmatched-routes.js';
 import { AnswerMemory } from './http/answers/answer-memory.js';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { DeprecationHeadersGuard } from './http/deprecation/deprecation-headers.guard.js';
 import { DeprecationService } from './http/deprecation/deprecation.service.js';
 import { RemovedOperations } from './http/deprecation/removed-operations.js';
 import { SunsetInterceptor } from './http/deprecation/sunset.interceptor.js';
-import { DirectRouter } from './http/direct/direct-router.js';
 import { EveryFaultInterceptor } from './http/every-fault.interceptor.js';
 import { IdempotencyInterceptor } from './http/idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './http/idempotency/idempotency.store.js';
 import { JsonBodyInterceptor } from './http/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/json-response.interceptor.js';
-import { UnmatchedRoutes } from './http/unmatched-routes.js';
 import { UriLengthGuard } from './http/uri-length.guard.js';
 import { ValidationPipe } from './http/validation.pipe.js';
 import { LoggingModule } from './logging/logging.module.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
+import { SwaggerUi } from './openapi/swagger-ui.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 
@@ -68,7 +67,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     DatabaseModule,
     ThrottlingModule,
     AuthModule,
-    AdminModule,
     HealthModule,
   ],
   providers: [
@@ -84,7 +82,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     UnmatchedRoutes,
     AnswerMemory,
     DeprecationService,
-    DirectRouter,
+    SwaggerUi,
     RemovedOperations,
     IdempotencyStore,
     MalformedRequestMiddleware,

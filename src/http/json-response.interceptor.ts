@@ -1,9 +1,9 @@
-import { Injectable, StreamableFile, type ExecutionContext, type Type } from '@nestjs/common';
+import { Injectable, StreamableFile, type ExecutionContext } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
 import { JsonText } from '../database/json-text.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { ANSWERS_JSON } from './direct/answers-json.js';
+import { declaredOperationOf } from './adapter/declared-operation.js';
 import { writeExactJson } from './exact-json.js';
 import { PromisedInterceptor } from './promised.interceptor.js';
 import { shownAs } from './shown-as.js';
@@ -17,9 +17,7 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
  */
 @Injectable()
 export class JsonResponseInterceptor extends PromisedInterceptor {
-  private readonly dto = new HandlerMetadata(
-    ([handler]) => Reflect.getMetadata(ANSWERS_JSON, handler) as Type | undefined,
-  );
+  private readonly dto = new HandlerMetadata(([handler]) => declaredOperationOf(handler)?.shownAs);
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const body = await next();

@@ -1,139 +1,184 @@
-import type { ArgumentMetadata, Type } from '@nestjs/common';
 import {
-  CUSTOM_ROUTE_ARGS_METADATA,
-  EXCEPTION_FILTERS_METADATA,
-  GUARDS_METADATA,
-  HEADERS_METADATA,
-  HOST_METADATA,
-  HTTP_CODE_METADATA,
-  INTERCEPTORS_METADATA,
-  PIPES_METADATA,
-  REDIRECT_METADATA,
-  RENDER_METADATA,
-  ROUTE_ARGS_METADATA,
-  SSE_METADATA,
-} from '@nestjs/common/constants.js';
+  VersioningType,
+  type ArgumentMetadata,
+  type CanActivate,
+  type NestInterceptor,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import * as nestKeys from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { ContextUtils } from '@nestjs/core/helpers/context-utils.js';
-import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import { RouteParamsFactory } from '@nestjs/core/router/route-params-factory.js';
-import { ANSWERS_JSON } from './answers-json.js';
-import type { DirectContext } from './direct-context.js';
+import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
+import { ErrorFilter } from '../../errors/error.filter.js';
+import { PromisedInterceptor } from '../promised.interceptor.js';
+import type { DeclaredOperation } from './declared-operation.js';
+import { leavesResponse, parametersOf, type HandlerParameter } from './handler-parameters.js';
+import type { OperationContext } from './operation-context.js';
 
-/** A handler that asks nothing of Nest but its parameters. */
-export interface PlainOperation {
+/** Everything that answering a request for one operation takes. */
+export interface OperationPlan {
   readonly instance: object;
   readonly controller: Type;
   readonly handler: (...args: unknown[]) => unknown;
   readonly status: number;
-  readonly parameters: readonly HandlerParameter[];
+  readonly parameters: readonly PlannedParameter[];
+  readonly guards: readonly CanActivate[];
+  readonly interceptors: readonly PromisedInterceptor[];
+  readonly pipes: readonly PipeTransform[];
 }
 
 /** One parameter of a handler: where it stands, and where its value comes from. */
-export interface HandlerParameter {
+export interface PlannedParameter {
   readonly index: number;
-  readonly valueIn: (context: DirectContext) => unknown;
+  readonly valueIn: (context: OperationContext) => unknown;
   /** What pipes are told of it; undefined for what Nest applies none to: the request, the response, headers. */
   readonly metadata: ArgumentMetadata | undefined;
 }
 
-/** What Nest keeps of a parameter. */
-interface ParameterMetadata {
-  readonly index: number;
-  readonly data?: unknown;
-  readonly pipes?: readonly unknown[];
-  readonly schema?: unknown;
-  readonly factory?: (data: unknown, context: DirectContext) => unknown;
+/** What of an application a plan is made from. */
+export interface PlannedApplication {
+  readonly discovery: DiscoveryService;
+  readonly config: ApplicationConfig;
 }
 
-/** Metadata of a handler or its controller by which it asks more of Nest. */
-const SPECIAL: Readonly<Record<string, string>> = {
-  [GUARDS_METADATA]: 'guards of its own',
-  [INTERCEPTORS_METADATA]: 'interceptors of its own',
-  [PIPES_METADATA]: 'pipes of its own',
-  [EXCEPTION_FILTERS_METADATA]: 'exception filters of its own',
-  [HEADERS_METADATA]: 'headers of its own',
-  [HOST_METADATA]: 'a host of its own',
-  [REDIRECT_METADATA]: 'a redirection',
-  [RENDER_METADATA]: 'a view',
-  [SSE_METADATA]: 'server-sent events',
+/** Metadata of Nest's on a controller or handler that a plan knows the meaning of, or that says nothing of answering. */
+const KNOWN_KEYS: ReadonlySet<unknown> = new Set([
+  nestKeys.CONTROLLER_WATERMARK,
+  nestKeys.INJECTABLE_WATERMARK,
+  nestKeys.HTTP_CODE_METADATA,
+  nestKeys.METHOD_METADATA,
+  nestKeys.OPTIONAL_DEPS_METADATA,
+  nestKeys.OPTIONAL_PROPERTY_DEPS_METADATA,
+  nestKeys.PARAMTYPES_METADATA,
+  nestKeys.PATH_METADATA,
+  nestKeys.PROPERTY_DEPS_METADATA,
+  nestKeys.RESPONSE_PASSTHROUGH_METADATA,
+  nestKeys.ROUTE_ARGS_METADATA,
+  nestKeys.SCOPE_OPTIONS_METADATA,
+  nestKeys.SELF_DECLARED_DEPS_METADATA,
+  nestKeys.VERSION_METADATA,
+]);
+
+/** All keys of Nest's. Whatever else stands on a handler is read by guards and interceptors alone, which are run all the same. */
+const NEST_KEYS: ReadonlySet<unknown> = new Set(Object.values(nestKeys));
+
+/**
+ * Plans an operation, at the moment when Nest makes its own chain for it and of the same things. A sentence instead says what
+ * it has that a plan does not know for sure, so that Nest has to run it.
+ */
+export function planOf(
+  { prototype, method }: DeclaredOperation,
+  { discovery, config }: PlannedApplication,
+): OperationPlan | string {
+  const chain = chainOf(config);
+  if (typeof chain === 'string') return chain;
+  const handler = (prototype as Record<string, unknown>)[method] as OperationPlan['handler'];
+  const [wrapper, ...others] = discovery
+    .getControllers()
+    .filter(({ instance }) => (instance as Record<string, unknown> | null)?.[method] === handler);
+  if (!wrapper) return 'no controller has its handler as it was declared';
+  if (others.length > 0) return 'several controllers have its handler';
+  if (!wrapper.isDependencyTreeStatic()) return 'its controller is not a singleton';
+  const controller = (wrapper.instance as object).constructor as Type;
+  const unknown = unknownKeyOf(handler) ?? unknownKeyOf(controller) ?? unknownKeyOf(controller, method);
+  if (unknown !== undefined) return `it has ${unknown}`;
+  if (isVersionedByRequest(config, handler, controller)) return 'its version is not told by the path';
+  const parameters: PlannedParameter[] = [];
+  for (const parameter of parametersOf(controller, method)) {
+    const planned = plannedOf(parameter);
+    if (typeof planned === 'string') return planned;
+    parameters.push(planned);
+  }
+  if (writesResponse(controller, method)) return 'it writes its response itself';
+  const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
+  return { instance: wrapper.instance as object, controller, handler, status, parameters, ...chain };
+}
+
+/** What Nest runs around every operation, in its order; a sentence instead when something is in it that only Nest can run. */
+function chainOf(
+  config: ApplicationConfig,
+): Pick<OperationPlan, 'guards' | 'interceptors' | 'pipes'> | string {
+  const interceptors = config.getGlobalInterceptors();
+  const isPromised = (one: NestInterceptor): one is PromisedInterceptor =>
+    one instanceof PromisedInterceptor && one.intercept === PromisedInterceptor.prototype.intercept;
+  if (!interceptors.every(isPromised)) return 'a global interceptor is not a PromisedInterceptor';
+  // One derived from it may write something else.
+  if (!config.getGlobalFilters().every((filter) => filter.constructor === ErrorFilter))
+    return 'there is a global exception filter besides ErrorFilter';
+  const ofRequest = [
+    ...config.getGlobalRequestGuards(),
+    ...config.getGlobalRequestInterceptors(),
+    ...config.getGlobalRequestPipes(),
+    ...config.getGlobalRequestFilters(),
+  ];
+  if (ofRequest.length > 0) return 'a global guard, interceptor, pipe or filter is request-scoped';
+  return {
+    guards: [...config.getGlobalGuards()],
+    interceptors: [...interceptors],
+    pipes: [...config.getGlobalPipes()],
+  };
+}
+
+/** A key of Nest's metadata whose meaning a plan does not know. Nest gives every controller a host, mostly undefined. */
+function unknownKeyOf(target: object, method?: string): string | undefined {
+  const of = (method === undefined ? [target] : [target, method]) as [object, string];
+  const unknown = Reflect.getMetadataKeys(...of).find(
+    (key) => NEST_KEYS.has(key) && !KNOWN_KEYS.has(key) && Reflect.getMetadata(key, ...of) !== undefined,
+  ) as string | undefined;
+  return unknown;
+}
+
+/** A version by a header or a media type is looked at for each request. */
+function isVersionedByRequest(config: ApplicationConfig, handler: object, controller: Type): boolean {
+  const versioning = config.getVersioning();
+  if (!versioning || versioning.type === VersioningType.URI) return false;
+  const ofHandler = Reflect.getMetadata(nestKeys.VERSION_METADATA, handler) as unknown;
+  const ofController = Reflect.getMetadata(nestKeys.VERSION_METADATA, controller) as unknown;
+  return (ofHandler ?? ofController ?? versioning.defaultVersion) !== undefined;
+}
+
+function writesResponse(controller: Type, method: string): boolean {
+  const isGiven = parametersOf(controller, method).some(({ kind }) => kind === RouteParamtypes.RESPONSE);
+  return isGiven && !leavesResponse(controller, method);
+}
+
+/** The kinds of parameters whose value pipes see: how they are told of it, and where the value is. */
+const PIPED: Partial<
+  Record<RouteParamtypes, { type: ArgumentMetadata['type']; of: (context: OperationContext) => unknown }>
+> = {
+  [RouteParamtypes.BODY]: { type: 'body', of: ({ request }) => request.body as unknown },
+  [RouteParamtypes.QUERY]: { type: 'query', of: ({ request }) => request.query },
+  [RouteParamtypes.PARAM]: { type: 'param', of: ({ request }) => request.params },
 };
 
-/** How pipes are told of what they are applied to, by the kind of parameter. */
-const PIPED: ReadonlyMap<RouteParamtypes, ArgumentMetadata['type']> = new Map([
-  [RouteParamtypes.BODY, 'body'],
-  [RouteParamtypes.QUERY, 'query'],
-  [RouteParamtypes.PARAM, 'param'],
-]);
-const UNPIPED = new Set([
-  RouteParamtypes.REQUEST,
-  RouteParamtypes.RESPONSE,
-  RouteParamtypes.HEADERS,
-  RouteParamtypes.IP,
-]);
+/** Those whose value no pipe sees. */
+const UNPIPED: Partial<Record<RouteParamtypes, (context: OperationContext) => unknown>> = {
+  [RouteParamtypes.REQUEST]: ({ request }) => request,
+  [RouteParamtypes.RESPONSE]: ({ response }) => response,
+  [RouteParamtypes.IP]: ({ request }) => request.ip,
+};
 
-const nothing = (): void => undefined;
-const contexts = new ContextUtils();
-const routeParameters = new RouteParamsFactory();
-
-/** The handler of a controller as a plain operation; a sentence instead that says what only Nest can do. */
-export function plainOperationOf(
-  controller: InstanceWrapper<object>,
-  method: string,
-): PlainOperation | string {
-  const { instance } = controller;
-  const handler = (instance as Record<string, unknown>)[method] as PlainOperation['handler'];
-  if (!controller.isDependencyTreeStatic()) return 'its controller is not a singleton';
-  if (!Reflect.hasMetadata(ANSWERS_JSON, handler)) return 'it is not declared by @Operation()';
-  // Nest gives every controller a host, which is undefined where it has none.
-  const special = Object.keys(SPECIAL).find(
-    (key) =>
-      Reflect.hasMetadata(key, handler) || Reflect.getMetadata(key, instance.constructor) !== undefined,
-  );
-  if (special !== undefined) return `it has ${SPECIAL[special]}`;
-  const parameters = parametersOf(instance, method);
-  if (typeof parameters === 'string') return parameters;
-  return {
-    instance,
-    controller: instance.constructor as Type,
-    handler,
-    status: Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number,
-    parameters,
-  };
-}
-
-function parametersOf(instance: object, method: string): HandlerParameter[] | string {
-  const declared: Readonly<Record<string, ParameterMetadata>> =
-    contexts.reflectCallbackMetadata(instance, method, ROUTE_ARGS_METADATA) ?? {};
-  const types: Type[] | undefined = contexts.reflectCallbackParamtypes(instance, method);
-  const parameters: HandlerParameter[] = [];
-  for (const [key, parameter] of Object.entries(declared)) {
-    if ((parameter.pipes ?? []).length > 0) return 'a parameter has pipes of its own';
-    const read = parameterOf(key, parameter, types?.[parameter.index]);
-    if (!read) return 'a parameter is of a kind that only Nest provides';
-    if (key.startsWith(`${RouteParamtypes.RESPONSE}:`) && !contexts.reflectPassthrough(instance, method))
-      return 'it writes its response itself';
-    parameters.push(read);
-  }
-  return parameters;
-}
-
-function parameterOf(
-  key: string,
-  { index, data, factory, schema }: ParameterMetadata,
-  metatype: Type | undefined,
-): HandlerParameter | undefined {
+function plannedOf(parameter: HandlerParameter): PlannedParameter | string {
+  const { index, kind, data, factory, schema, metatype, pipes = [] } = parameter;
+  if (pipes.length > 0) return 'a parameter has pipes of its own';
   const metadataAs = (type: ArgumentMetadata['type']) =>
     ({ type, metatype, data, schema }) as unknown as ArgumentMetadata;
-  if (key.includes(CUSTOM_ROUTE_ARGS_METADATA)) {
+  if (kind === 'custom')
     return { index, valueIn: (context) => factory?.(data, context), metadata: metadataAs('custom') };
+  const name = typeof data === 'string' && data !== '' ? data : undefined;
+  const unpiped = UNPIPED[kind];
+  if (unpiped) return { index, valueIn: unpiped, metadata: undefined };
+  if (kind === RouteParamtypes.HEADERS) {
+    const field = name?.toLowerCase();
+    const valueIn = ({ request: { headers } }: OperationContext) => (field ? headers[field] : headers);
+    return { index, valueIn, metadata: undefined };
   }
-  const kind = Number(key.split(':')[0]) as RouteParamtypes;
-  const piped = PIPED.get(kind);
-  if (piped === undefined && !UNPIPED.has(kind)) return undefined;
-  const valueIn = (context: DirectContext): unknown => {
-    const [req, res] = [context.getRequest<object>(), context.getResponse<object>()];
-    return routeParameters.exchangeKeyForValue(kind, data as string, { req, res, next: nothing }) as unknown;
-  };
-  return { index, valueIn, metadata: piped && metadataAs(piped) };
+  const piped = PIPED[kind];
+  // Of a body that is no object Nest picks a property by rules of its own.
+  if (!piped || (kind === RouteParamtypes.BODY && name !== undefined))
+    return 'a parameter is of a kind that only Nest provides';
+  const { type, of } = piped;
+  const valueIn = (context: OperationContext): unknown =>
+    name === undefined ? of(context) : (of(context) as Record<string, unknown>)[name];
+  return { index, valueIn, metadata: metadataAs(type) };
 }
