@@ -79,7 +79,11 @@ export function planOf(
   if (!wrapper) return 'no controller has its handler as it was declared';
   if (others.length > 0) return 'several controllers have its handler';
   if (!wrapper.isDependencyTreeStatic()) return 'its controller is not a singleton';
-  const controller = (wrapper.instance as object).constructor as Type;
+  const instance = wrapper.instance as object;
+  const controller = wrapper.metatype as Type;
+  // Class decorators and mixins may put something else there; Nest looks for the metadata of such a class in several places.
+  if (instance.constructor !== controller || Object.getPrototypeOf(instance) !== controller.prototype)
+    return 'its controller is no plain instance of its class';
   const unknown = unknownKeyOf(handler) ?? unknownKeyOf(controller) ?? unknownKeyOf(controller, method);
   if (unknown !== undefined) return `it has ${unknown}`;
   if (isVersionedByRequest(config, handler, controller)) return 'its version is not told by the path';
@@ -91,7 +95,7 @@ export function planOf(
   }
   if (writesResponse(controller, method)) return 'it writes its response itself';
   const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
-  return { instance: wrapper.instance as object, controller, handler, status, parameters, ...chain };
+  return { instance, controller, handler, status, parameters, ...chain };
 }
 
 /** What Nest runs around every operation, in its order; a sentence instead when something is in it that only Nest can run. */
