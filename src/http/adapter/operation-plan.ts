@@ -106,9 +106,10 @@ function chainOf(
   const isPromised = (one: NestInterceptor): one is PromisedInterceptor =>
     one instanceof PromisedInterceptor && one.intercept === PromisedInterceptor.prototype.intercept;
   if (!interceptors.every(isPromised)) return 'a global interceptor is not a PromisedInterceptor';
+  const filters = config.getGlobalFilters();
   // One derived from it may write something else.
-  if (!config.getGlobalFilters().every((filter) => filter.constructor === ErrorFilter))
-    return 'there is a global exception filter besides ErrorFilter';
+  if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
+    return 'ErrorFilter is not the only global exception filter';
   const ofRequest = [
     ...config.getGlobalRequestGuards(),
     ...config.getGlobalRequestInterceptors(),
