@@ -1,21 +1,26 @@
 import { parse as parseQuery } from 'node:querystring';
-import { type INestApplication, type LoggerService, type Type, VersioningType } from '@nestjs/common';
-import { type ApplicationConfig, NestFactory } from '@nestjs/core';
+import {
+  type HttpServer,
+  type INestApplication,
+  type LoggerService,
+  type Type,
+  VersioningType,
+} from '@nestjs/common';
+import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application } from 'express';
+import type { Application, RequestHandler } from 'express';
 import { AppModule } from './app.module.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
-import { DirectRouter } from './http/direct/direct-router.js';
 import { AppLogger } from './logging/app-logger.js';
 import { HeldLog } from './logging/held-log.js';
 import { assignRequestId } from './logging/request-id.middleware.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
-import { serveDocs } from './openapi/swagger-ui.js';
+import { SwaggerUi } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
 import { trustedProxies } from './request-address.js';
 
@@ -55,20 +60,24 @@ export async function createApp(options: { logger?: LoggerService | false } = {}
 export function setupApp(application: INestApplication): INestApplication {
   const app = application as NestExpressApplication;
   const settings = app.get(Settings);
-  // Bodies are read behind the guards, by JsonBodyInterceptor; Nest's own parser must never be there first.
-  app.getHttpAdapter().registerParserMiddleware = () => undefined;
-  // Nest has made the router by now, so that Express's settings of these names come too late.
-  const express = app.getHttpAdapter().getInstance() as Application;
-  Object.assign(express.router, { caseSensitive: true, strict: true });
+  const config = configOf(app);
+  const adapter = app.getHttpAdapter();
+  if (adapter instanceof ServiceAdapter)
+    adapter.compileOperationsOf({ discovery: app.get(DiscoveryService), config });
+  else standInForServiceAdapter(adapter);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.enableVersioning({ type: VersioningType.URI });
-  app.use(assignRequestId);
-  app.use(app.get(RequestLogMiddleware).use);
-  app.use(app.get(RequestMetricsMiddleware).use);
-  app.use(app.get(MalformedRequestMiddleware).use);
+  app.use(
+    inOneStep(
+      assignRequestId,
+      app.get(RequestLogMiddleware).use,
+      app.get(RequestMetricsMiddleware).use,
+      app.get(MalformedRequestMiddleware).use,
+    ),
+  );
   if (settings.corsOrigins.length > 0) {
     const [first] = settings.corsOrigins;
     app.enableCors({
@@ -77,11 +86,30 @@ export function setupApp(application: INestApplication): INestApplication {
       maxAge: 600,
     });
   }
-  serveDocs(app);
-  app.get(DirectRouter).standInFrontOf(app);
+  app.get(SwaggerUi).documents(app);
   guardConnections(app, settings);
-  app.get(ResponseCache).enableWhile(once(() => hasOnlyInterceptorsOfThePlatform(app)));
+  app.get(ResponseCache).enableWhile(once(() => hasOnlyInterceptorsOfThePlatform(config)));
   return app;
+}
+
+/** Middlewares as one: a step of Express's router costs more than what most of these do. */
+function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
+  return (request, response, next) => {
+    const run = (at: number): void => {
+      const middleware = middlewares[at];
+      if (!middleware) {
+        next();
+        return;
+      }
+      const running: unknown = middleware(request, response, (error?: unknown) => {
+        if (error === undefined) run(at + 1);
+        else next(error);
+      });
+      // A promise is of one that refuses.
+      if (running instanceof Promise) running.then(undefined, next);
+    };
+    run(0);
+  };
 }
 
 /** What stands in front of everything: whatever a client sends, or does not, it costs little and others do not notice. */
@@ -95,10 +123,22 @@ function guardConnections(app: NestExpressApplication, settings: Settings): void
   server.requestTimeout = Math.max(settings.requestTimeoutMs, server.headersTimeout) + BEYOND_KEEP_ALIVE_MS;
 }
 
+/** What a test kit on Nest's plain adapter needs of ServiceAdapter: bodies left unread, and paths told apart. */
+function standInForServiceAdapter(adapter: HttpServer): void {
+  adapter.registerParserMiddleware = () => undefined;
+  const { router } = adapter.getInstance() as Application;
+  Object.assign(router, { caseSensitive: true, strict: true });
+}
+
+/** The list of everything global, which Nest gives to nobody; @nestjs/swagger reads it here as well. */
+function configOf(app: NestExpressApplication): ApplicationConfig {
+  const { config } = app as unknown as { config: unknown };
+  if (config instanceof ApplicationConfig) return config;
+  throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
+}
+
 /** Another one would not see what is answered from memory, and may answer every caller something else. */
-function hasOnlyInterceptorsOfThePlatform(app: NestExpressApplication): boolean {
-  // Nest gives it to nobody; @nestjs/swagger reads it here as well.
-  const { config } = app as unknown as { config: ApplicationConfig };
+function hasOnlyInterceptorsOfThePlatform(config: ApplicationConfig): boolean {
   const isOurs = (interceptor: object) => PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
   return config.getGlobalInterceptors().every(isOurs) && config.getGlobalRequestInterceptors().length === 0;
 }

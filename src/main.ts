@@ -10,7 +10,7 @@ import { Settings } from './config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from './health/readiness.js';
 import { Connections } from './http/adapter/connections.js';
-import { stopServing } from './http/graceful-stop.js';
+import { stopServing } from './http/adapter/graceful-stop.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';

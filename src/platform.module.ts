@@ -1,7 +1,6 @@
 import { Global, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { AdminModule } from './admin/admin.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
@@ -15,7 +14,6 @@ import {
   DeprecationService,
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
-import { RemovedOperations } from './deprecation/removed-operations.js';
 import { ErrorFilter } from './errors/error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -24,10 +22,9 @@ import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ParserRefusals } from './http/adapter/parser-refusals.js';
+import { UnmatchedRoutes } from './http/adapter/unmatched-routes.js';
 import { JsonBodyInterceptor } from './http/body/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/body/json-response.interceptor.js';
-import { DirectRouter } from './http/direct/direct-router.js';
-import { UnmatchedRoutes } from './http/unmatched-routes.js';
 import { UriLengthGuard } from './http/uri-length.guard.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
@@ -37,6 +34,7 @@ import { LoggingModule } from './logging/logging.module.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
+import { SwaggerUi } from './openapi/swagger-ui.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 
@@ -71,7 +69,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     ThrottlingModule,
     AccountsModule,
     AuthModule,
-    AdminModule,
     HealthModule,
   ],
   providers: [
@@ -88,8 +85,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     UnmatchedRoutes,
     ResponseCache,
     DeprecationService,
-    DirectRouter,
-    RemovedOperations,
+    SwaggerUi,
     IdempotencyStore,
     MalformedRequestMiddleware,
     ConnectionTimeouts,

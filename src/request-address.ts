@@ -39,7 +39,10 @@ export function addressOf(request: Request): string | undefined {
   return value;
 }
 
-function resolveAddress({ ip, socket }: Request): string | undefined {
+function resolveAddress(request: Request): string | undefined {
+  const { headers, socket } = request;
+  // Without the field Express finds the address of the socket as well, by a longer way.
+  const ip = headers['x-forwarded-for'] === undefined ? socket.remoteAddress : request.ip;
   // Behind a zone (fe80::1%eth0) may stand any text, and it means nothing to another machine.
   const [address = ''] = ip?.split('%', 1) ?? [];
   return isIP(address) === 0 ? socket.remoteAddress : address;

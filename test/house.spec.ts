@@ -60,9 +60,9 @@ describe('the walls of the house', () => {
     ['audit imports accounts', 'src/audit/a', 'src/accounts/b', 'throttling-audit-know-no-higher'],
     ['accounts import auth', 'src/accounts/a', 'src/auth/b', 'accounts-know-no-higher'],
     ['auth imports http', 'src/auth/a', 'src/http/b', 'auth-know-no-higher'],
-    ['logging imports http', 'src/logging/a', 'src/http/b', 'logging-know-no-higher'],
+    ['logging imports http', 'src/logging/a', 'src/http/b', 'logging-deprecation-know-no-higher'],
     ['http imports caching', 'src/http/a', 'src/caching/b', 'http-know-no-higher'],
-    ['input imports paging', 'src/input/a', 'src/paging/b', 'input-caching-deprecation-know-no-higher'],
+    ['input imports paging', 'src/input/a', 'src/paging/b', 'input-caching-know-no-higher'],
     [
       'idempotency imports openapi',
       'src/idempotency/a',

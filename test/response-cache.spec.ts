@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { ResponseCache } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
+import { AppLogger } from '../src/logging/app-logger.js';
+import { Metrics } from '../src/metrics/metrics.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
@@ -71,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
 );
 
-/** Takes the steps on a new store and answers everything that was seen on the way. */
+/** Takes the steps on a new service and answers everything that was seen on the way. */
 async function walk(steps: readonly Step[], withCaches: boolean): Promise<object[]> {
   const service = await TestService.open({
     plan: 'enterprise',
@@ -141,9 +143,23 @@ describe('what is cached', () => {
 
   it('counts, is logged and measured by its route as on the plain way', async () => {
     const service = await open();
+    const logged = vi.spyOn(service.app.get(AppLogger).pino, 'info');
     for (let sent = 0; sent < 3; sent += 1) await service.request('GET', '/v1/pets?limit=2');
     const { headers } = await service.request('GET', '/v1/pets?limit=2');
     expect(headers.get('ratelimit')).toContain('"minute";r=996;');
+    // The line is written when the response is closed, which may be after its client has read it.
+    await expect.poll(() => logged.mock.calls.length).toBe(4);
+    for (const [line] of logged.mock.calls)
+      expect(line).toMatchObject({
+        method: 'GET',
+        route: '/v1/pets',
+        status: 200,
+        clientId: service.clientId,
+      });
+    const { text } = await service.app.get(Metrics).exposition();
+    const labels = '{method="GET",route="/v1/pets",status="200"}';
+    expect(text).toContain(`http_requests_total${labels} 4\n`);
+    expect(text).toContain(`http_request_duration_seconds_count${labels} 4\n`);
   });
 });
 

@@ -13,17 +13,17 @@ import {
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
 import { of } from 'rxjs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { AsyncInterceptor } from '../src/http/async.interceptor.js';
-import { DirectOperation } from '../src/http/direct/direct-operation.js';
-import { DirectRoutes } from '../src/http/direct/direct-routes.js';
 import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
+import { byNest } from './support/by-nest.js';
 import { sendRaw } from './support/raw-http.js';
 import { TestService } from './support/test-service.js';
 
@@ -179,10 +179,13 @@ class Meddling extends AsyncInterceptor {
 class AnswersModule {}
 
 let service: TestService;
+let services: { readonly compiled: TestService; readonly nests: TestService };
 beforeAll(async () => {
-  service = await TestService.open({ modules: [AnswersModule] });
+  const open = () => TestService.open({ modules: [AnswersModule] });
+  services = { compiled: await open(), nests: await byNest(open) };
+  service = services.compiled;
 });
-afterAll(() => service.close());
+afterAll(() => Promise.all([services.compiled.close(), services.nests.close()]));
 beforeEach(() => {
   events = [];
 });
@@ -190,17 +193,15 @@ beforeEach(() => {
 const headers = () => ({ authorization: `Bearer ${service.key}` });
 
 describe.each([
-  ['directly', true],
-  ['by Nest', false],
-] as const)('what an added operation that is run %s answers', (_way, isDirect) => {
-  const run = vi.spyOn(DirectOperation.prototype, 'run');
-  let find: { mockRestore: () => void } | undefined;
+  ['compiled', true],
+  ['run by Nest', false],
+] as const)('what an added operation that is %s answers', (_way, isCompiled) => {
+  const run = vi.spyOn(CompiledOperation.prototype, 'run');
   beforeEach(() => {
     run.mockClear();
+    service = isCompiled ? services.compiled : services.nests;
     service.clock.advance(60_000);
-    if (!isDirect) find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
   });
-  afterEach(() => find?.mockRestore());
 
   const json = 'application/json; charset=utf-8';
   const text = 'text/plain; charset=utf-8';
@@ -239,7 +240,7 @@ describe.each([
       expect(response.headers.get('x-own')).toBe('yes');
       expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     }
-    expect(run.mock.calls.length > 0).toBe(isDirect);
+    expect(run.mock.calls.length > 0).toBe(isCompiled);
     // What has begun to be made is made to its end.
     expect(events.join()).toMatch(/^(started,ended)?$/);
   });

@@ -1,5 +1,4 @@
-import type { ValueTransformer } from 'typeorm';
-import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, type ColumnOptions, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
 
 /** Smallest int64, −2⁶³. */
 export const INT64_MIN = -(2n ** 63n);

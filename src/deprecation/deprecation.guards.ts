@@ -47,6 +47,15 @@ export class DeprecationService {
     response.setHeader('Link', `<${deprecation.link}>; rel="deprecation"; type="text/html"`);
   }
 
+  /**
+   * Whether the operation of a handler, or of what Nest has registered for it, is past its sunset: then it is no method of its
+   * path any more, although it answers 410.
+   */
+  isRemoved(handler: object): boolean {
+    const deprecation = Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
+    return deprecation !== undefined && effectiveSunset(deprecation, this.settings) <= this.clock.now();
+  }
+
   /** Counts the call; throws operation_removed from the sunset on. */
   admit(deprecation: Deprecation, request: Request): void {
     const { method } = request;

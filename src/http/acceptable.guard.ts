@@ -6,7 +6,7 @@ import { HandlerMetadata } from '../handler-metadata.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { accepts } from './accept.js';
-import { UnmatchedRoutes } from './unmatched-routes.js';
+import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 
 const JSON_TYPE = 'application/json';
 

@@ -1,10 +1,10 @@
 import { type ArgumentMetadata, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
+import { parametersOf } from '../http/adapter/handler-parameters.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
@@ -51,26 +51,20 @@ export class EveryFaultInterceptor extends AsyncInterceptor {
   }
 }
 
-const VALIDATED: ReadonlyMap<RouteParamtypes, ArgumentMetadata['type']> = new Map([
+const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type']> = new Map([
   [RouteParamtypes.PARAM, 'param'],
   [RouteParamtypes.QUERY, 'query'],
   [RouteParamtypes.BODY, 'body'],
 ]);
 
-/** The arguments of a handler that ValidationPipe alone sees, as Nest keeps them for itself. */
+/** The arguments of a handler that ValidationPipe alone sees. */
 function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
   const method = nameOf(handler, controller.prototype as object);
   if (method === undefined) return [];
-  const declared = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
-    string,
-    { index: number; data?: string; pipes?: unknown[]; schema?: unknown }
-  >;
-  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) ??
-    []) as Type[];
-  return Object.entries(declared).flatMap(([key, { index, data, pipes = [], schema }]) => {
-    const type = VALIDATED.get(Number(key.split(':', 1)[0]));
+  return parametersOf(controller, method).flatMap(({ kind, metatype, data, pipes = [], schema }) => {
+    const type = VALIDATED.get(kind);
     if (type === undefined || pipes.length > 0 || schema !== undefined) return [];
-    return [{ type, metatype: types[index], data }];
+    return [{ type, metatype, data: data as string | undefined }];
   });
 }
 

@@ -1,6 +1,6 @@
-import { HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ANSWERS_JSON } from '../http/direct/answers-json.js';
+import { declareOperation } from '../http/adapter/declared-operation.js';
 
 /** OpenAPI extension that carries the name of an answered array to the document's making; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
@@ -37,7 +37,7 @@ export function Operation(operation: {
   const documented = [
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
-    SetMetadata(ANSWERS_JSON, 'type' in answers ? answers.type : answers.arrayOf),
+    declareOperation('type' in answers ? answers.type : answers.arrayOf),
   ];
   if ('type' in answers) {
     return applyDecorators(...documented, ApiResponse({ ...success, type: answers.type }));

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { INestApplication } from '@nestjs/common';
+import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
@@ -50,49 +51,79 @@ const scriptOf = ({ docsPath }: DocumentOutline): string => `window.ui = Swagger
 });
 `;
 
-/** Serves each document and its Swagger UI, at /docs and at /docs/admin, from memory; a document is built on first use. */
-export function serveDocs(app: INestApplication): void {
-  const files = new Map(
-    Object.entries(FILES).map(([name, type]) => [
-      name,
-      new ServedAsset(type, () => fileOf(name), type !== PNG),
-    ]),
-  );
-  for (const outline of [API_DOCUMENT, ADMIN_DOCUMENT]) serveDocument(app, outline, files);
+/** Something to serve, and the policy that goes with it. */
+interface Served {
+  readonly asset: ServedAsset;
+  readonly policy: string;
 }
 
-function serveDocument(
-  app: INestApplication,
-  outline: DocumentOutline,
-  files: ReadonlyMap<string, ServedAsset>,
-): void {
-  const { docsPath } = outline;
-  const policy = contentSecurityPolicy(app.get(Settings), outline);
-  const assets = new Map([...files].map(([name, asset]) => [`${docsPath}/${name}`, asset]));
-  const page = new ServedAsset('text/html; charset=utf-8', () => pageOf(outline));
-  for (const path of [docsPath, `${docsPath}/`, `${docsPath}/index.html`]) assets.set(path, page);
-  const script = new ServedAsset('text/javascript; charset=utf-8', () => scriptOf(outline));
-  assets.set(`${docsPath}/swagger-ui-init.js`, script);
-  let built: OpenAPIObject | undefined;
-  const document = (): OpenAPIObject => (built ??= buildDocument(app, outline));
-  const json = new ServedAsset('application/json; charset=utf-8', () => JSON.stringify(document()));
-  assets.set(`${docsPath}/openapi.json`, json);
-  const yaml = new ServedAsset('text/yaml; charset=utf-8', async () =>
-    (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false }),
-  );
-  assets.set(`${docsPath}/openapi.yaml`, yaml);
-  app.use(docsPath, (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
+/** Serves each document and its Swagger UI, at /docs and at /docs/admin, from memory; a document is built on first use. */
+@Injectable()
+export class SwaggerUi implements OnModuleInit {
+  private application: INestApplication | undefined;
+  private readonly served = new Map<string, Served>();
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Names the application whose operations the documents describe; without it nothing is served. */
+  documents(application: INestApplication): void {
+    this.application = application;
+  }
+
+  /** Nest calls this when all routes are registered: the docs stand behind them, where they cost other requests nothing. */
+  onModuleInit(): void {
+    const { application } = this;
+    if (!application) return;
+    const files = new Map(
+      Object.entries(FILES).map(([name, type]) => [
+        name,
+        new ServedAsset(type, () => fileOf(name), type !== PNG),
+      ]),
+    );
+    for (const outline of [API_DOCUMENT, ADMIN_DOCUMENT]) this.add(application, outline, files);
+    this.adapterHost.httpAdapter.use(
+      API_DOCUMENT.docsPath,
+      (request: Request, response: Response, next: NextFunction) => this.serve(request, response, next),
+    );
+  }
+
+  private add(
+    application: INestApplication,
+    outline: DocumentOutline,
+    files: ReadonlyMap<string, ServedAsset>,
+  ): void {
+    const { docsPath } = outline;
+    const policy = contentSecurityPolicy(this.settings, outline);
+    const serve = (path: string, asset: ServedAsset) => this.served.set(docsPath + path, { asset, policy });
+    for (const [name, asset] of files) serve(`/${name}`, asset);
+    const page = new ServedAsset('text/html; charset=utf-8', () => pageOf(outline));
+    for (const path of ['', '/', '/index.html']) serve(path, page);
+    serve('/swagger-ui-init.js', new ServedAsset('text/javascript; charset=utf-8', () => scriptOf(outline)));
+    let built: OpenAPIObject | undefined;
+    const document = (): OpenAPIObject => (built ??= buildDocument(application, outline));
+    serve(
+      '/openapi.json',
+      new ServedAsset('application/json; charset=utf-8', () => JSON.stringify(document())),
+    );
+    const yaml = async () => (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false });
+    serve('/openapi.yaml', new ServedAsset('text/yaml; charset=utf-8', yaml));
+  }
+
+  private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const asset = READS.has(request.method) ? assets.get(path) : undefined;
-    if (asset) {
-      response.setHeader('Content-Security-Policy', policy);
-      response.setHeader('Referrer-Policy', 'no-referrer');
-      response.setHeader('X-Frame-Options', 'DENY');
-      return asset.send(request, response);
+    const served = READS.has(request.method) ? this.served.get(path) : undefined;
+    if (!served) {
+      next();
+      return undefined;
     }
-    next();
-    return undefined;
-  });
+    response.setHeader('Content-Security-Policy', served.policy);
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    response.setHeader('X-Frame-Options', 'DENY');
+    return served.asset.send(request, response);
+  }
 }
 
 /** A file of the Swagger UI's package. */

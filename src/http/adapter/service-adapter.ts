@@ -1,67 +1,193 @@
-import {
-  createServer as createHttpServer,
-  IncomingMessage,
-  ServerResponse,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-} from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { NestApplicationOptions } from '@nestjs/common';
+import { Logger, RequestMethod, type NestApplicationOptions } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Application } from 'express';
-import { hasUnreadBody, lingerBeforeClosing } from './unread-body.js';
+import express, { type RequestHandler } from 'express';
+import { CompiledOperation } from './compiled-operation.js';
+import { declaredOperationOf, type DeclaredOperation } from './declared-operation.js';
+import { planOf, type OperationPlan, type PlannedApplication } from './operation-plan.js';
+import { traced, type TracedOperation } from './operation-tracing.js';
+import { serverOf } from './service-server.js';
 
-/** The prototypes that an Express application gives to every request and response. */
-export interface ExpressPrototypes {
-  request: object;
-  response: object;
+/** The methods by which Nest registers routes. */
+type RouteMethod =
+  | 'get'
+  | 'post'
+  | 'put'
+  | 'patch'
+  | 'delete'
+  | 'head'
+  | 'options'
+  | 'all'
+  | 'search'
+  | 'query'
+  | 'propfind'
+  | 'proppatch'
+  | 'mkcol'
+  | 'copy'
+  | 'move'
+  | 'lock'
+  | 'unlock';
+
+/** What a route is registered with. Express's `get()` takes the name of a setting alone, too. */
+type RouteArguments = [path: unknown] | [path: unknown, handler: RequestHandler];
+
+/** A route as it was registered. */
+export interface RegisteredRoute {
+  /** Such as GET; `ALL` for every method. */
+  readonly method: string;
+  readonly path: string;
+  /** What was registered for it; Nest's have the metadata of the controller's method. */
+  readonly handler: RequestHandler;
 }
-
-type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[];
-
-/** How often Node looks for requests that take too long, in milliseconds: its timeouts fire that much late at most. */
-const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Nest's Express adapter, with a server whose messages are born as Express's: Express changes the prototype of every request
- * and response otherwise, and an object whose prototype was changed is slow ever after (some 30 µs for each request). An
- * application on a plain ExpressAdapter works as well, without that and with Node's own options. Of Nest's options
- * `forceCloseConnections` and `return503OnClosing` have no effect: the service stops by graceful-stop.ts.
+ * Nest's Express adapter for this service, for `NestFactory.create()` and the testing module alike. It reads no body, tells
+ * paths apart by case and trailing slash, knows every route, and runs the operations that it can compile itself. Express finds
+ * the route of a request and runs whatever stands before it in any case. Of Nest's options `forceCloseConnections` and
+ * `return503OnClosing` have no effect: the service stops by graceful-stop.ts.
  */
 export class ServiceAdapter extends ExpressAdapter {
-  override initHttpServer(options?: NestApplicationOptions): void {
-    const express = this.getInstance<Application & ExpressPrototypes>();
-    const messages = messagesOf(express);
-    const own = {
-      ...messages,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      // Node would answer a missing Host without a body; MalformedRequestMiddleware does it instead.
-      requireHostHeader: false,
-    };
-    const { httpsOptions } = options ?? {};
-    const server = httpsOptions
-      ? createHttpsServer({ ...httpsOptions, ...own }, express)
-      : createHttpServer(own, express);
-    this.setHttpServer(server);
-  }
-}
+  private readonly operations = new Logger('Operations');
+  private readonly registered: RegisteredRoute[] = [];
+  /** Paths that Nest's adapter has changed: what is declared for them is told by none. */
+  private readonly rewritten = new Set<string>();
+  private application: PlannedApplication | undefined;
 
-/** The classes of an Express application's messages; from now on Express finds their prototypes in place. */
-function messagesOf(express: ExpressPrototypes) {
-  class ServiceRequest extends IncomingMessage {}
-  class ServiceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    /** Every way to answer comes by here. What is left of a body is not read only to keep the connection. */
-    override writeHead(status: number, reason?: Fields | string, headers?: Fields): this {
-      if (hasUnreadBody(this.req)) {
-        this.setHeader('Connection', 'close');
-        lingerBeforeClosing(this.req.socket);
-      }
-      return typeof reason === 'string'
-        ? super.writeHead(status, reason, headers)
-        : super.writeHead(status, reason);
-    }
+  constructor() {
+    const application = express();
+    // Express makes its router with the first middleware, which Nest's adapter adds, and looks at its settings no more then.
+    application.enable('case sensitive routing');
+    application.enable('strict routing');
+    super(application);
   }
-  express.request = Object.setPrototypeOf(ServiceRequest.prototype, express.request) as object;
-  express.response = Object.setPrototypeOf(ServiceResponse.prototype, express.response) as object;
-  return { IncomingMessage: ServiceRequest, ServerResponse: ServiceResponse };
+
+  /** Compiles the operations of this application when Nest registers them; without it Nest runs them all. */
+  compileOperationsOf(application: PlannedApplication): void {
+    this.application = application;
+  }
+
+  /** The routes that were registered, in their order. */
+  get routes(): readonly RegisteredRoute[] {
+    return this.registered;
+  }
+
+  override normalizePath(path: string): string {
+    const normalized = super.normalizePath(path);
+    if (normalized !== path) this.rewritten.add(normalized);
+    return normalized;
+  }
+
+  override initHttpServer(options?: NestApplicationOptions): void {
+    this.setHttpServer(serverOf(this.getInstance<Parameters<typeof serverOf>[0]>(), options?.httpsOptions));
+  }
+
+  /** Bodies are read behind the guards, by JsonBodyInterceptor. */
+  override registerParserMiddleware(): void {}
+
+  override get(...args: RouteArguments): unknown {
+    return this.route('get', args);
+  }
+  override post(...args: RouteArguments): unknown {
+    return this.route('post', args);
+  }
+  override put(...args: RouteArguments): unknown {
+    return this.route('put', args);
+  }
+  override patch(...args: RouteArguments): unknown {
+    return this.route('patch', args);
+  }
+  override delete(...args: RouteArguments): unknown {
+    return this.route('delete', args);
+  }
+  override head(...args: RouteArguments): unknown {
+    return this.route('head', args);
+  }
+  override options(...args: RouteArguments): unknown {
+    return this.route('options', args);
+  }
+  override all(...args: RouteArguments): unknown {
+    return this.route('all', args);
+  }
+  override search(...args: RouteArguments): unknown {
+    return this.route('search', args);
+  }
+  override query(...args: RouteArguments): unknown {
+    return this.route('query', args);
+  }
+  override propfind(...args: RouteArguments): unknown {
+    return this.route('propfind', args);
+  }
+  override proppatch(...args: RouteArguments): unknown {
+    return this.route('proppatch', args);
+  }
+  override mkcol(...args: RouteArguments): unknown {
+    return this.route('mkcol', args);
+  }
+  override copy(...args: RouteArguments): unknown {
+    return this.route('copy', args);
+  }
+  override move(...args: RouteArguments): unknown {
+    return this.route('move', args);
+  }
+  override lock(...args: RouteArguments): unknown {
+    return this.route('lock', args);
+  }
+  override unlock(...args: RouteArguments): unknown {
+    return this.route('unlock', args);
+  }
+
+  /** Registers a route with Express; what Nest registers for a controller's method is compiled, if possible, and traced. */
+  private route(method: RouteMethod, args: RouteArguments): unknown {
+    const [path, handler] = args;
+    if (typeof path === 'string' && handler) {
+      const route = { method: method.toUpperCase(), path, handler };
+      this.registered.push(route);
+      args = [path, this.handlerOf(route)];
+    }
+    const instance = this.getInstance<Record<RouteMethod, (...args: RouteArguments) => unknown>>();
+    return instance[method](...args);
+  }
+
+  private handlerOf(route: RegisteredRoute): RequestHandler {
+    const { method, path, handler } = route;
+    // Nest copies what decorators declared of a method to the handler that it registers.
+    if (!Reflect.hasMetadata(PATH_METADATA, handler)) return handler;
+    const declared = declaredOperationOf(handler);
+    const compiled = this.compiled(route, declared);
+    return traced(compiled ?? handler, {
+      method,
+      route: path,
+      controller: declared?.prototype.constructor as TracedOperation['controller'],
+      handler: declared?.method,
+      isCompiled: compiled !== undefined,
+    });
+  }
+
+  private compiled(
+    route: RegisteredRoute,
+    declared: DeclaredOperation | undefined,
+  ): RequestHandler | undefined {
+    const { method, path } = route;
+    const plan = this.planOf(path, declared);
+    if (typeof plan === 'string') {
+      this.operations.debug(`${method} ${path} is run by Nest: ${plan}.`);
+      return undefined;
+    }
+    const operation = new CompiledOperation(plan, this);
+    // Nest calls it in the handler that is replaced here.
+    const onRouteTriggered = this.getOnRouteTriggered();
+    if (!onRouteTriggered) return (request, response, next) => operation.run(request, response, next);
+    const requestMethod = RequestMethod[method as keyof typeof RequestMethod];
+    return (request, response, next) => {
+      onRouteTriggered(requestMethod, path);
+      return operation.run(request, response, next);
+    };
+  }
+
+  private planOf(path: string, declared: DeclaredOperation | undefined): OperationPlan | string {
+    if (!declared) return 'it is not declared by @Operation()';
+    if (!this.application) return 'its application is not made by setupApp()';
+    if (this.rewritten.has(path)) return 'its path is of an older syntax';
+    return planOf(declared, this.application);
+  }
 }

@@ -1,10 +1,10 @@
-import { type ExecutionContext, Injectable, StreamableFile, type Type } from '@nestjs/common';
+import { type ExecutionContext, Injectable, StreamableFile } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
 import { JsonText } from '../../database/json-rows.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
-import { ANSWERS_JSON } from '../direct/answers-json.js';
 import { writeExactJson } from './exact-json.js';
 import { shownAs } from './shown-as.js';
 
@@ -17,9 +17,7 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
  */
 @Injectable()
 export class JsonResponseInterceptor extends AsyncInterceptor {
-  private readonly dto = new HandlerMetadata(
-    ([handler]) => Reflect.getMetadata(ANSWERS_JSON, handler) as Type | undefined,
-  );
+  private readonly dto = new HandlerMetadata(([handler]) => declaredOperationOf(handler)?.shownAs);
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const body = await next();

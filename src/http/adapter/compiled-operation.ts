@@ -1,37 +1,34 @@
 import { finished } from 'node:stream';
 import { ForbiddenException, type HttpServer, StreamableFile } from '@nestjs/common';
-import { FORBIDDEN_MESSAGE } from '@nestjs/core/guards/constants.js';
 import { destroyUnsentBody } from '@nestjs/core/helpers/destroy-unsent-body.js';
 import { RouterResponseController } from '@nestjs/core/router/router-response-controller.js';
 import { isStreamingBody, listenForStreamError } from '@nestjs/core/router/streaming-body.js';
-import type { Request, Response } from 'express';
-import { isObservable, lastValueFrom } from 'rxjs';
+import type { NextFunction, Request, Response } from 'express';
+import { EmptyError, type Observable, fromEvent, isObservable, lastValueFrom, takeUntil } from 'rxjs';
 import { JsonText } from '../../database/json-rows.js';
 import { writeRefusal } from '../../errors/error.filter.js';
 import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
-import type { DirectChain } from './direct-chain.js';
-import { DirectContext } from './direct-context.js';
-import type { HandlerParameter, PlainOperation } from './plain-operation.js';
+import { OperationContext } from './operation-context.js';
+import type { OperationPlan, PlannedParameter } from './operation-plan.js';
 
 /**
- * Runs the chain around one plain operation: the same guards, interceptors, pipes and handler as Nest, in the same order,
- * awaited one after the other instead of by way of rxjs.
+ * Runs the chain around one operation: the same guards, interceptors, pipes and handler as Nest, in the same order, awaited
+ * one after the other instead of by way of rxjs.
  */
-export class DirectOperation {
+export class CompiledOperation {
   private readonly responses;
 
   constructor(
-    private readonly operation: PlainOperation,
-    private readonly chain: DirectChain,
+    private readonly plan: OperationPlan,
     private readonly adapter: HttpServer,
   ) {
     this.responses = new RouterResponseController(adapter);
   }
 
   /** Answers the request, whatever happens. Never rejects. */
-  async run(request: Request, response: Response): Promise<void> {
-    const { controller, handler, status } = this.operation;
-    const context = new DirectContext([request, response, nothing], controller, handler);
+  async run(request: Request, response: Response, next: NextFunction): Promise<void> {
+    const { controller, handler, status } = this.plan;
+    const context = new OperationContext(request, response, next, controller, handler);
     try {
       await this.guard(context);
       response.statusCode = status;
@@ -44,57 +41,79 @@ export class DirectOperation {
       if (streamed !== undefined && streamed !== body) finished(response, () => destroyUnsentBody(streamed));
     } catch (error) {
       destroyUnsentBody(context.streamed);
-      writeRefusal(error, request, response);
+      // Nobody is there to be told that an Observable was given up because nobody was there.
+      if (!(error instanceof EmptyError && response.closed)) writeRefusal(error, request, response);
     }
   }
 
-  private async guard(context: DirectContext): Promise<void> {
-    for (const guard of this.chain.guards) {
+  private async guard(context: OperationContext): Promise<void> {
+    for (const guard of this.plan.guards) {
       const verdict = guard.canActivate(context);
       if (verdict === true) continue;
-      if (!(await settled(verdict))) throw new ForbiddenException(FORBIDDEN_MESSAGE);
+      if (!(await settled(verdict, context))) throw new ForbiddenException(FORBIDDEN_MESSAGE);
     }
   }
 
-  private around(context: DirectContext, from: number): Promise<unknown> {
-    const interceptor = this.chain.interceptors[from];
+  private around(context: OperationContext, from: number): Promise<unknown> {
+    const interceptor = this.plan.interceptors[from];
     return interceptor
       ? interceptor.around(context, () => this.around(context, from + 1))
       : this.handle(context);
   }
 
-  private async handle(context: DirectContext): Promise<unknown> {
-    const { instance, handler, parameters } = this.operation;
+  private async handle(context: OperationContext): Promise<unknown> {
+    const { instance, handler, parameters } = this.plan;
     const args: unknown[] = [];
-    for (const parameter of parameters) args[parameter.index] = await this.piped(parameter, context);
-    const answer = await settled(handler.apply(instance, args));
+    let piping: Promise<void>[] | undefined;
+    for (const parameter of parameters) {
+      if (parameter.metadata) (piping ??= []).push(this.pipe(parameter, context, args));
+      else args[parameter.index] = parameter.valueIn(context);
+    }
+    // Pipes of all parameters start together, as Nest's do; the first that refuses is the answer.
+    if (piping) await (piping.length === 1 ? piping[0] : Promise.all(piping));
+    const answer = await settled(handler.apply(instance, args), context);
     if (typeof answer === 'object' && !(answer instanceof JsonText)) hold(answer, context);
     return answer;
   }
 
-  private async piped({ valueIn, metadata }: HandlerParameter, context: DirectContext): Promise<unknown> {
+  /** Puts the value of a parameter into the arguments when it has passed the pipes. */
+  private async pipe(parameter: PlannedParameter, context: OperationContext, args: unknown[]): Promise<void> {
+    const { index, metadata, valueIn } = parameter;
     let value = valueIn(context);
+    if (isThenable(value)) value = await value;
     if (metadata)
-      for (const pipe of this.chain.pipes) value = (await pipe.transform(await value, metadata)) as unknown;
-    return value;
+      for (const pipe of this.plan.pipes) value = (await pipe.transform(value, metadata)) as unknown;
+    args[index] = value;
   }
 }
 
-const nothing = (): void => undefined;
+/** What Nest says for a guard that answers false. */
+const FORBIDDEN_MESSAGE = 'Forbidden resource';
+
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
 /** Keeps a stream, which may fail while the interceptors still work on its answer, from ending the process by that. */
-function hold(answer: unknown, context: DirectContext): void {
+function hold(answer: unknown, context: OperationContext): void {
   if (!(answer instanceof StreamableFile || isStreamingBody(answer))) return;
   listenForStreamError(answer);
   context.streamed = answer;
 }
 
 /** What a guard or handler answers, which may be a promise, an Observable, or a promise of one. */
-async function settled(answer: unknown): Promise<unknown> {
+async function settled(answer: unknown, { response }: OperationContext): Promise<unknown> {
   const value = await answer;
-  return isObservable(value) ? lastValueFrom(value) : value;
+  return isObservable(value) ? lastOf(value, response) : value;
+}
+
+/** The last value of an Observable, which is given up when the client is gone. */
+function lastOf(values: Observable<unknown>, response: Response): Promise<unknown> {
+  if (response.closed) return Promise.reject(new EmptyError());
+  return lastValueFrom(values.pipe(takeUntil(fromEvent(response, 'close'))));
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Ends the response as Express does; the JSON of an operation that nobody revalidates, and a 304, without its detours. */

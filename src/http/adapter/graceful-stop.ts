@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { Connections } from './adapter/connections.js';
+import type { Connections } from './connections.js';
 
 /** How often connections that have become idle are closed while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;

@@ -1,0 +1,69 @@
+import type { ExecutionContext, Type } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+
+type Http = ReturnType<ExecutionContext['switchToHttp']>;
+
+/** Nest's execution context of an HTTP request. It is its own HTTP face, which Nest's makes anew for each that asks. */
+export class OperationContext implements ExecutionContext, Http {
+  /** A file or stream that the handler has answered, to be closed when it is not sent. */
+  streamed: unknown;
+
+  constructor(
+    readonly request: Request,
+    readonly response: Response,
+    private readonly next: NextFunction,
+    private readonly controller: Type,
+    private readonly handler: ReturnType<ExecutionContext['getHandler']>,
+  ) {}
+
+  // The types are Nest's: whoever asks says what it is.
+  /* eslint-disable typescript/no-unnecessary-type-parameters */
+  getClass<T>(): Type<T> {
+    return this.controller as Type<T>;
+  }
+
+  getHandler(): ReturnType<ExecutionContext['getHandler']> {
+    return this.handler;
+  }
+
+  getType<Kind extends string>(): Kind {
+    return 'http' as Kind;
+  }
+
+  getArgs<T extends unknown[]>(): T {
+    return [this.request, this.response, this.next] as unknown as T;
+  }
+
+  getArgByIndex<T>(index: number): T {
+    return this.getArgs()[index] as T;
+  }
+
+  getRequest<T>(): T {
+    return this.request as T;
+  }
+
+  getResponse<T>(): T {
+    return this.response as T;
+  }
+
+  getNext<T>(): T {
+    return this.next as T;
+  }
+  /* eslint-enable */
+
+  switchToHttp(): Http {
+    return this;
+  }
+
+  switchToRpc(): ReturnType<ExecutionContext['switchToRpc']> {
+    return { getData: <T>() => this.request as T, getContext: <T>() => this.response as T };
+  }
+
+  switchToWs(): ReturnType<ExecutionContext['switchToWs']> {
+    return {
+      getClient: <T>() => this.request as T,
+      getData: <T>() => this.response as T,
+      getPattern: () => this.next as unknown as string,
+    };
+  }
+}

@@ -1,0 +1,42 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import type { INestApplication, NestApplicationOptions, Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { onTestFinished } from 'vitest';
+import { AppModule } from '../../src/app.module.js';
+import { setupApp } from '../../src/app.setup.js';
+import { readSettings } from '../../src/config/setting.js';
+import { Settings } from '../../src/config/settings.js';
+import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
+
+/** How an application of a test is made: as a team might make its own of the service. */
+export interface ApplicationOptions {
+  readonly modules?: readonly Type[];
+  readonly adapter?: AbstractHttpAdapter;
+  /** What Nest is told of the application. */
+  readonly nest?: NestApplicationOptions;
+  /** Changes the application before it is started. */
+  readonly prepare?: (app: INestApplication) => unknown;
+}
+
+/** The service with other options of Nest's, listening, until the test is over; without client and key. */
+export async function application(
+  options: ApplicationOptions,
+): Promise<{ app: INestApplication; url: string }> {
+  const { modules = [], adapter = new ServiceAdapter(), nest = {}, prepare } = options;
+  const settings = { NODE_ENV: 'test', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent' };
+  const module = await Test.createTestingModule({ imports: [AppModule, ...modules] })
+    .overrideProvider(Settings)
+    .useValue(readSettings(Settings, settings))
+    .compile();
+  const app = setupApp(module.createNestApplication(adapter, { logger: false, ...nest }));
+  await prepare?.(app);
+  await app.listen(0, '127.0.0.1');
+  onTestFinished(async () => {
+    (app.getHttpServer() as Server).closeAllConnections();
+    await app.close();
+  });
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  return { app, url: `http://127.0.0.1:${port}` };
+}
