@@ -19,7 +19,6 @@ import {
   Version,
   VersioningType,
 } from '@nestjs/common';
-import { SSE_OPTIONS_METADATA } from '@nestjs/common/constants.js';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { NextFunction } from 'express';
 import { Observable, of } from 'rxjs';
@@ -117,7 +116,7 @@ class SpecialController {
   }
 
   @Get('sse-of-later')
-  @SetMetadata(SSE_OPTIONS_METADATA, {})
+  @SetMetadata('__sseOptions__', {})
   @declared('sseOfLater')
   sseOfLater(): object {
     return {};
