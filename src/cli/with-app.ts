@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
-import { createApp } from '../app.setup.js';
 import { DataSource } from 'typeorm';
+import { createApp } from '../app.setup.js';
 import { loadSettings } from '../config/load-settings.js';
-import { named } from '../database/sqlite/unusable-database.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
+import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../errors/api-error.js';
 
 /** Runs a command in the service's own application, not listening, and closes it. */

@@ -1,24 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { Clock } from '../clock.js';
+import { Clock, ClockSteps } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ClockSteps } from './clock-steps.js';
+import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
-import { QuotaJournal, type DayCount } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
 import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
 import {
   DAY_MS,
   MINUTE_MS,
-  violatedWindow,
   type QuotaRequest,
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
+  violatedWindow,
 } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 import './throttling.events.js';

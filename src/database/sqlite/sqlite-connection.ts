@@ -2,12 +2,12 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
 import type { GiveBack } from './connection-turns.js';
-import type { DatabaseFiles } from './database-files.js';
-import type { DatabaseTroubles } from './database-troubles.js';
-import { LockWait } from './lock-wait.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
-import { driverCodeOf, unavailable } from './unavailable.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseTroubles } from './troubles/database-troubles.js';
+import { driverCodeOf, unavailable } from './troubles/sqlite-errors.js';
+import { LockWait } from './troubles/write-lock.js';
 
 /** What certainly changes nothing. */
 const READS = /^\s*SELECT\b/;

@@ -15,15 +15,15 @@ import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { int64Transformer } from '../int64.js';
 import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
-import { DatabaseFiles } from './database-files.js';
-import { DatabaseTroubles } from './database-troubles.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
-import { LOCK_TRY_MS } from './lock-wait.js';
 import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
+import { DatabaseFiles } from './troubles/database-files.js';
+import { DatabaseTroubles } from './troubles/database-troubles.js';
+import { LOCK_TRY_MS } from './troubles/write-lock.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { WalIndex } from './wal-index.js';
 

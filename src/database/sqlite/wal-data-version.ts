@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
-import { ALL_CACHED, DataVersion, type CachedKind } from '../data-version.js';
-import type { DatabaseFiles } from './database-files.js';
+import { ALL_CACHED, type CachedKind, DataVersion } from '../data-version.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
 import type { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');

@@ -4,8 +4,7 @@ import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/json-reader.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
-import { KeyBan } from './key-ban.entity.js';
-import { QuotaCount } from './quota-count.entity.js';
+import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
 import {
   type BanChange,
   type CountChange,
@@ -13,7 +12,6 @@ import {
   type LiftedBan,
   QuotaJournal,
 } from './quota-journal.js';
-import { QuotaMinute } from './quota-minute.entity.js';
 
 /** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
 const BATCH = 500;

@@ -1,20 +1,16 @@
-import { BAN_RULES, heldToLength, recordRefusal, type BanRules } from '../bans.js';
+import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
   MINUTE_MS,
-  retryAtOf,
   type QuotaRequest,
   type QuotaVerdict,
   type QuotaWindow,
   type WindowState,
+  retryAtOf,
 } from '../quota.js';
-import { ClientCounts } from './client-counts.js';
-import { CompactKeys } from './compact-keys.js';
-import type { BanChange, QuotaJournal } from './quota-journal.js';
-import { RefusedKeys } from './refused-keys.js';
-import { UnsavedChanges } from './unsaved-changes.js';
-import { WindowCounts } from './window-counts.js';
+import { ClientCounts, CompactKeys, WindowCounts } from './current-counts.js';
+import { type BanChange, type QuotaJournal, UnsavedChanges } from './quota-journal.js';
 
 /**
  * Counts in this process; with a journal, the minutes and days of clients and bans outlive it. A client's own minute and day

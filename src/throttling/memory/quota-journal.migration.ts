@@ -1,4 +1,4 @@
-import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'typeorm';
 
 /** Tables in which day counters and bans outlive the process. */
 export class QuotaJournal1793491202000 implements MigrationInterface {
@@ -34,5 +34,37 @@ export class QuotaJournal1793491202000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.dropTable('key_bans');
     await runner.dropTable('quota_counts');
+  }
+}
+
+/** Table in which minute counters outlive the process, and by which other processes see them. */
+export class QuotaMinutes1793491203000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.createTable(
+      new Table({
+        name: 'quota_minutes',
+        columns: [
+          { name: 'key', type: 'varchar', length: '200', isPrimary: true },
+          { name: 'window_start', type: 'bigint' },
+          { name: 'used', type: 'integer' },
+        ],
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('quota_minutes');
+  }
+}
+
+/** By which the counts of days long past are found, among those of all clients and ninety days. */
+export class QuotaCountDays1793491207000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const index = new TableIndex({ name: 'quota_counts_window', columnNames: ['window_start'] });
+    await runner.createIndex('quota_counts', index);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropIndex('quota_counts', 'quota_counts_window');
   }
 }

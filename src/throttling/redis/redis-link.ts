@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import type { Metrics } from '../../metrics/metrics.js';
-import { inTime } from './in-time.js';
 import { InstanceCount } from './instance-count.js';
-import type { RedisKeys } from './redis-keys.js';
-import { CLOSED, RedisState } from './redis-state.js';
-import { RetryPauses } from './retry-pauses.js';
+import { inTime } from './redis-commands.js';
+import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
+import { RedisQuotaStore } from './redis-quota-store.js';
+import { CLOSED, RedisState, RetryPauses } from './redis-state.js';
 
 /** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
@@ -162,5 +162,35 @@ export class RedisLink {
     this.timer = setTimeout(() => void this.beat(), delayMs);
     // Heartbeats alone keep no process alive.
     this.timer.unref();
+  }
+}
+
+/** How long Redis may take to connect, and to answer, in milliseconds. */
+const LIMIT_MS = 2_000;
+
+/**
+ * Throws why an instance could not count in the Redis of a URL. Asks by what an instance asks with, on its keys: a PING says
+ * nothing of scripts, permissions and what stands in the way. Joins no instances.
+ */
+export async function checkRedis(url: string): Promise<void> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    connectTimeout: LIMIT_MS,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    disableClientInfo: true,
+  });
+  let reason: unknown;
+  redis.on('error', (error) => (reason = error));
+  const keys = new RedisKeys(REDIS_PREFIX);
+  try {
+    await redis.connect();
+    await new RedisQuotaStore(redis, keys, undefined, LIMIT_MS).probe();
+    await inTime(redis.zcard(keys.instances()), LIMIT_MS);
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    redis.disconnect();
   }
 }

@@ -2,12 +2,10 @@ import type { Redis } from 'ioredis';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { PEEK_SCRIPT, takeScript } from './decide.script.js';
-import { DecisionBatches } from './decision-batches.js';
-import { handoverScript } from './handover.script.js';
-import { inTime } from './in-time.js';
 import type { KnownCount } from './known-counts.js';
+import { DecisionBatches, inTime } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
+import { PEEK_SCRIPT, handoverScript, takeScript } from './redis-scripts.js';
 
 /** How long handing over one batch may take, in milliseconds; no request waits for it. */
 const HANDOVER_LIMIT_MS = 1_000;

@@ -5,11 +5,10 @@ import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
-import { KnownCounts } from './known-counts.js';
+import { KnownCounts, shareOf, toldOf } from './known-counts.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
-import { shareOf, toldOf } from './share.js';
 
 /**
  * Counts in Redis, and in this process while Redis fails: then this instance goes on from what Redis last answered, and

@@ -1,6 +1,6 @@
 import { fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { endianness } from 'node:os';
-import type { WalIndex } from './wal-index.js';
+import type { WalIndex } from '../wal-index.js';
 
 /** The first page begins with what SQLite writes at nearly every commit: counters, sizes, versions; in bytes. */
 const HEADER_BYTES = 100;

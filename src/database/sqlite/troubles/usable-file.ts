@@ -2,14 +2,7 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import {
-  codeOf,
-  damaged,
-  NAME_ANOTHER,
-  naming,
-  UnusableDatabase,
-  withPermission,
-} from './unusable-database.js';
+import { NAME_ANOTHER, UnusableDatabase, codeOf, damaged, naming, withPermission } from './sqlite-errors.js';
 
 /** How long the start waits for a lock of another process, in milliseconds. */
 const LOCK_LIMIT_MS = 4_000;

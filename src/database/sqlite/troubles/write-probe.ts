@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CacheNeutralWrites } from '../cache-neutral-writes.js';
-import { OneAtATime } from '../one-at-a-time.js';
-import { LEAST_FREE_BYTES, freeBytesBeside } from './free-room.js';
-import { SqliteDataSource, fileOf } from './sqlite-data-source.js';
+import { CacheNeutralWrites } from '../../cache-neutral-writes.js';
+import { OneAtATime } from '../../one-at-a-time.js';
+import { SqliteDataSource, fileOf } from '../sqlite-data-source.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from './sqlite-errors.js';
 
 /** How often it is tried whether the database can be written again, in milliseconds. */
 const PERIOD_MS = 1_000;

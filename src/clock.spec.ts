@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TestClock } from '../../test/support/test-clock.js';
-import { ClockSteps } from './clock-steps.js';
+import { TestClock } from '../test/support/test-clock.js';
+import { ClockSteps } from './clock.js';
 
 function open() {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');

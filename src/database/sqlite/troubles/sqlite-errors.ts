@@ -1,6 +1,22 @@
+import { realpath, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { freeBytesBeside, LEAST_FREE_BYTES } from './free-room.js';
-import { driverCodeOf } from './unavailable.js';
+import { ApiError } from '../../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../../errors/http.errors.js';
+
+/** SQLite's code of an error that TypeORM has wrapped; undefined when it is none of SQLite. */
+export function driverCodeOf(error: unknown): string | undefined {
+  return (error as { driverError?: { code?: string } }).driverError?.code;
+}
+
+/** The refusal while the database cannot do what is asked of it; `cause` is logged unless it was told, and never sent. */
+export function unavailable(reason: string, cause: unknown, isTold = false): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '1' },
+    cause,
+    isTold,
+  });
+}
 
 /** What to do where the file is not ours. */
 export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
@@ -78,4 +94,14 @@ export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = driverCodeOf(error) ?? (error as { code?: unknown }).code;
   return typeof code === 'string' && /^(?:SQLITE_|E[A-Z])/.test(code) ? code : codeOf(error.cause);
+}
+
+/** With less free room than this a disk is full, in bytes: what fits would fill it at once. */
+export const LEAST_FREE_BYTES = 1_048_576;
+
+/** Free room on the disk of a file, which need not be there, in bytes. */
+export async function freeBytesBeside(file: string): Promise<number> {
+  // A link leads to the disk that matters.
+  const { bavail, bsize } = await statfs(dirname(await realpath(file).catch(() => file)));
+  return bavail * bsize;
 }

@@ -1,9 +1,9 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../../errors/api-error.js';
+import type { WalIndex } from '../wal-index.js';
 import { ContentWatch } from './content-watch.js';
-import { unavailable } from './unavailable.js';
-import type { WalIndex } from './wal-index.js';
+import { unavailable } from './sqlite-errors.js';
 
 /** How often the files are looked at while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;
