@@ -1,14 +1,12 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { OneAtATime } from '../database/one-at-a-time.js';
 import { Sweeper } from '../database/sweeper.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { DAY_MS } from '../throttling/quota.js';
 import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
-/** How often counts are written, in milliseconds. */
-const PERIOD_MS = 1_000;
 /** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
 const BATCH = 500;
 /** How long counts are kept, in milliseconds. */
@@ -29,12 +27,8 @@ export interface DeprecatedUse {
  * client it would be a metric without bounds.
  */
 @Injectable()
-export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Deprecation');
+export class DeprecatedCallsService extends WriteBehind {
   private unwritten = new Map<string, DeprecatedCalls>();
-  private readonly writes = new OneAtATime(() => this.write());
-  private timer: NodeJS.Timeout | undefined;
-  private failing = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -42,23 +36,14 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
+    super(new Logger('Deprecation'), {
+      failing: 'Calls of deprecated operations cannot be written; they are kept in memory',
+    });
     sweeper.add({
       entity: DeprecatedCalls,
       where: 'day < :oldest',
       parameters: (now) => ({ oldest: dayOf(now) - KEPT_MS }),
     });
-  }
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
-    // Nobody waits for this alone.
-    this.timer.unref();
-  }
-
-  /** Runs before the database closes. */
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
   }
 
   /** Counts a call; costs a look-up in memory. `operation` is method and route template. */
@@ -82,11 +67,6 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     return [...uses.values()];
   }
 
-  /** Writes what was counted; on failure it is kept for the next time. Never throws. */
-  flush(): Promise<void> {
-    return this.writes.run();
-  }
-
   private add(counted: DeprecatedCalls): void {
     const key = `${counted.day} ${counted.clientId} ${counted.operation}`;
     const known = this.unwritten.get(key);
@@ -94,7 +74,7 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     else this.unwritten.set(key, counted);
   }
 
-  private async write(): Promise<void> {
+  protected override async write(): Promise<void> {
     if (this.unwritten.size === 0) return;
     const rows = [...this.unwritten.values()];
     this.unwritten = new Map();
@@ -102,12 +82,9 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
       await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < rows.length; at += BATCH) await this.addUp(manager, rows.slice(at, at + BATCH));
       });
-      this.failing = false;
     } catch (error) {
       for (const row of rows) this.add(row);
-      if (!this.failing)
-        this.logger.error('Calls of deprecated operations cannot be written; they are kept in memory', error);
-      this.failing = true;
+      throw error;
     }
   }
 

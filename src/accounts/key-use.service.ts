@@ -1,12 +1,10 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { OneAtATime } from '../database/one-at-a-time.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** How often it is looked for uses to write, in milliseconds: a first use shows after that. */
-const PERIOD_MS = 1_000;
 /** How long at least between two writings of one key's last use, in milliseconds. */
 const BETWEEN_WRITINGS_MS = 60_000;
 /** Keys per statement, well below the values that SQLite and PostgreSQL take in one. */
@@ -14,45 +12,27 @@ const BATCH = 500;
 
 /** Writes when each key was last used: at most once a minute per key, and never on the way of a request. */
 @Injectable()
-export class KeyUseService implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Keys');
+export class KeyUseService extends WriteBehind {
   /** Uses to write the next time, and uses of keys that were written less than a minute ago. */
   private due = new Map<string, number>();
   private readonly waiting = new Map<string, number>();
   /** When keys were last written, by the steady clock, the longest ago first. */
   private readonly written = new Map<string, number>();
-  private readonly writes = new OneAtATime(() => this.write());
-  private timer: NodeJS.Timeout | undefined;
-  private failing = false;
 
   constructor(
     private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super(new Logger('Keys'), { failing: 'The last use of keys cannot be written; it is kept in memory' });
+  }
 
   /** Notes that a key was used now; costs two look-ups in memory. */
   note(keyId: string): void {
     (this.written.has(keyId) ? this.waiting : this.due).set(keyId, this.clock.now());
   }
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
-    // Nobody waits for this alone.
-    this.timer.unref();
-  }
-
-  /** Runs before the database closes. What was written less than a minute ago is left as it is. */
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
-  }
-
-  /** Writes what is due; on failure it is kept for the next time. Never throws. */
-  flush(): Promise<void> {
-    return this.writes.run();
-  }
-
-  private async write(): Promise<void> {
+  /** Keys whose last use was written less than a minute ago are left out, at the stop too. */
+  protected override async write(): Promise<void> {
     const now = this.clock.now();
     const steady = this.clock.steady();
     this.turn(steady);
@@ -64,7 +44,6 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
       await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < uses.length; at += BATCH) await put(manager, uses.slice(at, at + BATCH), now);
       });
-      this.failing = false;
     } catch (error) {
       for (const [keyId, usedAt] of uses) {
         this.written.delete(keyId);
@@ -72,9 +51,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
         this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
         this.waiting.delete(keyId);
       }
-      if (!this.failing)
-        this.logger.error('The last use of keys cannot be written; it is kept in memory', error);
-      this.failing = true;
+      throw error;
     }
   }
 
