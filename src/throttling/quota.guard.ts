@@ -3,17 +3,41 @@ import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
+  SkipThrottle,
+  Throttle,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
 } from '@nestjs/throttler';
-import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
+
+/** How every key begins under which Throttler's decorators store metadata. */
+const THROTTLER = 'THROTTLER:';
+
+/**
+ * The key under which a decorator of Throttler stores a value. Throttler exports its decorators and not its keys, so a class is
+ * decorated to find out. Throws when the keys are no longer what this guard takes them for.
+ */
+function keyOf(decorate: ClassDecorator, value: unknown): string {
+  class Decorated {}
+  decorate(Decorated);
+  const keys = Reflect.getMetadataKeys(Decorated).map(String);
+  const key = keys.find((one) => Reflect.getMetadata(one, Decorated) === value);
+  if (key === undefined || !keys.every((one) => one.startsWith(THROTTLER)))
+    throw new Error(`@nestjs/throttler stores its metadata under other keys: ${keys.join(', ')}.`);
+  return key;
+}
+
+/** Of `@SkipThrottle()` without names. */
+const SKIP_KEY = keyOf(SkipThrottle(), true);
+const SAMPLE_LIMIT = (): number => 0;
+/** Of the limit in `@Throttle`; the name of its window follows. */
+const LIMIT_KEY = keyOf(Throttle({ '': { limit: SAMPLE_LIMIT, ttl: 0 } }), SAMPLE_LIMIT);
 
 /**
  * Throttler's guard, deciding all windows of a request together: the stock guard takes them one after the
@@ -52,14 +76,14 @@ export class QuotaGuard extends ThrottlerGuard {
 
   /** `@SkipThrottle()` without names leaves out every window. */
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.onRoute(context, `${THROTTLER_SKIP}default`) === true);
+    return Promise.resolve(this.onRoute(context, SKIP_KEY) === true);
   }
 
   /** Called by the stock guard once per window that applies; a window set by `@Throttle` counts per route. */
   protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
     const name = throttler.name ?? 'default';
     const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
-    const ofRoute = this.onRoute(context, THROTTLER_LIMIT + name) !== undefined;
+    const ofRoute = this.onRoute(context, LIMIT_KEY + name) !== undefined;
     const key = ofRoute
       ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}`
       : subject.id;
@@ -72,7 +96,7 @@ export class QuotaGuard extends ThrottlerGuard {
   }
 }
 
-/** Whether a handler or controller has any metadata of Throttler's decorators; their keys begin with the same word. */
+/** Whether a handler or controller has any metadata of Throttler's decorators. */
 function saysAnythingOfThrottling(target: object): boolean {
-  return Reflect.getMetadataKeys(target).some((key) => String(key).startsWith('THROTTLER:'));
+  return Reflect.getMetadataKeys(target).some((key) => String(key).startsWith(THROTTLER));
 }
