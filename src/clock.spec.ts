@@ -1,6 +1,13 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { TestClock } from '../test/support/test-clock.js';
-import { ClockSteps } from './clock.js';
+import { ClockSteps, SystemClock } from './clock.js';
+
+const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;
+/** Of SQLite's locks, in logs and metrics, of connections and of the stop; see clock.ts. */
+const MEASURING = /^(?:clock\.ts|(?:database\/sqlite|http|logging|metrics)\/)/;
 
 function open() {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
@@ -30,5 +37,27 @@ describe('a step of the clock', () => {
     expect(steps.take()).toBe(0);
     clock.step(1);
     expect(steps.take()).toBe(500);
+  });
+});
+
+describe('the clock of the machine', () => {
+  it('tells the time, and a time that never steps', () => {
+    const clock = new SystemClock();
+    const [now, steady] = [Date.now(), performance.now()];
+    expect(clock.now()).toBeGreaterThanOrEqual(now);
+    expect(clock.now()).toBeLessThanOrEqual(Date.now());
+    expect(clock.steady()).toBeGreaterThanOrEqual(steady);
+    expect(clock.steady()).toBeLessThanOrEqual(performance.now());
+  });
+
+  it('is read past Clock only by what measures how long the machine itself takes', async () => {
+    const root = dirname(fileURLToPath(import.meta.url));
+    const readers: string[] = [];
+    for (const file of await readdir(root, { recursive: true })) {
+      if (!file.endsWith('.ts') || file.endsWith('.spec.ts')) continue;
+      const code = (await readFile(join(root, file), 'utf8')).replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+      if (READS_CLOCK.test(code) && !MEASURING.test(file)) readers.push(file);
+    }
+    expect(readers).toEqual([]);
   });
 });

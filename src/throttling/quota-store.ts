@@ -1,5 +1,5 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { SystemClock, type Clock } from '../clock.js';
+import type { Clock } from '../clock.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';
 
 /**
@@ -7,7 +7,7 @@ import type { QuotaRequest, QuotaVerdict } from './quota.js';
  * is provided there counts elsewhere. test/support/quota-store-suite.ts is the suite that every one must pass.
  */
 export abstract class QuotaStore implements ThrottlerStorage {
-  constructor(private readonly clock: Clock = new SystemClock()) {}
+  constructor(protected readonly clock: Clock) {}
 
   /**
    * Admits the request if its key is not banned and every window has room, and only then counts it, in all of

@@ -1,6 +1,7 @@
 import { type ExecutionContext, Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -22,18 +23,19 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     { provide: QuotaJournal, useClass: DatabaseQuotaJournal },
     {
       provide: MemoryQuotaStore,
-      inject: [Settings, QuotaJournal],
+      inject: [Settings, QuotaJournal, Clock],
       // With Redis this one only stands in for it, and what it counts then is not kept.
-      useFactory: ({ redisUrl }: Settings, journal: QuotaJournal) =>
-        new MemoryQuotaStore(redisUrl === null ? journal : undefined),
+      useFactory: ({ redisUrl }: Settings, journal: QuotaJournal, clock: Clock) =>
+        new MemoryQuotaStore(clock, redisUrl === null ? journal : undefined),
     },
     {
       provide: QuotaStore,
-      inject: [Settings, Metrics, MemoryQuotaStore],
+      inject: [Settings, Metrics, MemoryQuotaStore, Clock],
       useFactory: async (
         { redisUrl, redisTimeoutMs }: Settings,
         metrics: Metrics,
         memory: MemoryQuotaStore,
+        clock: Clock,
       ) => {
         if (redisUrl === null) return memory;
         // Read only now: without REDIS_URL no start waits for it.
@@ -42,6 +44,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           { url: redisUrl, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
           memory,
           metrics,
+          clock,
         );
       },
     },

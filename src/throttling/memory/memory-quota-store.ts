@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js';
 import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
@@ -28,10 +29,11 @@ export class MemoryQuotaStore extends QuotaStore {
   private lastNow = 0;
 
   constructor(
+    clock: Clock,
     private readonly journal?: QuotaJournal,
     private readonly rules: BanRules = BAN_RULES,
   ) {
-    super();
+    super(clock);
     this.refused = new RefusedKeys(rules.resetMs + Math.max(...rules.ladderMs));
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Gauge } from 'prom-client';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import type { RedisKeys } from './redis-keys.js';
 
@@ -34,6 +35,7 @@ export class InstanceCount {
     private readonly redis: Redis,
     private readonly keys: RedisKeys,
     metrics: Metrics,
+    private readonly clock: Clock,
   ) {
     this.told = metrics.gauge(
       'petstore_quota_redis_instances',
@@ -52,7 +54,7 @@ export class InstanceCount {
     const answer = await this.redis.eval(HEARTBEAT_SCRIPT, 1, this.keys.instances(), this.id, FORGOTTEN_MS);
     const [count, added] = Array.isArray(answer) ? (answer as unknown[]) : [];
     if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
-    const now = performance.now();
+    const now = this.clock.steady();
     if ((count as number) >= this.counted || now >= this.keptUntil) {
       this.counted = Math.max(1, count as number);
       this.keptUntil = now + KEPT_MS;
@@ -63,7 +65,7 @@ export class InstanceCount {
 
   /** Redis is back after an outage: the others may be away a little longer. */
   keep(): void {
-    this.keptUntil = performance.now() + KEPT_MS;
+    this.keptUntil = this.clock.steady() + KEPT_MS;
   }
 
   /** Says good-bye. */

@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
+import { type Clock, SystemClock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { inTime } from './redis-commands.js';
@@ -10,6 +11,24 @@ import { CLOSED, RedisState, RetryPauses } from './redis-state.js';
 const HEARTBEAT_MS = 2_000;
 /** How long connecting, and then the first command, may take, in milliseconds. */
 const FIRST_LIMIT_MS = 1_000;
+
+/** How a connection is made: this module decides when to connect again, and a command fails at once while it cannot be sent. */
+const CONNECTION: RedisOptions = {
+  lazyConnect: true,
+  maxRetriesPerRequest: 0,
+  // The probe finds out whether it is ready.
+  enableReadyCheck: false,
+  retryStrategy: () => null,
+  disableClientInfo: true,
+};
+
+/** What a RedisLink works with. */
+export interface RedisLinkParts {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** How long Redis may take to answer, in milliseconds. */
+  readonly limitMs: number;
+}
 
 /** What is done with Redis beside the requests. */
 export interface RedisDuties {
@@ -27,7 +46,8 @@ export class RedisLink {
   readonly redis: Redis;
   readonly instances: InstanceCount;
   private readonly state: RedisState;
-  private readonly pauses = new RetryPauses();
+  private readonly pauses: RetryPauses;
+  private readonly limitMs: number;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -35,26 +55,17 @@ export class RedisLink {
   /** Why the connection was refused: a command then says only that it could not be sent. */
   private refusal: Error | undefined;
 
-  /** `limitMs` is how long Redis may take to answer. */
-  constructor(
-    url: string,
-    keys: RedisKeys,
-    metrics: Metrics,
-    private readonly limitMs: number,
-  ) {
+  constructor(url: string, keys: RedisKeys, { metrics, clock, limitMs }: RedisLinkParts) {
+    this.limitMs = limitMs;
+    this.pauses = new RetryPauses(clock);
     this.state = new RedisState(metrics);
     this.redis = new Redis(url, {
-      lazyConnect: true,
+      ...CONNECTION,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
       connectTimeout: FIRST_LIMIT_MS,
       // A Redis that stands still does not close its side; the next connection must not meet this one.
       disconnectTimeout: 1,
-      // The probe finds out whether it is ready, and when to connect again.
-      enableReadyCheck: false,
-      retryStrategy: () => null,
-      disableClientInfo: true,
     });
     // Why a connection was refused arrives here alone; and without a listener it would end the process.
     this.redis.on('error', (error: Error) => {
@@ -62,7 +73,7 @@ export class RedisLink {
       this.state.noteReason(error);
     });
     this.redis.on('close', () => this.failed(new Error(CLOSED)));
-    this.instances = new InstanceCount(this.redis, keys, metrics);
+    this.instances = new InstanceCount(this.redis, keys, metrics, clock);
   }
 
   /** Whether requests may be decided in Redis. */
@@ -173,20 +184,14 @@ const LIMIT_MS = 2_000;
  * nothing of scripts, permissions and what stands in the way. Joins no instances.
  */
 export async function checkRedis(url: string): Promise<void> {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    maxRetriesPerRequest: 0,
-    connectTimeout: LIMIT_MS,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    disableClientInfo: true,
-  });
+  const redis = new Redis(url, { ...CONNECTION, connectTimeout: LIMIT_MS });
   let reason: unknown;
   redis.on('error', (error) => (reason = error));
   const keys = new RedisKeys(REDIS_PREFIX);
   try {
     await redis.connect();
-    await new RedisQuotaStore(redis, keys, undefined, LIMIT_MS).probe();
+    // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
+    await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, LIMIT_MS).probe();
     await inTime(redis.zcard(keys.instances()), LIMIT_MS);
   } catch (error) {
     throw reason ?? error;

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { Clock } from '../../clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
@@ -28,10 +29,11 @@ export class RedisQuotaStore extends QuotaStore {
   constructor(
     redis: Redis,
     private readonly keys: RedisKeys,
+    clock: Clock,
     rules: BanRules = BAN_RULES,
     private readonly limitMs?: number,
   ) {
-    super();
+    super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
     redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
     redis.defineCommand('handOverQuotas', { lua: handoverScript(rules) });

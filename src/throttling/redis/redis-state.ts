@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 
 /** Why Redis failed when its connection has gone. */
@@ -92,14 +93,16 @@ export class RetryPauses {
   private failures = 0;
   private upSince: number | undefined;
 
+  constructor(private readonly clock: Clock) {}
+
   /** Redis is used from now on. */
   up(): void {
-    this.upSince = performance.now();
+    this.upSince = this.clock.steady();
   }
 
   /** Redis failed; answers the pause until it is asked again, in milliseconds. */
   next(): number {
-    if (this.upSince !== undefined && performance.now() - this.upSince >= HELD_MS) this.failures = 0;
+    if (this.upSince !== undefined && this.clock.steady() - this.upSince >= HELD_MS) this.failures = 0;
     this.upSince = undefined;
     const longest = Math.min(FIRST_MS * 2 ** this.failures, LONGEST_MS);
     this.failures += 1;

@@ -1,4 +1,5 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { BAN_RULES } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
@@ -22,8 +23,9 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     private readonly link: RedisLink,
     private readonly shared: RedisQuotaStore,
     private readonly alone: MemoryQuotaStore,
+    clock: Clock,
   ) {
-    super();
+    super(clock);
   }
 
   /**
@@ -34,11 +36,12 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
     alone: MemoryQuotaStore,
     metrics: Metrics,
+    clock: Clock,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix);
-    const link = new RedisLink(url, keys, metrics, limitMs);
-    const shared = new RedisQuotaStore(link.redis, keys, BAN_RULES, limitMs);
-    const store = new ResilientQuotaStore(link, shared, alone);
+    const link = new RedisLink(url, keys, { metrics, clock, limitMs });
+    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
+    const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, shared);
     shared.onLoss = () => link.lost();
     await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
@@ -89,7 +92,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     alone: (now: number) => Promise<QuotaVerdict>,
     now: number,
   ): Promise<QuotaVerdict> {
-    const began = performance.now();
+    const began = this.clock.steady();
     if (this.link.isUp) {
       try {
         return await inRedis(now);
@@ -98,7 +101,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
       }
     }
     // It may have waited across the end of a window, which must not be opened again for others.
-    return alone(now + Math.floor(performance.now() - began));
+    return alone(now + Math.floor(this.clock.steady() - began));
   }
 
   private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
