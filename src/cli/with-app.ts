@@ -16,7 +16,7 @@ export async function withApp<T>(command: (app: INestApplication) => Promise<T>)
   } catch (error) {
     const file = fileOf(app.get(DataSource));
     // What a caller over HTTP is told to do, such as to look at a header, helps nobody here.
-    throw error instanceof ApiError && file !== undefined ? await named(file, error) : error;
+    throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
   } finally {
     await app.close();
   }

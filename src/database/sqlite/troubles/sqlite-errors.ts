@@ -1,3 +1,4 @@
+import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { realpath, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ApiError } from '../../../errors/api-error.js';
@@ -30,22 +31,31 @@ export async function naming<T>(file: string, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } catch (error) {
-    throw await named(file, error);
+    throw named(file, error);
   }
 }
 
 /** UnusableDatabase where the error is what SQLite or the file system says of the file; else the error as it is. */
-export async function named(file: string, error: unknown): Promise<unknown> {
+export function named(file: string, error: unknown): unknown {
   if (error instanceof UnusableDatabase) return error;
-  const line = lineOf(file, await truer(file, codeOf(error)), error);
+  const code = codeOf(error);
+  const line = lineOf(file, code && truerCode(file, code), error);
   return line === undefined ? error : new UnusableDatabase(line, { cause: error });
 }
 
-/** SQLite takes a full disk for a failing one where it has no room for its shared memory. */
-async function truer(file: string, code: string | undefined): Promise<string | undefined> {
-  if (code !== 'SQLITE_IOERR') return code;
-  const free = await freeBytesBeside(file).catch(() => Infinity);
-  return free < LEAST_FREE_BYTES ? 'SQLITE_FULL' : code;
+/** SQLite's code, or SQLITE_FULL where SQLite takes a full disk for a failing one: it does for its shared memory (`-shm`). */
+export function truerCode(file: string, code: string): string {
+  return code === 'SQLITE_IOERR' && isDiskFull(file) ? 'SQLITE_FULL' : code;
+}
+
+/** Whether the disk of a file is full; false where that cannot be found out. Does not wait: the caller cannot. */
+function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
+    return bavail * bsize < LEAST_FREE_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Why the file is refused, and that whoever runs the service needs a permission. */
