@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { type KnownCount, KnownCounts, shareOf, toldOf } from './known-counts.js';
+import { type KnownCount, KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 
@@ -50,7 +50,7 @@ it('does not count twice what was admitted alone and told Redis', () => {
 
 it('tells the part of the plan as the limit, and what remains as decided', () => {
   const states = [{ name: 'minute', limit: 20, used: 5, remaining: 15, lengthMs: MINUTE_MS, resetsAt: NOON }];
-  const told = toldOf({ admitted: true, at: NOON, windows: states }, requestOf('a'), 3);
+  const told = reportedVerdict({ admitted: true, at: NOON, windows: states }, requestOf('a'), 3);
   expect(told.windows).toEqual([{ ...states[0], limit: 33, used: 18 }]);
 });
 
@@ -166,7 +166,7 @@ describe('what is told of such a decision', () => {
   const verdict: QuotaVerdict = { admitted: true, at: 0, windows: [minute] };
 
   it('is the instance’s part of the plan, what remains as decided, and the rest as used', () => {
-    expect(toldOf(verdict, request, 3)).toEqual({
+    expect(reportedVerdict(verdict, request, 3)).toEqual({
       ...verdict,
       windows: [{ ...minute, limit: 33, used: 18 }],
     });
@@ -179,7 +179,7 @@ describe('what is told of such a decision', () => {
       admitted: false,
       windows: [{ ...minute, limit: 0, used: 0, remaining: 0 }],
     };
-    expect(toldOf(refused, one, 3)).toEqual({
+    expect(reportedVerdict(refused, one, 3)).toEqual({
       ...refused,
       windows: [{ ...minute, limit: 1, used: 1, remaining: 0 }],
     });

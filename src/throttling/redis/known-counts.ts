@@ -170,7 +170,11 @@ export function shareOf(
  * What is told of such a decision: as the limit the part of the plan that this instance may admit in a whole window,
  * what remains as decided.
  */
-export function toldOf(verdict: QuotaVerdict, request: QuotaRequest, instances: number): QuotaVerdict {
+export function reportedVerdict(
+  verdict: QuotaVerdict,
+  request: QuotaRequest,
+  instances: number,
+): QuotaVerdict {
   const windows = verdict.windows.map((state, index) => {
     const limit = Math.max(1, Math.floor((request.windows[index]?.limit ?? state.limit) / instances));
     return { ...state, limit, used: limit - state.remaining };

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DecisionBatches, TooLateError, inTime } from './redis-commands.js';
+import { DecisionBatches, TimeoutError, withTimeout } from './redis-commands.js';
 
 describe('decisions in batches', () => {
   /** Batches whose answers are the first argument of each decision, unless told otherwise. */
@@ -85,7 +85,7 @@ describe('an answer that is waited for', () => {
     let resolve = (_answer: string): void => undefined;
     let reject = (_error: Error): void => undefined;
     const promise = new Promise<string>((...settling) => ([resolve, reject] = settling));
-    inTime(promise, LIMIT_MS).then(
+    withTimeout(promise, LIMIT_MS).then(
       (answer) => told.push(answer),
       (error: unknown) => told.push(String(error)),
     );
@@ -114,9 +114,9 @@ describe('an answer that is waited for', () => {
   });
 
   it('fails when nothing comes', async () => {
-    const late = inTime(new Promise(() => undefined), LIMIT_MS).catch((error: unknown) => error);
+    const late = withTimeout(new Promise(() => undefined), LIMIT_MS).catch((error: unknown) => error);
     vi.runAllTimers();
-    expect(await late).toBeInstanceOf(TooLateError);
+    expect(await late).toBeInstanceOf(TimeoutError);
     expect(await late).toMatchObject({ message: 'no answer within 50 ms' });
   });
 

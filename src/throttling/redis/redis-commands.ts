@@ -55,22 +55,22 @@ function deliver(answers: unknown, waiting: readonly Waiting[]): void {
 }
 
 /** An answer that did not come in time. */
-export class TooLateError extends Error {
+export class TimeoutError extends Error {
   constructor(limitMs: number) {
     super(`no answer within ${limitMs} ms`);
   }
 }
 
 /**
- * What a promise answers, if it does so within `limitMs` milliseconds; else rejects with TooLateError.
+ * What a promise answers, if it does so within `limitMs` milliseconds; else rejects with TimeoutError.
  *
  * Timers run before sockets are read: when this process was busy for longer than the limit, the answer may lie in the
  * socket unread. Immediates run after the sockets, so that only what is not there by then is late.
  */
-export function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      setImmediate(() => reject(new TooLateError(limitMs)));
+      setImmediate(() => reject(new TimeoutError(limitMs)));
     }, limitMs);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -2,10 +2,10 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { type Clock, SystemClock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
-import { inTime } from './redis-commands.js';
+import { withTimeout } from './redis-commands.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
-import { CLOSED, RedisState, RetryPauses } from './redis-state.js';
+import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
 /** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
@@ -46,7 +46,7 @@ export class RedisLink {
   readonly redis: Redis;
   readonly instances: InstanceCount;
   private readonly state: RedisState;
-  private readonly pauses: RetryPauses;
+  private readonly backoff: RetryBackoff;
   private readonly limitMs: number;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -57,7 +57,7 @@ export class RedisLink {
 
   constructor(url: string, keys: RedisKeys, { metrics, clock, limitMs }: RedisLinkParts) {
     this.limitMs = limitMs;
-    this.pauses = new RetryPauses(clock);
+    this.backoff = new RetryBackoff(clock);
     this.state = new RedisState(metrics);
     this.redis = new Redis(url, {
       ...CONNECTION,
@@ -98,7 +98,7 @@ export class RedisLink {
     this.state.setDown(error, this.instances.number);
     // What is still under way must not be decided there as well, as far as that can be helped.
     this.redis.disconnect();
-    this.schedule(this.pauses.next());
+    this.schedule(this.backoff.next());
   }
 
   /** Redis has lost counts: they are handed over at once. */
@@ -118,7 +118,7 @@ export class RedisLink {
 
   private async leave(): Promise<void> {
     await this.duties?.handOver(false);
-    await inTime(this.instances.leave(), this.limitMs);
+    await withTimeout(this.instances.leave(), this.limitMs);
   }
 
   private async beat(): Promise<void> {
@@ -128,8 +128,8 @@ export class RedisLink {
   }
 
   private async stay(): Promise<void> {
-    const { isNew } = await inTime(this.instances.beat(), this.limitMs);
-    await inTime(this.probe(), this.limitMs);
+    const { isNew } = await withTimeout(this.instances.beat(), this.limitMs);
+    await withTimeout(this.probe(), this.limitMs);
     // It knew of this instance two seconds ago: it was flushed.
     const all = isNew || this.lostCounts;
     this.lostCounts = false;
@@ -142,16 +142,16 @@ export class RedisLink {
       if (this.redis.status !== 'ready') await this.redis.connect();
       this.instances.keep();
       // What comes first may be slower, such as the script that Redis does not have yet.
-      await inTime(this.probe(), FIRST_LIMIT_MS);
-      await inTime(this.probe(), this.limitMs);
-      await inTime(this.instances.beat(), this.limitMs);
+      await withTimeout(this.probe(), FIRST_LIMIT_MS);
+      await withTimeout(this.probe(), this.limitMs);
+      await withTimeout(this.instances.beat(), this.limitMs);
       await this.duties?.handOver(true);
       this.recovered();
     } catch (error) {
       this.state.noteReason(this.refusal ?? error);
       // Each attempt on a connection of its own: a replica may be another server by then, a password be set right.
       this.redis.disconnect();
-      this.schedule(this.pauses.next());
+      this.schedule(this.backoff.next());
     }
   }
 
@@ -163,7 +163,7 @@ export class RedisLink {
     if (this.isUp || this.closed) return;
     // The connection may have gone while the last answer was on its way to us.
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
-    this.pauses.up();
+    this.backoff.up();
     this.state.setUp();
   }
 
@@ -192,7 +192,7 @@ export async function checkRedis(url: string): Promise<void> {
     await redis.connect();
     // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
     await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, LIMIT_MS).probe();
-    await inTime(redis.zcard(keys.instances()), LIMIT_MS);
+    await withTimeout(redis.zcard(keys.instances()), LIMIT_MS);
   } catch (error) {
     throw reason ?? error;
   } finally {

@@ -4,7 +4,7 @@ import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import type { KnownCount } from './known-counts.js';
-import { DecisionBatches, inTime } from './redis-commands.js';
+import { DecisionBatches, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { PEEK_SCRIPT, handoverScript, takeScript } from './redis-scripts.js';
 
@@ -100,7 +100,7 @@ export class RedisQuotaStore extends QuotaStore {
       names.push(this.keys.state(subject, keyId));
       args.push(until);
     }
-    const answer = await inTime(
+    const answer = await withTimeout(
       this.redis.handOverQuotas(names.length, ...names, ...args),
       HANDOVER_LIMIT_MS,
     );
@@ -110,7 +110,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   private limited<T>(answer: Promise<T>): Promise<T> {
-    return this.limitMs === undefined ? answer : inTime(answer, this.limitMs);
+    return this.limitMs === undefined ? answer : withTimeout(answer, this.limitMs);
   }
 
   private keysOf({ subject, windows, keyId = '' }: QuotaRequest, now: number): string[] {

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../clock.js';
 import { Metrics } from '../../metrics/metrics.js';
-import { CLOSED, RedisState, RetryPauses } from './redis-state.js';
+import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
 let log: MockInstance<Logger['log']>;
 let warn: MockInstance<Logger['warn']>;
@@ -116,7 +116,7 @@ describe('pauses between attempts', () => {
     const time = { now: 1_000_000 };
     vi.spyOn(performance, 'now').mockImplementation(() => time.now);
     vi.spyOn(Math, 'random').mockReturnValue(chance);
-    return { time, pauses: new RetryPauses(new SystemClock()) };
+    return { time, pauses: new RetryBackoff(new SystemClock()) };
   }
 
   it('doubles from 100 ms to five seconds', () => {

@@ -89,7 +89,7 @@ const HELD_MS = 10_000;
  * up to a half of it by chance, so that instances do not come back all at once. A Redis that fails again soon after it
  * was taken up goes on where it was, and so cannot flap.
  */
-export class RetryPauses {
+export class RetryBackoff {
   private failures = 0;
   private upSince: number | undefined;
 

@@ -6,7 +6,7 @@ import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
-import { KnownCounts, shareOf, toldOf } from './known-counts.js';
+import { KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
@@ -63,7 +63,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
       (at) => this.shared.peek(request, at),
       async (at) => {
         const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
-        return toldOf(await this.alone.peek(share, at), request, this.link.instances.number);
+        return reportedVerdict(await this.alone.peek(share, at), request, this.link.instances.number);
       },
       now,
     );
@@ -119,7 +119,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const verdict = await this.alone.take(shareOf(request, known, number), now);
     if (verdict.admitted) this.known.admittedAlone(known);
     if (verdict.bannedUntil !== undefined) this.known.learnBan(request, verdict);
-    return toldOf(verdict, request, number);
+    return reportedVerdict(verdict, request, number);
   }
 
   /** What Redis says of a ban holds in this process, too, should Redis fail. */
