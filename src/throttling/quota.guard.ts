@@ -16,7 +16,7 @@ import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
 
-/** How every key begins under which Throttler's decorators store metadata. */
+/** Prefix of all metadata keys of Throttler's decorators. */
 const THROTTLER = 'THROTTLER:';
 
 /**
@@ -33,15 +33,15 @@ function keyOf(decorate: ClassDecorator, value: unknown): string {
   return key;
 }
 
-/** Of `@SkipThrottle()` without names. */
+/** Metadata key of `@SkipThrottle()` without names. */
 const SKIP_KEY = keyOf(SkipThrottle(), true);
 const SAMPLE_LIMIT = (): number => 0;
-/** Of the limit in `@Throttle`; the name of its window follows. */
+/** Metadata key of the limit in `@Throttle`, without the name of the window that follows it. */
 const LIMIT_KEY = keyOf(Throttle({ '': { limit: SAMPLE_LIMIT, ttl: 0 } }), SAMPLE_LIMIT);
 
 /**
- * Throttler's guard, deciding all windows of a request together: the stock guard takes them one after the
- * other, so that a request refused for the day still eats a minute's. `@Throttle` and `@SkipThrottle` are
+ * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
+ * that a request refused by the day's window still uses up one of the minute. `@Throttle` and `@SkipThrottle` are still
  * resolved by the stock code.
  */
 @Injectable()
@@ -62,7 +62,7 @@ export class QuotaGuard extends ThrottlerGuard {
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
-    // The stock code would find the same two windows of the caller, in some 8 µs.
+    // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.
     if (this.isPlain.of(context)) {
       await this.quota.take(request, response);
       return true;
@@ -74,7 +74,7 @@ export class QuotaGuard extends ThrottlerGuard {
     return true;
   }
 
-  /** `@SkipThrottle()` without names leaves out every window. */
+  /** `@SkipThrottle()` without names skips all windows. */
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
     return Promise.resolve(this.onRoute(context, SKIP_KEY) === true);
   }

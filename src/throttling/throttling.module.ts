@@ -24,7 +24,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     {
       provide: MemoryQuotaStore,
       inject: [Settings, QuotaJournal, Clock],
-      // With Redis this one only stands in for it, and what it counts then is not kept.
+      // With Redis this store is only the fallback, and what it counts is not written to the journal.
       useFactory: ({ redisUrl }: Settings, journal: QuotaJournal, clock: Clock) =>
         new MemoryQuotaStore(clock, redisUrl === null ? journal : undefined),
     },
@@ -38,7 +38,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
         clock: Clock,
       ) => {
         if (redisUrl === null) return memory;
-        // Read only now: without REDIS_URL no start waits for it.
+        // Imported on demand: a start without REDIS_URL does not load the Redis client.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
         return ResilientQuotaStore.open(
           { url: redisUrl, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },

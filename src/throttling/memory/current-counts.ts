@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../quota.js';
 
-/** A step back of the clock up to this goes back into no window that has ended, in milliseconds. */
+/** When the clock is set back by up to this much, the current window stays current, in milliseconds. */
 const HELD_MS = 60_000;
 
 /** Whether a window is the current one: `now` is in it, or less than a minute before it because the clock was put back. */
@@ -9,8 +9,8 @@ export function isCurrent(start: number, lengthMs: number, now: number): boolean
 }
 
 /**
- * Counts of the current window of one length. All windows of one length end at the same instant, so that their
- * counts are dropped together: no timer, no scan, nothing kept of a window that has passed.
+ * Counts of the current window of one length, by key. All windows of one length end at the same instant, so all counts are dropped
+ * together; no timer and no scan is needed, and nothing of a past window is kept.
  */
 export class WindowCounts {
   /** Start of the current window, in ms since the Unix epoch. */
@@ -20,8 +20,8 @@ export class WindowCounts {
   constructor(readonly lengthMs: number) {}
 
   /**
-   * Turns to the window that `now` is in; the counts of one that has ended are dropped. A clock that was put back takes them
-   * along: what was used up before stays so until the window ends that the clock is in now.
+   * Makes the window that contains `now` the current one. If the previous one has ended, its counts are dropped; if the clock was
+   * set back, they are kept, so that a full window stays full until the window that the clock is now in ends.
    */
   turnTo(now: number): void {
     if (isCurrent(this.start, this.lengthMs, now)) return;
@@ -34,13 +34,13 @@ export class WindowCounts {
     return this.counts.get(key) ?? 0;
   }
 
-  /** Sets the count of a key; one that is new should come from CompactKeys. */
+  /** Sets the count of a key. The string is kept: a new one should come from CompactKeys. */
   set(key: string, used: number): void {
     this.counts.set(key, used);
   }
 }
 
-/** What one client takes: the turn of the minute that was counted, requests in it, requests in the day, flags. */
+/** Numbers per client: in which minute it was last counted, requests in that minute, requests in the day, flags. */
 const LANES = 4;
 const MINUTE_TURN = 0;
 const MINUTE_USED = 1;
@@ -50,9 +50,9 @@ const DAY_KNOWN = 1;
 const FIRST_CAPACITY = 1_024;
 
 /**
- * Minute and day of every client seen today, side by side: one look-up by name finds both. With a million clients
- * nearly all the time of a decision is waiting for memory, and a map for each window would wait twice. Everything
- * is dropped when the day turns.
+ * Counts of the current minute and day of every client seen today, next to each other in one array, so that one map look-up finds
+ * both. With a million clients nearly all the time of a decision is spent on cache misses of the processor, and one map per window
+ * would have twice as many. Everything is dropped at the end of the day.
  */
 export class ClientCounts {
   /** Start of the current minute and day, in ms since the Unix epoch. */
@@ -65,8 +65,8 @@ export class ClientCounts {
   private lastFound: number | undefined;
 
   /**
-   * Turns to the minute and the day that `now` is in; the counts of those that have ended are forgotten. A clock that was put
-   * back takes the minute's counts along, and the day's too unless they are read anew: see WindowCounts.
+   * Makes the minute and the day that contain `now` the current ones, and drops the counts of those that have ended. If the clock
+   * was set back, counts are kept as in WindowCounts, and those of the day are read from the journal again where there is one.
    */
   turnTo(now: number): void {
     if (!isCurrent(this.minuteStart, MINUTE_MS, now)) {
@@ -90,9 +90,9 @@ export class ClientCounts {
     this.lastFound = undefined;
   }
 
-  /** Where a client's counts are; undefined when it was not seen today. */
+  /** The position of a client's counts, for the methods below; undefined if the client was not seen today. */
   find(client: string): number | undefined {
-    // A decision looks and then counts: the second time is for the same client.
+    // A decision first reads and then counts, so two look-ups in a row are mostly for the same client.
     if (client !== this.lastClient || this.lastFound === undefined) {
       this.lastClient = client;
       this.lastFound = this.slots.get(client);
@@ -100,7 +100,7 @@ export class ClientCounts {
     return this.lastFound;
   }
 
-  /** Makes room for a client that was not seen today. The string is kept. */
+  /** Adds a client that was not seen today and returns its position. The string is kept. */
   add(client: string): number {
     const at = this.slots.size * LANES;
     if (at === this.lanes.length) {
@@ -128,27 +128,27 @@ export class ClientCounts {
     return this.lanes[at + DAY_USED] ?? 0;
   }
 
-  /** Sets the requests counted in the current day, which is known from now on. */
+  /** Sets the requests counted in the current day, and marks them as known. */
   setDay(at: number, used: number): void {
     this.lanes[at + DAY_USED] = used;
     this.lanes[at + FLAGS] = DAY_KNOWN;
   }
 
-  /** Whether the day's count was set, or read back after a restart. */
+  /** Whether the count of the day is known: counted here, or read from the journal. */
   knowsDay(at: number | undefined): boolean {
     return at !== undefined && this.lanes[at + FLAGS] === DAY_KNOWN;
   }
 }
 
 /**
- * Makes the strings that are kept as keys small. A string put together from parts keeps the parts: with a million
- * clients that is 400 bytes each more than a copy in one piece.
+ * Copies strings that are kept as keys. V8 keeps the parts of a concatenated string; with a million clients that takes 400 bytes
+ * each more than a flat copy.
  */
 export class CompactKeys {
   private last = '';
   private copy = '';
 
-  /** A copy in one piece; the same one for a key that is asked for twice running, so that windows share it. */
+  /** A flat copy; the same one for the same key twice in a row, so that the windows of a request share it. */
   of(key: string): string {
     if (key !== this.last) {
       this.last = key;

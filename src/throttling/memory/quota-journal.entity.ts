@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Column } from '../../database/int64.js';
 
-/** Requests that a client was counted in one window of a day or longer. */
+/** Requests of a client in one UTC day. */
 @Entity('quota_counts')
 export class QuotaCount {
   /** What counts together, such as `client:<id>`. */
@@ -17,7 +17,7 @@ export class QuotaCount {
   used!: number;
 }
 
-/** Requests that a client was counted in the last minute in which it sent any. */
+/** Requests of a client in the last minute in which it sent any. */
 @Entity('quota_minutes')
 export class QuotaMinute {
   /** What counts together, such as `client:<id>`. */

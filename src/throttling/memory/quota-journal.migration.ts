@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'typeorm';
 
-/** Tables in which day counters and bans outlive the process. */
+/** Tables that keep the counts of days and the bans over a restart. */
 export class QuotaJournal1793491202000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
@@ -37,7 +37,7 @@ export class QuotaJournal1793491202000 implements MigrationInterface {
   }
 }
 
-/** Table in which minute counters outlive the process, and by which other processes see them. */
+/** Table that keeps the counts of minutes over a restart and shows them to other processes. */
 export class QuotaMinutes1793491203000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
@@ -57,7 +57,7 @@ export class QuotaMinutes1793491203000 implements MigrationInterface {
   }
 }
 
-/** By which the counts of days long past are found, among those of all clients and ninety days. */
+/** Index by which the sweeper finds the counts of days that are more than ninety days old. */
 export class QuotaCountDays1793491207000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const index = new TableIndex({ name: 'quota_counts_window', columnNames: ['window_start'] });

@@ -5,13 +5,13 @@ import { WriteBehind } from '../../database/write-behind.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';
 import { QuotaJournal } from './quota-journal.js';
 
-/** How far back lifted bans are looked for, in milliseconds: clocks of two processes differ a little. */
+/** Overlap between two queries for lifted bans, in milliseconds, because the clocks of two processes may differ a little. */
 const LIFTED_MARGIN_MS = 5_000;
 
-/** Carries the counters of a MemoryQuotaStore to its journal, and bans lifted by other processes back. */
+/** Writes the counters of a MemoryQuotaStore to its journal, and reads from it which bans other processes have lifted. */
 @Injectable()
 export class QuotaWriteBehind extends WriteBehind {
-  /** When bans were last looked for, and those that were found, in ms since the Unix epoch. */
+  /** When lifted bans were last queried, and the instants of those that were found, in ms since the Unix epoch. */
   private lookedAt = Number.POSITIVE_INFINITY;
   private taken = new Map<string, number>();
 
@@ -27,7 +27,7 @@ export class QuotaWriteBehind extends WriteBehind {
     });
   }
 
-  /** Takes up bans from before the start, then writes every second. */
+  /** Restores the bans from the journal, then writes every second. */
   override async onModuleInit(): Promise<void> {
     if (this.countsAlone) {
       const now = this.clock.now();
@@ -49,7 +49,7 @@ export class QuotaWriteBehind extends WriteBehind {
     }
   }
 
-  /** Redis shares bans by itself; the journal then only keeps the counts of the days for those who ask for them. */
+  /** With Redis, bans are shared there, and the journal only keeps the counts per day for reports. */
   private get countsAlone(): boolean {
     return this.settings.redisUrl === null;
   }
@@ -57,7 +57,8 @@ export class QuotaWriteBehind extends WriteBehind {
   private async liftedBans(): Promise<string[]> {
     if (!this.countsAlone) return [];
     const now = this.clock.now();
-    // The clock may have been set: forward, and what was lifted just before is long past; back, and it stays new for long.
+    // The clock may have been set. After a step forward, a ban lifted just before has an old instant, so the query starts at the
+    // earlier time; after a step back, one is found again and again, so those already handled are left out below.
     const lifted = await this.journal.liftedSince(Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS);
     const fresh = lifted.filter(({ keyId, at }) => this.taken.get(keyId) !== at);
     this.taken = new Map(lifted.map(({ keyId, at }) => [keyId, at]));

@@ -12,9 +12,9 @@ import { RedisLink } from './redis-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
 
 /**
- * Counts in Redis, and in this process while Redis fails: then this instance goes on from what Redis last answered, and
- * admits its share of what was left, so that together they admit no more than the plan. No request fails for want of
- * Redis. What this instance admits is noted for the journal, where the days of all instances add up.
+ * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
+ * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is away.
+ * Admitted requests are also noted for the journal, which adds up the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly known = new KnownCounts();
@@ -29,8 +29,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   }
 
   /**
-   * Connects to the Redis of a URL; every key begins with the prefix, and `limitMs` is how long a request waits for
-   * Redis. Ready without Redis, too.
+   * Connects to the Redis of a URL; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
+   * when Redis is away, too.
    */
   static async open(
     { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
@@ -100,7 +100,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
         this.link.failed(error);
       }
     }
-    // It may have waited across the end of a window, which must not be opened again for others.
+    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
     return alone(now + Math.floor(this.clock.steady() - began));
   }
 
@@ -122,7 +122,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     return reportedVerdict(verdict, request, number);
   }
 
-  /** What Redis says of a ban holds in this process, too, should Redis fail. */
+  /** Copies a ban from Redis into the local store, which decides when Redis fails. */
   private followBan({ keyId = '' }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
     this.alone.forgetBan(keyId);
     if (bannedUntil === undefined) return;
