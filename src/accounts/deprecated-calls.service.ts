@@ -7,7 +7,7 @@ import { WriteBehind } from '../database/write-behind.js';
 import { DAY_MS } from '../throttling/quota.js';
 import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
-/** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
+/** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
 /** How long counts are kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
@@ -23,8 +23,8 @@ export interface DeprecatedUse {
 }
 
 /**
- * Counts who still calls deprecated operations: by client and day, in the database, and never on the way of a request. By
- * client it would be a metric without bounds.
+ * Counts which clients still call deprecated operations, per client and day, in the database. It is written in the background, so
+ * that no request waits for it. As a metric it would need one time series per client, which is unbounded.
  */
 @Injectable()
 export class DeprecatedCallsService extends WriteBehind {
@@ -51,7 +51,7 @@ export class DeprecatedCallsService extends WriteBehind {
     this.add({ clientId, operation, day: BigInt(dayOf(this.clock.now())), calls: 1 });
   }
 
-  /** What clients have called in the last days, today among them, as written a second ago or later. */
+  /** What clients have called in the last days including today, without calls of about the last second. */
   async of(clientIds: readonly string[], days: number): Promise<DeprecatedUse[]> {
     const since = dayOf(this.clock.now()) - (days - 1) * DAY_MS;
     const rows = await this.dataSource.manager.find(DeprecatedCalls, {
@@ -88,7 +88,7 @@ export class DeprecatedCallsService extends WriteBehind {
     }
   }
 
-  /** Adds, where an upsert of TypeORM would replace: several processes count together. */
+  /** Adds to what is stored, so that several processes count together; TypeORM's upsert would overwrite it. */
   private async addUp(manager: EntityManager, rows: readonly DeprecatedCalls[]): Promise<void> {
     let at = 0;
     const place = (): string => this.dataSource.driver.createParameter('', at++);

@@ -5,18 +5,18 @@ import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** How long at least between two writings of one key's last use, in milliseconds. */
+/** Least time between two writes of one key's last use, in milliseconds. */
 const BETWEEN_WRITINGS_MS = 60_000;
-/** Keys per statement, well below the values that SQLite and PostgreSQL take in one. */
+/** Keys per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
 
-/** Writes when each key was last used: at most once a minute per key, and never on the way of a request. */
+/** Writes when each key was last used: at most once a minute per key, and in the background, so that no request waits for it. */
 @Injectable()
 export class KeyUseService extends WriteBehind {
-  /** Uses to write the next time, and uses of keys that were written less than a minute ago. */
+  /** Uses to write next time, and uses that wait because their key was written less than a minute ago. */
   private due = new Map<string, number>();
   private readonly waiting = new Map<string, number>();
-  /** When keys were last written, by the steady clock, the longest ago first. */
+  /** When keys were last written, by the steady clock, oldest first. */
   private readonly written = new Map<string, number>();
 
   constructor(
@@ -47,7 +47,7 @@ export class KeyUseService extends WriteBehind {
     } catch (error) {
       for (const [keyId, usedAt] of uses) {
         this.written.delete(keyId);
-        // What was used meanwhile has waited, since the key stood among those that were written.
+        // A later use is in `waiting`, because the key was already counted as written.
         this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
         this.waiting.delete(keyId);
       }
@@ -55,7 +55,7 @@ export class KeyUseService extends WriteBehind {
     }
   }
 
-  /** Makes due what was used since it was written a minute ago. */
+  /** Moves uses from `waiting` to `due` once their key was written a minute ago. */
   private turn(steady: number): void {
     for (const [keyId, writtenAt] of this.written) {
       if (writtenAt > steady - BETWEEN_WRITINGS_MS) break;
@@ -68,7 +68,7 @@ export class KeyUseService extends WriteBehind {
   }
 }
 
-/** One statement; what another process wrote less than a minute ago stays, unless the clock was put back since. */
+/** One statement. A use that another process wrote less than a minute ago is kept, unless the clock was set back since. */
 async function put(
   manager: EntityManager,
   uses: readonly (readonly [string, number])[],
