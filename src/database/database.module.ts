@@ -12,7 +12,7 @@ import { JsonReader } from './json-reader.js';
 import { JsonRows } from './json-rows.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
-import { WriteTrouble } from './sqlite/troubles/database-troubles.js';
+import { WriteTrouble } from './sqlite/troubles/access-trouble.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { WalDataVersion } from './sqlite/wal-data-version.js';
 import { Sweeper } from './sweeper.js';

@@ -4,7 +4,7 @@ import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } fr
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
 import { JsonReader } from '../database/json-reader.js';
-import { WriteTrouble } from '../database/sqlite/troubles/database-troubles.js';
+import { WriteTrouble } from '../database/sqlite/troubles/access-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { Readiness } from './readiness.js';

@@ -1,19 +1,19 @@
 import { Logger } from '@nestjs/common';
 import { driverCodeOf } from './sqlite-errors.js';
 
-/** How long SQLite itself waits for a lock, in milliseconds; it occupies a thread meanwhile, which ends no sooner. */
+/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds; the wait occupies a thread and cannot be cancelled. */
 export const LOCK_TRY_MS = 250;
-/** How long a write waits for another process that has the write lock, in milliseconds. */
+/** How long a write waits for a write lock that another process holds, in milliseconds. */
 const LOCK_WAIT_MS = 5_000;
 
 /**
- * Waits for the write lock that another process has: 5 s from when it was first in the way. From then on whoever needs it is
- * refused after one try, until it is free: those who queue behind would wait as long each, one after the other.
+ * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
+ * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
  */
 export class LockWait {
   private since: number | undefined;
 
-  /** Runs a statement that takes the lock, again while the lock is not to be had. Throws SQLite's error in the end. */
+  /** Runs a statement that takes the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     for (;;) {
       const began = performance.now();
@@ -30,27 +30,27 @@ export class LockWait {
   }
 }
 
-/** Least wait that tells of a lock that is kept, in milliseconds: a shorter one was cut short by whoever asked. */
+/** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
 const KEPT_MS = 1_000;
 
 /**
- * Whether another process keeps the write lock. The log is told when writes begin to be refused for it and when they are
- * taken again, and not of every refused write.
+ * Whether another process holds the write lock for long. The log gets a line when writes begin to be refused for it and one when
+ * they succeed again, not one for each refused write.
  */
 export class ForeignLock {
   private readonly logger = new Logger('Database');
-  /** Since when it is known to be kept, on the clock of `performance`. */
+  /** Since when it is held, by `performance.now()`; undefined while it is not, as far as is known. */
   private since: number | undefined;
 
   /** `file` is how the log calls the database. */
   constructor(private readonly file: string) {}
 
-  /** Whether writes are refused for it at the moment, as far as is known. */
+  /** Whether writes are being refused for it. */
   get isKept(): boolean {
     return this.since !== undefined;
   }
 
-  /** Notes a statement that has waited for it in vain since then; answers whether the log was told. */
+  /** Notes a statement that has waited for the lock in vain since then; returns whether the log has been told. */
   note(waitingSince: number): boolean {
     if (this.since !== undefined) return true;
     if (performance.now() - waitingSince < KEPT_MS) return false;
@@ -62,7 +62,7 @@ export class ForeignLock {
     return true;
   }
 
-  /** Notes that this process has had the lock. */
+  /** Notes that this process got the lock. */
   end(): void {
     if (this.since === undefined) return;
     const seconds = Math.round((performance.now() - this.since) / 1_000);
@@ -73,14 +73,14 @@ export class ForeignLock {
   }
 }
 
-/** A transaction that keeps every other writer waiting for longer is told of, in milliseconds. */
+/** A transaction that holds the write lock for longer is logged, in milliseconds. */
 export const WRITE_LOCK_BOUND_MS = 1_000;
 
 const logger = new Logger('Database');
 
 /**
- * Watches a transaction that has got the write lock: one that keeps it for longer than a second is logged, and once more
- * with its total when it ends. Answers the function that says that it has ended.
+ * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
+ * once more with the total time when it ends. Returns the function to call when it has ended.
  */
 export function watchWriteLock(name: () => string): () => void {
   const since = performance.now();
@@ -92,12 +92,12 @@ export function watchWriteLock(name: () => string): () => void {
         'Await nothing but the database in a transaction.',
     );
   }, WRITE_LOCK_BOUND_MS);
-  // The end of the process waits for no transaction.
+  // The timer alone must not keep the process running.
   timer.unref();
   return () => {
     clearTimeout(timer);
     const total = Math.round(performance.now() - since);
-    // A blocked event loop calls no timer.
+    // The total is compared too: while the event loop is blocked, the timer does not fire.
     if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} had the write lock for ${total} ms.`);
   };
 }
