@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SystemClock } from '../src/clock.js';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
@@ -84,7 +85,7 @@ describe('a minute, however the clock is set', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
         const clock = new TestClock('2026-11-20T23:58:00.000Z');
-        const counts = new MemoryQuotaStore();
+        const counts = new MemoryQuotaStore(new SystemClock());
         let admitted = 0;
         let steps = 0;
         for (const { pass, step: by } of [{ pass: 0, step: null }, ...moves]) {
@@ -123,7 +124,7 @@ describe('a minute, however the clock is set', () => {
         fc.array(fc.integer({ min: 1, max: 3 * DAY }), { minLength: 1, maxLength: 20 }),
         (steps) => {
           const clock = new TestClock('2026-11-20T12:00:30.000Z');
-          const counts = new MemoryQuotaStore();
+          const counts = new MemoryQuotaStore(new SystemClock());
           const windows = [{ key: 'client:1', name: 'minute', limit: 1, lengthMs: MINUTE }];
           const take = () =>
             counts.take({ subject: 'client:1', isClient: true, windows }, clock.now()) as QuotaVerdict;

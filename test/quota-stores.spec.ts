@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { SystemClock } from '../src/clock.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
@@ -10,7 +11,7 @@ import { describeWith, REDIS_URL } from './support/requirements.js';
 const WALKS = Number(process.env.PETSTORE_TEST_WALKS ?? 4_000);
 
 describeQuotaStore('the store in this process', {
-  open: (rules) => Promise.resolve([new MemoryQuotaStore(undefined, rules)]),
+  open: (rules) => Promise.resolve([new MemoryQuotaStore(new SystemClock(), undefined, rules)]),
   isOfOneProcess: true,
   runs: WALKS,
 });
@@ -29,7 +30,7 @@ describeWith('redis', 'over a real Redis', () => {
           Array.from({ length: instances }, () => {
             const redis = new Redis(REDIS_URL);
             connections.push(redis);
-            return new RedisQuotaStore(redis, new RedisKeys(prefix), rules);
+            return new RedisQuotaStore(redis, new RedisKeys(prefix), new SystemClock(), rules);
           }),
         );
       },

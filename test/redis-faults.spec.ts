@@ -2,6 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { SystemClock } from '../src/clock.js';
 import { Metrics } from '../src/metrics/metrics.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../src/throttling/quota.js';
@@ -30,7 +31,8 @@ interface Instance {
 async function open(url: string): Promise<Instance> {
   const metrics = new Metrics();
   const settings = { url, prefix: 'test:', limitMs: PATIENT_MS };
-  const store = await ResilientQuotaStore.open(settings, new MemoryQuotaStore(), metrics);
+  const clock = new SystemClock();
+  const store = await ResilientQuotaStore.open(settings, new MemoryQuotaStore(clock), metrics, clock);
   onTestFinished(() => store.onModuleDestroy());
   const metric = async (name: string) => {
     const { text } = await metrics.exposition();
@@ -362,7 +364,7 @@ describeWith('redis-server', 'when Redis', () => {
         await server.remove();
       });
       // The default of REDIS_TIMEOUT_MS.
-      const store = new RedisQuotaStore(redis, new RedisKeys('test:'), BAN_RULES, 50);
+      const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock(), BAN_RULES, 50);
       // Redis learns the script.
       await expect
         .poll(
@@ -401,8 +403,8 @@ describeWith('redis-server', 'the number of instances', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => now);
     const keys = new RedisKeys('test:');
     const [one, other] = [
-      new InstanceCount(redis, keys, new Metrics()),
-      new InstanceCount(redis, keys, new Metrics()),
+      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
+      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
     ];
     expect(await other.beat()).toEqual({ isNew: true });
     await one.beat();

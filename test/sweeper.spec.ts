@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished } from 'vitest';
 import { Sweeper } from '../src/database/sweeper.js';
-import { KeyBan } from '../src/throttling/memory/key-ban.entity.js';
-import { QuotaCount } from '../src/throttling/memory/quota-count.entity.js';
+import { KeyBan, QuotaCount } from '../src/throttling/memory/quota-journal.entity.js';
 import { emptyFolder } from './support/service-process.js';
 import { TestService, type TestServiceOptions } from './support/test-service.js';
 

@@ -1,15 +1,13 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { OneAtATime } from '../database/one-at-a-time.js';
 import { Sweeper } from '../database/sweeper.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { DAY_MS } from '../throttling/quota.js';
 import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
-/** How often counts are written, in milliseconds. */
-const PERIOD_MS = 1_000;
-/** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
+/** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
 /** How long counts are kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
@@ -25,16 +23,12 @@ export interface DeprecatedUse {
 }
 
 /**
- * Counts who still calls deprecated operations: by client and day, in the database, and never on the way of a request. By
- * client it would be a metric without bounds.
+ * Counts which clients still call deprecated operations, per client and day, in the database. It is written in the background, so
+ * that no request waits for it. As a metric it would need one time series per client, which is unbounded.
  */
 @Injectable()
-export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Deprecation');
+export class DeprecatedCallsService extends WriteBehind {
   private unwritten = new Map<string, DeprecatedCalls>();
-  private readonly writes = new OneAtATime(() => this.write());
-  private timer: NodeJS.Timeout | undefined;
-  private failing = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -42,6 +36,9 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
+    super(new Logger('Deprecation'), {
+      failing: 'Calls of deprecated operations cannot be written; they are kept in memory',
+    });
     sweeper.add({
       entity: DeprecatedCalls,
       where: 'day < :oldest',
@@ -49,24 +46,12 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
-    // Nobody waits for this alone.
-    this.timer.unref();
-  }
-
-  /** Runs before the database closes. */
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
-  }
-
   /** Counts a call; costs a look-up in memory. `operation` is method and route template. */
   note(clientId: string, operation: string): void {
     this.add({ clientId, operation, day: BigInt(dayOf(this.clock.now())), calls: 1 });
   }
 
-  /** What clients have called in the last days, today among them, as written a second ago or later. */
+  /** What clients have called in the last days including today, without calls of about the last second. */
   async of(clientIds: readonly string[], days: number): Promise<DeprecatedUse[]> {
     const since = dayOf(this.clock.now()) - (days - 1) * DAY_MS;
     const rows = await this.dataSource.manager.find(DeprecatedCalls, {
@@ -82,11 +67,6 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     return [...uses.values()];
   }
 
-  /** Writes what was counted; on failure it is kept for the next time. Never throws. */
-  flush(): Promise<void> {
-    return this.writes.run();
-  }
-
   private add(counted: DeprecatedCalls): void {
     const key = `${counted.day} ${counted.clientId} ${counted.operation}`;
     const known = this.unwritten.get(key);
@@ -94,7 +74,7 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
     else this.unwritten.set(key, counted);
   }
 
-  private async write(): Promise<void> {
+  protected override async write(): Promise<void> {
     if (this.unwritten.size === 0) return;
     const rows = [...this.unwritten.values()];
     this.unwritten = new Map();
@@ -102,16 +82,13 @@ export class DeprecatedCallsService implements OnModuleInit, OnModuleDestroy {
       await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < rows.length; at += BATCH) await this.addUp(manager, rows.slice(at, at + BATCH));
       });
-      this.failing = false;
     } catch (error) {
       for (const row of rows) this.add(row);
-      if (!this.failing)
-        this.logger.error('Calls of deprecated operations cannot be written; they are kept in memory', error);
-      this.failing = true;
+      throw error;
     }
   }
 
-  /** Adds, where an upsert of TypeORM would replace: several processes count together. */
+  /** Adds to what is stored, so that several processes count together; TypeORM's upsert would overwrite it. */
   private async addUp(manager: EntityManager, rows: readonly DeprecatedCalls[]): Promise<void> {
     let at = 0;
     const place = (): string => this.dataSource.driver.createParameter('', at++);

@@ -1,58 +1,38 @@
-import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { OneAtATime } from '../database/one-at-a-time.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** How often it is looked for uses to write, in milliseconds: a first use shows after that. */
-const PERIOD_MS = 1_000;
-/** How long at least between two writings of one key's last use, in milliseconds. */
+/** Least time between two writes of one key's last use, in milliseconds. */
 const BETWEEN_WRITINGS_MS = 60_000;
-/** Keys per statement, well below the values that SQLite and PostgreSQL take in one. */
+/** Keys per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
 
-/** Writes when each key was last used: at most once a minute per key, and never on the way of a request. */
+/** Writes when each key was last used: at most once a minute per key, and in the background, so that no request waits for it. */
 @Injectable()
-export class KeyUseService implements OnModuleInit, OnModuleDestroy {
-  private readonly logger = new Logger('Keys');
-  /** Uses to write the next time, and uses of keys that were written less than a minute ago. */
+export class KeyUseService extends WriteBehind {
+  /** Uses to write next time, and uses that wait because their key was written less than a minute ago. */
   private due = new Map<string, number>();
   private readonly waiting = new Map<string, number>();
-  /** When keys were last written, by the steady clock, the longest ago first. */
+  /** When keys were last written, by the steady clock, oldest first. */
   private readonly written = new Map<string, number>();
-  private readonly writes = new OneAtATime(() => this.write());
-  private timer: NodeJS.Timeout | undefined;
-  private failing = false;
 
   constructor(
     private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super(new Logger('Keys'), { failing: 'The last use of keys cannot be written; it is kept in memory' });
+  }
 
   /** Notes that a key was used now; costs two look-ups in memory. */
   note(keyId: string): void {
     (this.written.has(keyId) ? this.waiting : this.due).set(keyId, this.clock.now());
   }
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
-    // Nobody waits for this alone.
-    this.timer.unref();
-  }
-
-  /** Runs before the database closes. What was written less than a minute ago is left as it is. */
-  async onModuleDestroy(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
-  }
-
-  /** Writes what is due; on failure it is kept for the next time. Never throws. */
-  flush(): Promise<void> {
-    return this.writes.run();
-  }
-
-  private async write(): Promise<void> {
+  /** Keys whose last use was written less than a minute ago are left out, at the stop too. */
+  protected override async write(): Promise<void> {
     const now = this.clock.now();
     const steady = this.clock.steady();
     this.turn(steady);
@@ -64,21 +44,18 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
       await this.cacheNeutralWrites.run(async (manager) => {
         for (let at = 0; at < uses.length; at += BATCH) await put(manager, uses.slice(at, at + BATCH), now);
       });
-      this.failing = false;
     } catch (error) {
       for (const [keyId, usedAt] of uses) {
         this.written.delete(keyId);
-        // What was used meanwhile has waited, since the key stood among those that were written.
+        // A later use is in `waiting`, because the key was already counted as written.
         this.due.set(keyId, this.waiting.get(keyId) ?? usedAt);
         this.waiting.delete(keyId);
       }
-      if (!this.failing)
-        this.logger.error('The last use of keys cannot be written; it is kept in memory', error);
-      this.failing = true;
+      throw error;
     }
   }
 
-  /** Makes due what was used since it was written a minute ago. */
+  /** Moves uses from `waiting` to `due` once their key was written a minute ago. */
   private turn(steady: number): void {
     for (const [keyId, writtenAt] of this.written) {
       if (writtenAt > steady - BETWEEN_WRITINGS_MS) break;
@@ -91,7 +68,7 @@ export class KeyUseService implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** One statement; what another process wrote less than a minute ago stays, unless the clock was put back since. */
+/** One statement. A use that another process wrote less than a minute ago is kept, unless the clock was set back since. */
 async function put(
   manager: EntityManager,
   uses: readonly (readonly [string, number])[],

@@ -4,10 +4,10 @@ import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { schemaStatus } from '../database/schema.js';
-import { freeBytesBeside, LEAST_FREE_BYTES } from '../database/sqlite/free-room.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
-import { checkCreatable, checkWrites } from '../database/sqlite/usable-file.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from '../database/sqlite/troubles/sqlite-errors.js';
+import { checkCreatable, checkWrites } from '../database/sqlite/troubles/usable-file.js';
 
 const MEBIBYTE = 1_048_576;
 /** Below so much free room it is time to make some, in bytes: the write-ahead log alone may need some of it. */
@@ -126,7 +126,7 @@ async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
   if (redisUrl === null)
     return { check: 'redis', state: 'skipped', found: 'REDIS_URL is not set: one process counts alone' };
   try {
-    const { checkRedis } = await import('../throttling/redis/redis-check.js');
+    const { checkRedis } = await import('../throttling/redis/redis-quota-store.js');
     await checkRedis(redisUrl);
     return well('redis', 'it takes counts');
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
-import { createApp } from '../app.setup.js';
 import { DataSource } from 'typeorm';
+import { createApp } from '../app.setup.js';
 import { loadSettings } from '../config/load-settings.js';
-import { named } from '../database/sqlite/unusable-database.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
+import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../errors/api-error.js';
 
 /** Runs a command in the service's own application, not listening, and closes it. */
@@ -16,7 +16,7 @@ export async function withApp<T>(command: (app: INestApplication) => Promise<T>)
   } catch (error) {
     const file = fileOf(app.get(DataSource));
     // What a caller over HTTP is told to do, such as to look at a header, helps nobody here.
-    throw error instanceof ApiError && file !== undefined ? await named(file, error) : error;
+    throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
   } finally {
     await app.close();
   }

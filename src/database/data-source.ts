@@ -2,9 +2,9 @@ import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
 import { declaredClasses } from './declared-files.js';
-import { fileOf, SqliteDataSource } from './sqlite/sqlite-data-source.js';
-import { naming, UnusableDatabase } from './sqlite/unusable-database.js';
-import { checkUsable } from './sqlite/usable-file.js';
+import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
+import { UnusableDatabase, naming } from './sqlite/troubles/sqlite-errors.js';
+import { checkUsable } from './sqlite/troubles/usable-file.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;

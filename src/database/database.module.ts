@@ -12,11 +12,11 @@ import { JsonReader } from './json-reader.js';
 import { JsonRows } from './json-rows.js';
 import { migrate } from './schema.js';
 import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
+import { WriteTrouble } from './sqlite/troubles/access-trouble.js';
+import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { WalDataVersion } from './sqlite/wal-data-version.js';
-import { WriteProbe } from './sqlite/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
-import { WriteTrouble } from './write-trouble.js';
 
 const logger = new Logger('Database');
 

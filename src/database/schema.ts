@@ -1,8 +1,8 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
-import { naming } from './sqlite/unusable-database.js';
-import { checkWriteLock } from './sqlite/usable-file.js';
+import { naming } from './sqlite/troubles/sqlite-errors.js';
+import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;

@@ -1,10 +1,10 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { HealthCheckService, HealthIndicatorService, type HealthCheckResult } from '@nestjs/terminus';
+import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
 import { JsonReader } from '../database/json-reader.js';
-import { WriteTrouble } from '../database/write-trouble.js';
+import { WriteTrouble } from '../database/sqlite/troubles/access-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { Readiness } from './readiness.js';

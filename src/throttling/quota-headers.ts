@@ -6,7 +6,7 @@ import { tightestWindow, type QuotaVerdict, type WindowState } from './quota.js'
  */
 export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   const windows = windowsForKey(verdict);
-  // Of a refusal it is the window without room that resets last, which is why it was refused.
+  // After a refusal this is the full window that resets last, so that waiting for it is enough.
   const shown = tightestWindow(windows);
   if (!shown) return {};
   const headers: Record<string, string> = {
@@ -20,7 +20,7 @@ export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   return headers;
 }
 
-/** The windows as they are for the key: to a banned one all are closed to the end of its ban, whatever its client has. */
+/** The windows as the key sees them: while it is banned, all are empty until the ban ends, whatever its client has left. */
 function windowsForKey({ windows, bannedUntil }: QuotaVerdict): readonly WindowState[] {
   if (bannedUntil === undefined) return windows;
   return windows.map((window) => ({ ...window, remaining: 0, resetsAt: bannedUntil }));
@@ -34,7 +34,7 @@ function stateOf(window: WindowState, now: number): string {
   return `"${window.name}";r=${window.remaining};t=${secondsUntil(window.resetsAt, now)}`;
 }
 
-/** Whole seconds, at least 1, and never before the instant: waiting that long is always enough. */
+/** Whole seconds, rounded up and at least 1, so that waiting that long is always enough. */
 function secondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TestClock } from '../../test/support/test-clock.js';
+import { WindowCounts } from './memory/current-counts.js';
 import { QuotaStore } from './quota-store.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';
-import { WindowCounts } from './memory/window-counts.js';
 
 /** A store of one window, as a team may bring its own. */
 class OneWindow extends QuotaStore {

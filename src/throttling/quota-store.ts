@@ -1,13 +1,13 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { SystemClock, type Clock } from '../clock.js';
+import type { Clock } from '../clock.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';
 
 /**
- * Decides and counts requests. It stands behind @nestjs/throttler's storage token; a class that extends it and
- * is provided there counts elsewhere. test/support/quota-store-suite.ts is the suite that every one must pass.
+ * Decides and counts requests. It is provided under @nestjs/throttler's storage token; to keep the counts elsewhere, provide
+ * another subclass there. Every subclass must pass test/support/quota-store-suite.ts.
  */
 export abstract class QuotaStore implements ThrottlerStorage {
-  constructor(private readonly clock: Clock = new SystemClock()) {}
+  constructor(protected readonly clock: Clock) {}
 
   /**
    * Admits the request if its key is not banned and every window has room, and only then counts it, in all of
@@ -15,19 +15,19 @@ export abstract class QuotaStore implements ThrottlerStorage {
    */
   abstract take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict>;
 
-  /** How things stand, changing nothing. */
+  /** What `take` would find now, without counting anything. */
   abstract peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict>;
 
-  /** Ends a key's ban and forgets its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
+  /** Ends a key's ban and clears its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
   abstract unban(keyId: string, subjectId: string, now: number): Promise<void>;
 
   /**
-   * The clock was set forward by `by` ms, back when negative: what lasts goes on for as long as it would have. A store whose
-   * state is shared with others leaves it as it is.
+   * Called when the clock was set forward by `by` ms (back when negative), so that bans keep their remaining length. A store
+   * that shares its state with other instances changes nothing.
    */
   clockStepped(_by: number): void {}
 
-  /** Serves code that uses throttler's own guard with this store: one window, no key. */
+  /** Throttler's own interface, for code that uses Throttler's stock guard with this store: one window, no API key. */
   increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
     const verdict = await this.take(
       { subject: key, isClient: false, windows: [{ key, name, limit, lengthMs }] },

@@ -7,7 +7,7 @@ import type { QuotaSubject } from './quota.js';
 
 const SUBJECT = new RequestSlot<QuotaSubject>('quota subject');
 const CLIENT_PREFIX = 'client:';
-/** An IPv6 site commonly holds a /56 and can pick any address in it, so they count as one. */
+/** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
 const IPV6_PREFIX = 56;
 
 /** The id under which the requests of a client count together. */
@@ -20,7 +20,7 @@ export function clientIdOfSubject(subjectId: string): string | undefined {
   return subjectId.startsWith(CLIENT_PREFIX) ? subjectId.slice(CLIENT_PREFIX.length) : undefined;
 }
 
-/** Makes the request count for this subject; the credential guard calls it once the key is verified. */
+/** Sets the subject that the request counts for; the credential guard calls it once the key is verified. */
 export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
   SUBJECT.set(request, subject);
 }

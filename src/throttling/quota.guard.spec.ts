@@ -7,6 +7,7 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../clock.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -63,7 +64,7 @@ let metrics: Metrics;
 
 beforeEach(async () => {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
-  const store = new MemoryQuotaStore();
+  const store = new MemoryQuotaStore(new SystemClock());
   const events = new DomainEvents(new EventEmitter2());
   metrics = new Metrics();
   const quota = new QuotaService(store, {} as QuotaJournal, events, clock, metrics);

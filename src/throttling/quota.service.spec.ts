@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { Request, Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../clock.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -28,7 +29,7 @@ const failing = (failure: unknown) =>
     unban: () => Promise.reject(failure),
   }) as unknown as QuotaStore;
 
-function open(store: QuotaStore = new MemoryQuotaStore(), journal?: QuotaJournal) {
+function open(store: QuotaStore = new MemoryQuotaStore(new SystemClock()), journal?: QuotaJournal) {
   const clock = new TestClock(NOON);
   const metrics = new Metrics();
   const emitter = new EventEmitter2();
@@ -89,7 +90,7 @@ describe('a request', () => {
   });
 
   it('is a client’s or an address’s for the store', async () => {
-    const store = new MemoryQuotaStore();
+    const store = new MemoryQuotaStore(new SystemClock());
     const taken = vi.spyOn(store, 'take');
     const { send } = open(store);
     await send(CLIENT);
@@ -102,7 +103,7 @@ describe('a request', () => {
 
   it('outlives the process when it is a client’s, and not when it is an address’s', async () => {
     const used = () => Promise.resolve({ minute: 0, day: 1 });
-    const store = new MemoryQuotaStore({ used } as unknown as QuotaJournal);
+    const store = new MemoryQuotaStore(new SystemClock(), { used } as unknown as QuotaJournal);
     const { send } = open(store);
     expect((await send(CLIENT)).headers).toMatchObject({ ratelimit: '"minute";r=1;t=60, "day";r=1;t=43200' });
     await send(ADDRESS);
@@ -186,7 +187,7 @@ describe('what is shown without counting', () => {
     const journal = {
       days: (...query: unknown[]) => Promise.resolve(asked.push(query) && days),
     } as unknown as QuotaJournal;
-    const { quota } = open(new MemoryQuotaStore(), journal);
+    const { quota } = open(new MemoryQuotaStore(new SystemClock()), journal);
     expect(await quota.days(['client:shop'], DAY_MS)).toBe(days);
     expect(asked).toEqual([[['client:shop'], DAY_MS]]);
   });

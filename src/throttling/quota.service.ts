@@ -1,29 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { Clock } from '../clock.js';
+import { Clock, ClockSteps } from '../clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ClockSteps } from './clock-steps.js';
+import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
-import { QuotaJournal, type DayCount } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
 import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
 import {
   DAY_MS,
   MINUTE_MS,
-  violatedWindow,
   type QuotaRequest,
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
+  violatedWindow,
 } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 import './throttling.events.js';
 
-/** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
+/** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
@@ -64,17 +63,17 @@ export class QuotaService {
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
-  /** The windows of a subject and the ban of its key as they stand, counting nothing. */
+  /** The current windows of a subject and the ban of its key, without counting anything. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
     return this.store.peek(requestOf(subject), this.now());
   }
 
-  /** The days of subjects from an instant on (ms since the Unix epoch), as written a second ago or later. */
+  /** Counts per day of subjects since an instant (ms since the Unix epoch), without those of about the last second. */
   days(subjectIds: readonly string[], since: number): Promise<DayCount[]> {
     return this.journal.days(subjectIds, since);
   }
 
-  /** Lifts the ban of a key and forgets its strikes. Throws service_unavailable when that cannot be kept. */
+  /** Lifts the ban of a key and clears its strikes. Throws service_unavailable when that cannot be stored. */
   async unban(keyId: string, subjectId: string): Promise<void> {
     try {
       await this.store.unban(keyId, subjectId, this.now());
@@ -83,13 +82,13 @@ export class QuotaService {
     }
   }
 
-  /** Writes the headers as they stand, counting nothing: for a request refused before its turn to be counted. */
+  /** Writes the current headers without counting: for a request that is refused before it would be counted. */
   async show(request: Request, response: Response): Promise<void> {
     const { at, windows } = await this.look(quotaSubjectOf(request));
     setHeaders(response, quotaHeaders({ admitted: true, at, windows }));
   }
 
-  /** The time to decide by, once the store knows of a clock that was set. */
+  /** The current time; first tells the store if the clock was set since the last call. */
   private now(): number {
     const step = this.steps.take();
     if (step !== 0) this.store.clockStepped(step);
@@ -127,7 +126,7 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** What the store could not read may be there in a second; a refusal that the store itself made stays as it is. */
+/** The failure of a store as service_unavailable; an ApiError that the store itself threw is kept. */
 function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError(HTTP_ERRORS.service_unavailable, {
@@ -137,7 +136,7 @@ function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): 
   });
 }
 
-/** `seconds` as the header `Retry-After` has them. */
+/** The error for a refused request; `seconds` is the value of its `Retry-After`. */
 function refusalOf(verdict: QuotaVerdict, seconds: string): ApiError {
   if (verdict.bannedUntil !== undefined) {
     const until = new Date(verdict.bannedUntil).toISOString();

@@ -9,7 +9,7 @@ export interface QuotaSubject {
   readonly id: string;
   /** Plan of the client, or `anonymous`: a label for metrics. */
   readonly plan: string;
-  /** The API key that was sent; a ban is the key's. */
+  /** The API key that was sent: bans belong to keys, counts to clients. */
   readonly keyId?: string;
   readonly perMinute: number;
   /** Absent: no daily limit. */
@@ -18,7 +18,7 @@ export interface QuotaSubject {
 
 /** One fixed window, aligned to the UTC calendar, that a request must find room in. */
 export interface QuotaWindow {
-  /** What counts together in this window: the subject's id, and what follows it for a window of a route. */
+  /** Requests with the same key are counted together: the subject's id, with a suffix for a window of one route. */
   readonly key: string;
   /** Name in `RateLimit-Policy`, such as `minute` or `day`. */
   readonly name: string;
@@ -30,13 +30,13 @@ export interface QuotaWindow {
 
 /** One request to decide. */
 export interface QuotaRequest {
-  /** Id of the subject, such as `client:…`: what is kept of one subject is kept together. */
+  /** Id of the subject, such as `client:…`. Redis keeps everything of one subject under names that begin with it. */
   readonly subject: string;
-  /** A client, whose minute and day belong together and whose day outlives the process; else an address. */
+  /** True for a client, whose counts are written to the journal; false for an address. */
   readonly isClient: boolean;
-  /** All must have room; then the request counts in all. */
+  /** The request is admitted only if all have room, and then counts in all of them. */
   readonly windows: readonly QuotaWindow[];
-  /** The API key that a refusal counts against; absent where there is no valid one, and then nothing is banned. */
+  /** The API key that strikes are counted for; absent without a valid key, and then nothing is banned. */
   readonly keyId?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface WindowState {
   readonly name: string;
   readonly limit: number;
   readonly lengthMs: number;
-  /** Requests counted in it, this one included; more than the limit once a plan was made smaller. */
+  /** Requests counted in it, this one included; may exceed the limit after a change to a smaller plan. */
   readonly used: number;
   /** Requests left after this one. */
   readonly remaining: number;
@@ -53,7 +53,7 @@ export interface WindowState {
   readonly resetsAt: number;
 }
 
-/** One decision on one request: guard, headers, body, logs and metrics all speak from this value. */
+/** The decision on one request; headers, body, logs and metrics are all derived from this value. */
 export interface QuotaVerdict {
   readonly admitted: boolean;
   /** When it was decided, in ms since the Unix epoch. */
@@ -62,11 +62,11 @@ export interface QuotaVerdict {
   readonly windows: readonly WindowState[];
   /** End of the key's ban, in ms since the Unix epoch, when that is why it was refused. */
   readonly bannedUntil?: number;
-  /** Whether it is this request that brought the ban about. */
+  /** Set on the one request with which the ban begins. */
   readonly banBegins?: true;
 }
 
-/** Of some windows the one that a client should look at: fewest remaining; on a tie the one to wait longer for. */
+/** The window to report to the client: the one with the fewest remaining requests; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
   return pick(windows, (window, best) =>
     window.remaining === best.remaining ? resetsLater(window, best) : window.remaining < best.remaining,
@@ -78,7 +78,7 @@ export function retryAtOf(verdict: QuotaVerdict): number {
   return verdict.bannedUntil ?? violatedWindow(verdict)?.resetsAt ?? verdict.at;
 }
 
-/** Of the windows without room, the one that resets last; the one to wait for after a refusal. */
+/** After a refusal, the full window that resets last: the one to wait for. */
 export function violatedWindow(verdict: QuotaVerdict): WindowState | undefined {
   if (verdict.admitted) return undefined;
   return pick(

@@ -1,11 +1,59 @@
-import { Module, type ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { QuotaService } from './quota.service.js';
+import { Clock } from '../clock.js';
+import { Settings } from '../config/settings.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { Metrics } from '../metrics/metrics.js';
+import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
+import { MemoryQuotaStore } from './memory/memory-quota-store.js';
+import { OtherProcesses } from './memory/other-processes.js';
+import { QuotaJournal } from './memory/quota-journal.js';
+import { QuotaWriteBehind } from './memory/quota-write-behind.js';
 import { QuotaStore } from './quota-store.js';
-import { QuotaStoreModule } from './quota-store.module.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
+import { QuotaService } from './quota.service.js';
+import { REDIS_PREFIX } from './redis/redis-keys.js';
+
+/** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
+@Module({
+  imports: [DatabaseModule],
+  providers: [
+    { provide: QuotaJournal, useClass: DatabaseQuotaJournal },
+    {
+      provide: MemoryQuotaStore,
+      inject: [Settings, QuotaJournal, Clock],
+      // With Redis this store is only the fallback, and what it counts is not written to the journal.
+      useFactory: ({ redisUrl }: Settings, journal: QuotaJournal, clock: Clock) =>
+        new MemoryQuotaStore(clock, redisUrl === null ? journal : undefined),
+    },
+    {
+      provide: QuotaStore,
+      inject: [Settings, Metrics, MemoryQuotaStore, Clock],
+      useFactory: async (
+        { redisUrl, redisTimeoutMs }: Settings,
+        metrics: Metrics,
+        memory: MemoryQuotaStore,
+        clock: Clock,
+      ) => {
+        if (redisUrl === null) return memory;
+        // Imported on demand: a start without REDIS_URL does not load the Redis client.
+        const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
+        return ResilientQuotaStore.open(
+          { url: redisUrl, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
+          memory,
+          metrics,
+          clock,
+        );
+      },
+    },
+    QuotaWriteBehind,
+    OtherProcesses,
+  ],
+  exports: [QuotaStore, QuotaJournal],
+})
+export class QuotaStoreModule {}
 
 /** Throttler's module with the two windows of the caller's plan, and the store that counts them. */
 @Module({

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ClockSteps } from '../../src/clock.js';
 import type { BanRules } from '../../src/throttling/bans.js';
-import { DAY_MS, MINUTE_MS, retryAtOf, type QuotaRequest } from '../../src/throttling/quota.js';
 import { quotaHeaders } from '../../src/throttling/quota-headers.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
-import { ClockSteps } from '../../src/throttling/clock-steps.js';
+import { DAY_MS, MINUTE_MS, type QuotaRequest, retryAtOf } from '../../src/throttling/quota.js';
 import { QuotaModel } from './quota-model.js';
 import { TestClock } from './test-clock.js';
 

@@ -1,4 +1,4 @@
-import { unavailable } from './unavailable.js';
+import { unavailable } from './troubles/sqlite-errors.js';
 
 /** Longest wait for a turn, in milliseconds. */
 const WAIT_LIMIT_MS = 10_000;

@@ -2,10 +2,10 @@ import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import { ConnectionTurns } from './connection-turns.js';
-import type { DatabaseFiles } from './database-files.js';
-import type { DatabaseTroubles } from './database-troubles.js';
 import { openForReading } from './read-connection.js';
-import { driverCodeOf } from './unavailable.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseTroubles } from './troubles/database-troubles.js';
+import { driverCodeOf } from './troubles/sqlite-errors.js';
 
 const SELECT = /^\s*SELECT\b/i;
 /** What only the connection that writes can tell. */

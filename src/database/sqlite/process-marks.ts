@@ -4,18 +4,18 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 
-/** How often a mark is made anew where somebody takes it for a left-over one before it is locked. */
+/** How often creating a mark is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
-/** After this time a mark that is seen for the first time is looked at again, in milliseconds. */
+/** After this time a mark that is seen for the first time is checked again, in milliseconds. */
 const SECOND_LOOK_MS = 100;
 
 /**
- * Which processes serve an SQLite file: each keeps an empty file beside it locked, by SQLite's own lock. The system lets go of
- * that when the process ends, however it ends, so that a mark without a lock is left over and is removed by whoever sees it.
- * No clock and no write is needed, and it holds across containers that share the file.
+ * Counts the processes that serve an SQLite file. Each creates a lock file (called mark here) beside it and holds SQLite's own lock
+ * on it. The operating system releases that lock when the process ends in any way, so a mark without a lock is left over, and the
+ * next process that finds it removes it. This needs no clock and no writes, and works across containers that share the file.
  */
 export class ProcessMarks {
-  /** Marks of others, as they were last seen. */
+  /** Marks of other processes that were held at the last count. */
   private known = new Set<string>();
   private own: OwnMark | undefined;
 
@@ -24,15 +24,15 @@ export class ProcessMarks {
     private readonly prefix: string,
   ) {}
 
-  /** The marks beside a database file, which must be there; a link leads to those of the real file. */
+  /** The marks beside a database file, which must exist; for a link, those beside its target. */
   static async of(file: string): Promise<ProcessMarks> {
     const real = await realpath(file);
     return new ProcessMarks(dirname(real), `${basename(real)}-process-`);
   }
 
   /**
-   * Marks this process as one that serves the file, where it is not marked yet or its mark was removed. Rejects where it cannot
-   * be, leaving nothing behind.
+   * Marks this process as one that serves the file, unless its mark is still there. Rejects if it cannot be marked, and leaves
+   * nothing behind then.
    */
   async keep(): Promise<void> {
     if (this.own && (await inodeOf(this.own.path)) === this.own.inode) return;
@@ -55,15 +55,15 @@ export class ProcessMarks {
     await closed(own.database);
   }
 
-  /** How many processes serve the file beside this one; what ended processes left is removed, unless it is `left` as it is. */
+  /** How many other processes serve the file; marks of processes that have ended are `removed` or `left`. */
   async others(leftOver: 'removed' | 'left'): Promise<number> {
     const names = await readdir(this.folder);
     const held = new Set<string>();
     for (const mark of names.filter((name) => name.startsWith(this.prefix))) {
       const path = join(this.folder, mark);
-      // Closing our own file would let go of its lock.
+      // The own mark is not opened: closing it would release the lock.
       if (path === this.own?.path || !(await isHeld(path, leftOver))) continue;
-      // Somebody else may just have been removing it.
+      // At first sight it may only be locked by another process that is about to remove it.
       if (!this.known.has(path)) await setTimeout(SECOND_LOOK_MS);
       if (this.known.has(path) || (await isHeld(path, leftOver))) held.add(path);
     }
@@ -72,7 +72,7 @@ export class ProcessMarks {
     return held.size;
   }
 
-  /** Removes the hidden files that former versions made beside their marks, and left there. */
+  /** Removes the hidden files that earlier versions created beside their marks and left behind. */
   private async removeHidden(names: readonly string[], held: ReadonlySet<string>): Promise<void> {
     for (const name of names.filter((one) => one.startsWith(`.${this.prefix}`))) {
       const mark = name.slice(1).replace(/-journal$/, '');
@@ -90,7 +90,7 @@ interface OwnMark {
   readonly database: sqlite3.Database;
 }
 
-/** Makes a mark and locks it; where it cannot be locked, or was removed before it was, nothing is left of it. */
+/** Creates a mark and locks it. If it cannot be locked, or was removed before it was locked, nothing of it is left. */
 async function made(path: string): Promise<OwnMark> {
   const database = await opened(path, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const refusal = await lock(database);
@@ -101,18 +101,18 @@ async function made(path: string): Promise<OwnMark> {
   throw refusal ?? Object.assign(new Error(`${path} was removed`), { code: 'SQLITE_BUSY' });
 }
 
-/** The number of the file that is there; undefined where there is none. */
+/** The inode of a file; undefined if it does not exist. */
 async function inodeOf(path: string): Promise<bigint | undefined> {
   return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
 }
 
-/** Whether a process holds the mark; one that nobody holds is removed, unless it is to be `left`. */
+/** Whether a process holds the mark; one that is not held is `removed` or `left`. */
 async function isHeld(path: string, leftOver: 'removed' | 'left'): Promise<boolean> {
   const database = await opened(path, sqlite3.OPEN_READWRITE).catch(() => undefined);
-  // It was removed since it was listed, or another user keeps us from it: then nothing can be told.
+  // It was removed since it was listed, or may not be opened by this user: it is not counted.
   if (!database) return false;
   const refusal = await lock(database);
-  // While it is locked: whoever is just making it then finds it gone as soon as the lock is theirs.
+  // Removed while it is locked: a process that is just creating it finds it gone as soon as it gets the lock.
   if (!refusal && leftOver === 'removed') await rm(path, { force: true });
   await closed(database);
   return refusal?.code === 'SQLITE_BUSY';
@@ -127,11 +127,11 @@ function opened(path: string, mode: number): Promise<sqlite3.Database> {
   });
 }
 
-/** Locks the file, or answers why it cannot be, without waiting. */
+/** Locks the file without waiting; returns the error if it cannot be locked. */
 function lock(database: sqlite3.Database): Promise<DriverError | null> {
   database.configure('busyTimeout', 0);
   return new Promise((resolve) => {
-    // Nothing is ever written: a journal would take room on a disk that may be full, and outlive a crash.
+    // Nothing is ever written. A journal file would take room on a disk that may be full, and stay after a crash.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE', resolve);
   });
 }

@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
-import type { DatabaseFiles } from './database-files.js';
-import type { DatabaseTroubles } from './database-troubles.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseTroubles } from './troubles/database-troubles.js';
 
 type Row = Readonly<Record<string, unknown>>;
 type DriverError = Error & { readonly code?: string };

@@ -2,24 +2,24 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
 import type { GiveBack } from './connection-turns.js';
-import type { DatabaseFiles } from './database-files.js';
-import type { DatabaseTroubles } from './database-troubles.js';
-import { LockWait } from './lock-wait.js';
 import { PlainReads } from './plain-reads.js';
 import { StatementScope } from './statement-scope.js';
-import { driverCodeOf, unavailable } from './unavailable.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseTroubles } from './troubles/database-troubles.js';
+import { driverCodeOf, unavailable } from './troubles/sqlite-errors.js';
+import { LockWait } from './troubles/write-lock.js';
 
-/** What certainly changes nothing. */
+/** Statements that certainly change nothing. */
 const READS = /^\s*SELECT\b/;
 const ROLLBACK = /^\s*ROLLBACK\b/;
-/** What waits for no other process, outside of a transaction or at the end of one. */
+/** Statements that never wait for another process, outside of a transaction or at the end of one. */
 const NEEDS_NO_LOCK = /^\s*(?:SELECT|COMMIT|ROLLBACK|PRAGMA)\b/i;
-/** What succeeds with the write lock alone. */
+/** Statements that succeed only with the write lock. */
 const NEEDS_LOCK = /^\s*(?:BEGIN IMMEDIATE|INSERT|UPDATE|DELETE)\b/;
-/** What commits nothing by itself, outside of a transaction. */
+/** Statements that commit nothing, outside of a transaction. */
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
-/** The one connection that writes: every statement runs on it by itself, whoever sends it. */
+/** The one connection that writes. Statements run on it one at a time, whichever query runner sends them. */
 export class SqliteConnection extends StatementScope {
   /** Where reads go that are in no transaction. */
   readonly reads: PlainReads;
@@ -42,17 +42,17 @@ export class SqliteConnection extends StatementScope {
     try {
       return await super.take();
     } catch (error) {
-      // Whoever had the turn waited for another process, of which the log was told.
+      // The turn was taken by a statement that waited for another process, which is in the log already.
       throw this.troubles.lock.isKept ? unavailable('the database is busy', error, true) : error;
     }
   }
 
   /**
-   * Runs a statement whose turn it is in its scope. Throws without running it when the scope cannot go on, and
-   * service_unavailable when the database cannot.
+   * Runs a statement whose turn it is in its scope. Throws without running it if the scope has failed, and throws
+   * service_unavailable if the database cannot run it.
    */
   async run<T>(scope: StatementScope, sql: string, statement: () => Promise<T>): Promise<T> {
-    // A transaction that is rolled back by force does not wait for the turns of what is still going on in it.
+    // A forced rollback does not wait for its turn, so a statement of the same transaction may still be running.
     while (this.running) await this.running;
     scope.check();
     this.refuseIfDamaged(scope, sql);
@@ -62,7 +62,7 @@ export class SqliteConnection extends StatementScope {
     try {
       const result = await (this.takesLock(scope, sql) ? this.lock.run(statement) : statement());
       if (NEEDS_LOCK.test(sql)) this.troubles.lock.end();
-      // Nothing is acknowledged that stands in a file that is gone.
+      // A commit into a file that was removed or replaced must not be acknowledged.
       if (this.commits(scope, sql)) this.files.confirm();
       return result;
     } catch (error) {
@@ -76,9 +76,9 @@ export class SqliteConnection extends StatementScope {
     }
   }
 
-  /** What commits is looked at before, too: on a log that was cut it could copy what is not there into the database. */
+  /** Before a commit the files are checked, too: with a log that was cut, a checkpoint could copy missing pages into the database. */
   private refuseIfDamaged(scope: StatementScope, sql: string): void {
-    // A transaction ends also where its files are away, and may come back.
+    // A rollback must be possible even while the files are away, because they may come back.
     if (ROLLBACK.test(sql) && this.files.mayBeClosed) return;
     if (this.commits(scope, sql)) this.files.confirm();
     else this.files.refuseIfDamaged();
@@ -92,7 +92,7 @@ export class SqliteConnection extends StatementScope {
     return scope === this && !LEAVES_FILES.test(sql);
   }
 
-  /** Runs what begins or ends a transaction in a scope. */
+  /** Runs a statement that begins or ends a transaction in a scope. */
   async control(scope: StatementScope, sql: string): Promise<void> {
     await this.run(scope, sql, () => this.runner.query(sql));
   }

@@ -15,32 +15,35 @@ import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { int64Transformer } from '../int64.js';
 import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
-import { DatabaseFiles } from './database-files.js';
-import { DatabaseTroubles } from './database-troubles.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
-import { LOCK_TRY_MS } from './lock-wait.js';
 import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
+import { DatabaseFiles } from './troubles/database-files.js';
+import { DatabaseTroubles } from './troubles/database-troubles.js';
+import { LOCK_TRY_MS } from './troubles/write-lock.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
 
-/** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
+/**
+ * TypeORM's DataSource on SQLite, with three of its faults corrected: transactions that concurrent callers share, rounded int64,
+ * and generated ids as doubles.
+ */
 export class SqliteDataSource extends DataSource {
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;
-  /** Reads what is committed, from when this is initialized. */
+  /** Reads committed data, once the data source is initialized. */
   reader: JsonReader = new OwnConnection(this);
-  /** In which repositories take part by themselves. */
+  /** The transactions, in which repositories take part by themselves. */
   readonly transactions: Transactions;
   /** Whether the files are still those that were opened. */
   readonly files = new DatabaseFiles();
 
-  /** What its statements have shown to be wrong with it. */
+  /** What the results of statements have shown to be wrong with the database. */
   readonly troubles: DatabaseTroubles;
   private readonly plainReads: PlainReads;
 
@@ -61,7 +64,7 @@ export class SqliteDataSource extends DataSource {
 
   override async initialize(): Promise<this> {
     await super.initialize();
-    // Acknowledged means on disk: the write-ahead log is synced at every commit.
+    // A commit is acknowledged only when it is on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
     try {
@@ -75,7 +78,7 @@ export class SqliteDataSource extends DataSource {
 
   override async destroy(): Promise<void> {
     this.files.end();
-    // The process lets go of the files by its end.
+    // Not closed: the operating system closes the files when the process ends.
     if (!this.files.mayBeClosed) this.driver.disconnect = () => Promise.resolve();
     else {
       if (this.reader instanceof ReadConnection) await this.reader.close();
@@ -85,10 +88,10 @@ export class SqliteDataSource extends DataSource {
     await super.destroy();
   }
 
-  /** Begins to watch the files and opens the connection for reads. */
+  /** Starts to watch the files and opens the connections for reads. */
   private async openFiles(): Promise<void> {
     const { database, enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
-    // SQLite itself tells which file a link leads to: it puts the log beside that one.
+    // SQLite resolves links and creates the log beside the target, so it is asked for the path.
     const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
     const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
     // The first read opens the log.
@@ -125,8 +128,8 @@ const WITHOUT_LOG =
   'Move the database to a local file system.';
 
 /**
- * The ids that SQLite gave the rows of one INSERT, counted back from the last. TypeORM's own version computes
- * with doubles and passes the column's transformer by.
+ * The ids of the rows of one INSERT. SQLite reports only the last id; earlier ones are computed, which fails if a row brings its
+ * own. TypeORM's own version computes with doubles and ignores the column's transformer.
  */
 function generatedIds(
   metadata: EntityMetadata,

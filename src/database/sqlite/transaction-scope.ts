@@ -1,7 +1,7 @@
-import type { SqliteConnection } from './sqlite-connection.js';
 import type { GiveBack } from './connection-turns.js';
+import type { SqliteConnection } from './sqlite-connection.js';
 import { StatementScope } from './statement-scope.js';
-import { watchWriteLock } from './write-lock-watch.js';
+import { watchWriteLock } from './troubles/write-lock.js';
 
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';

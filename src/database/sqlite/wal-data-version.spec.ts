@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { emptyFolder } from '../../../test/support/service-process.js';
 import type { CachedKind } from '../data-version.js';
-import type { DatabaseFiles } from './database-files.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { WalIndex } from './wal-index.js';
 

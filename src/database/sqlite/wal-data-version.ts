@@ -1,36 +1,36 @@
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
-import { ALL_CACHED, DataVersion, type CachedKind } from '../data-version.js';
-import type { DatabaseFiles } from './database-files.js';
+import { ALL_CACHED, type CachedKind, DataVersion } from '../data-version.js';
+import type { DatabaseFiles } from './troubles/database-files.js';
 import type { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
-/** Where the header counts transactions, in the byte order of the machine. */
+/** Offset in the header of the counter of transactions, which is in the byte order of the machine. */
 const CHANGE_COUNTER_AT = 8;
 const LITTLE = endianness() === 'LE';
 
-/** What the counter will be after our commit, and what that changes. */
+/** The counter after a commit of this process, and what that commit changes. */
 interface Expected {
   readonly counter: number;
   readonly changes: readonly CachedKind[];
 }
 
 /**
- * The state of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every
- * process changes before it is acknowledged. Asking SQLite itself (`PRAGMA data_version`) costs some 75 µs by way of the
- * thread pool; this costs some 2 µs. It tells nothing before a commit of our own has proven that it moves.
+ * The data version of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every process
+ * changes before it is acknowledged. SQLite's own `PRAGMA data_version` takes some 75 µs on the thread pool; this takes some 2 µs.
+ * There is no version until a commit of this process has shown that the header really changes.
  */
 export class WalDataVersion extends DataVersion {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
   private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
   private index: WalIndex | undefined;
-  /** Whether a commit of ours has moved it; `never` once a commit did not. */
+  /** Whether a commit of this process has changed the header; `never` once a commit did not. */
   private moves: 'unproven' | 'proven' | 'never' = 'unproven';
-  /** Nobody commits before it: we have the write lock. */
+  /** Set while this process commits; it has the write lock, so no other commit comes first. */
   private expected: Expected | undefined;
 
   constructor(private readonly files: DatabaseFiles) {
@@ -46,7 +46,7 @@ export class WalDataVersion extends DataVersion {
 
   current(kind: CachedKind): number | undefined {
     if (this.moves !== 'proven') return undefined;
-    // What is committed to other files than ours moves nothing here.
+    // Once the files were replaced, commits of other processes go to other files and do not change this header.
     if (this.files.fault || !this.look()) return undefined;
     return this.versions[kind];
   }
@@ -63,12 +63,12 @@ export class WalDataVersion extends DataVersion {
   }
 
   override withdraw(): void {
-    // Before it is forgotten: somebody else may commit next.
+    // Count the commit before the expectation is dropped: the next one may be of another process.
     this.look();
     this.expected = undefined;
   }
 
-  /** Counts what was committed since the last look; false when there is nothing to look at. */
+  /** Raises the versions by what was committed since the last look; returns false if the header cannot be read. */
   private look(): boolean {
     if (!this.index?.read(this.read)) return false;
     if (this.read.equals(this.seen)) return true;
@@ -77,7 +77,7 @@ export class WalDataVersion extends DataVersion {
     return true;
   }
 
-  /** Both copies tell the same once the header is written; in between it counts as any other commit. */
+  /** Both copies of the header are equal once it is written completely; until then the change is taken for any commit. */
   private changesSeen(): readonly CachedKind[] {
     const half = HEADER_BYTES / 2;
     const isExpected =

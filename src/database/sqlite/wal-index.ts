@@ -4,9 +4,9 @@ import { Logger } from '@nestjs/common';
 const logger = new Logger('Database');
 
 /**
- * The WAL index (`-shm`) of an SQLite file, which SQLite has in memory that all processes share
- * (https://www.sqlite.org/walformat.html, section 2). It is never closed: closing a file drops all POSIX locks of the process
- * on it, and SQLite's own are on this one.
+ * The WAL index (`-shm`) of an SQLite file, which all processes share as mapped memory
+ * (https://www.sqlite.org/walformat.html, section 2). The file is never closed: closing any descriptor of a file drops all POSIX
+ * locks that the process has on it, including those of SQLite.
  */
 export class WalIndex {
   private descriptor: number | undefined;
@@ -14,7 +14,7 @@ export class WalIndex {
 
   constructor(private readonly path: string) {}
 
-  /** Fills a buffer from the beginning of the index; false while it cannot be read. Tries again each time. */
+  /** Fills a buffer from the beginning of the index; returns false if it cannot be read at the moment. */
   read(into: Buffer): boolean {
     try {
       this.descriptor ??= openSync(this.path, 'r');
@@ -23,7 +23,7 @@ export class WalIndex {
       this.isFailing = false;
       return isWhole;
     } catch (error) {
-      // Such as too many open files: it passes.
+      // For example too many open files, which passes.
       if (!this.isFailing)
         logger.warn(
           `${this.path} cannot be read (${String(error)}). Until it can, every answer is read from the database, which is slower.`,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SystemClock } from '../../clock.js';
 import { openParts, type ServiceParts } from '../../../test/support/service-parts.js';
 import type { BanState } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
@@ -87,7 +88,7 @@ describe('what a client has used', () => {
 
   it('is read once for requests that arrive together', async () => {
     const { journal } = await openParts();
-    const store = new MemoryQuotaStore(journal);
+    const store = new MemoryQuotaStore(new SystemClock(), journal);
     let readings = 0;
     const used = journal.used.bind(journal);
     journal.used = (...asked) => {
@@ -105,7 +106,7 @@ describe('what a client has used', () => {
     'may be slow while %s turns: what others were counted in the new one stays',
     async (_, length, index) => {
       const { journal } = await openParts();
-      const store = new MemoryQuotaStore(journal);
+      const store = new MemoryQuotaStore(new SystemClock(), journal);
       const turn = Math.floor(NOW / length) * length + length;
       const used = journal.used.bind(journal);
       let answer = (): void => undefined;
@@ -124,12 +125,15 @@ describe('what a client has used', () => {
 
   it('is what two processes count together', async () => {
     const { journal } = await openParts();
-    const [one, other] = [new MemoryQuotaStore(journal), new MemoryQuotaStore(journal)];
+    const [one, other] = [
+      new MemoryQuotaStore(new SystemClock(), journal),
+      new MemoryQuotaStore(new SystemClock(), journal),
+    ];
     for (let sent = 0; sent < 5; sent += 1) await one.take(request(1), NOW);
     for (let sent = 0; sent < 7; sent += 1) await other.take(request(1), NOW);
     await save(one, journal);
     await save(other, journal);
-    expect(await dayOf(new MemoryQuotaStore(journal), 1)).toBe(10_000 - 12);
+    expect(await dayOf(new MemoryQuotaStore(new SystemClock(), journal), 1)).toBe(10_000 - 12);
   });
 });
 
@@ -137,7 +141,7 @@ describe('a writing', () => {
   it('takes 2,000 clients and their bans, and loses none when it fails', async () => {
     const parts = await openParts();
     const { journal } = parts;
-    const store = new MemoryQuotaStore(journal);
+    const store = new MemoryQuotaStore(new SystemClock(), journal);
     for (let client = 0; client < 2_000; client += 1) await store.take(request(client), NOW);
     const changes = store.unsaved.drain();
     expect(changes.counts).toHaveLength(2_000);
@@ -146,7 +150,7 @@ describe('a writing', () => {
     for (let client = 0; client < 2_000; client += 1)
       store.unsaved.noteBan(`key-${client}`, { ...FREE, strikes: client });
     await save(store, journal);
-    const restarted = new MemoryQuotaStore(journal);
+    const restarted = new MemoryQuotaStore(new SystemClock(), journal);
     expect([await dayOf(restarted, 7), await dayOf(restarted, 1_999)]).toEqual([9_998, 9_999]);
     const kept = await bansOf(parts);
     expect(kept).toHaveLength(2_000);
@@ -234,14 +238,14 @@ describe('bans', () => {
 
   it('outlive a restart with their ladder', async () => {
     const { journal } = await openParts();
-    const store = new MemoryQuotaStore(journal);
+    const store = new MemoryQuotaStore(new SystemClock(), journal);
     await store.take(request(1, 1), NOW);
     await store.take(request(1, 1), NOW);
     for (let second = 3; second < 13; second += 1) await store.take(request(1, 1), NOW + second * 1_000);
     await save(store, journal);
 
     // The strikes so far are remembered, and when the last one was.
-    const restarted = new MemoryQuotaStore(journal);
+    const restarted = new MemoryQuotaStore(new SystemClock(), journal);
     restarted.restoreBans(await journal.bans(NOW + 12_500), NOW + 12_500);
     await restarted.take(request(1), NOW + 12_500);
     for (let second = 13; second < 23; second += 1) await restarted.take(request(1, 1), NOW + second * 1_000);
@@ -249,7 +253,7 @@ describe('bans', () => {
     expect((await restarted.take(request(1), NOW + 23_000)).bannedUntil).toBe(bannedUntil);
     await save(restarted, journal);
 
-    const again = new MemoryQuotaStore(journal);
+    const again = new MemoryQuotaStore(new SystemClock(), journal);
     again.restoreBans(await journal.bans(NOW + 24_000), NOW + 24_000);
     expect((await again.take(request(1), NOW + 24_000)).bannedUntil).toBe(bannedUntil);
   });

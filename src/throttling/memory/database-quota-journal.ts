@@ -4,8 +4,7 @@ import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/json-reader.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
-import { KeyBan } from './key-ban.entity.js';
-import { QuotaCount } from './quota-count.entity.js';
+import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
 import {
   type BanChange,
   type CountChange,
@@ -13,14 +12,13 @@ import {
   type LiftedBan,
   QuotaJournal,
 } from './quota-journal.js';
-import { QuotaMinute } from './quota-minute.entity.js';
 
-/** Rows per statement, well below the values that SQLite and PostgreSQL take in one. */
+/** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
 /** How long counts of past days are kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
 
-/** What a client has used; its request waits for this, and it waits for no writer. */
+/** What a client has used. Its first request of the day waits for this, so it runs on the connection for reads. */
 const USED = `SELECT
   coalesce((SELECT used FROM quota_minutes WHERE key = ?1 AND window_start = ?2), 0) AS minute,
   coalesce((SELECT used FROM quota_counts WHERE key = ?1 AND window_start = ?3), 0) AS day`;
@@ -101,7 +99,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
     await this.dataSource.manager.upsert(KeyBan, { keyId, ...nothing, liftedAt: BigInt(now) }, ['keyId']);
   }
 
-  /** Adds, where an upsert of TypeORM would replace: two processes on one database then count together. */
+  /** Adds to what is stored, so that several processes on one database count together; TypeORM's upsert would overwrite it. */
   private async addDays(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
     const rows = counts.map(({ key, dayStart, inDay }) => [key, dayStart, inDay]);
     await manager.query(
@@ -111,9 +109,9 @@ export class DatabaseQuotaJournal extends QuotaJournal {
     );
   }
 
-  /** One row a client, which begins anew with every minute. */
+  /** One row per client, which is set back at the first request of each minute. */
   private async addMinutes(manager: EntityManager, counts: readonly CountChange[]): Promise<void> {
-    // At midnight a client stands in it twice, and one statement may touch a row only once: the later one counts.
+    // At midnight a client may appear twice. One statement may update a row only once, so only the later entry is written.
     const latest = new Map(counts.map((change) => [change.key, change]));
     const rows = [...latest.values()].map(({ key, minuteStart, inMinute }) => [key, minuteStart, inMinute]);
     await manager.query(
@@ -124,7 +122,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
     );
   }
 
-  /** `(?, ?), (?, ?)` in the database's own way, for the values of some rows. */
+  /** Placeholders for rows of values, such as `(?, ?), (?, ?)`, in the syntax of the database. */
   private places(rows: readonly (readonly unknown[])[]): string {
     let at = 0;
     const place = (): string => this.dataSource.driver.createParameter('', at++);
@@ -142,7 +140,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
       bannedUntil: BigInt(state.bannedUntil),
       liftedAt: 0n,
     }));
-    // Not when it was lifted: another process may have yet to learn of that.
+    // `lifted_at` is left alone: another process may not have read it yet.
     const columns = this.dataSource
       .getMetadata(KeyBan)
       .columns.filter(({ propertyName }) => propertyName !== 'keyId' && propertyName !== 'liftedAt')
@@ -166,14 +164,14 @@ function pastCounts(entity: Sweep['entity']): Sweep {
   };
 }
 
-/** What `bans()` would not take up any more: no ban and no wait runs, and the ladder would begin anew. */
+/** Rows that `bans()` no longer returns: no ban and no wait is running, and the count of bans has been reset. */
 const ENDED_BANS: Sweep = {
   entity: KeyBan,
   where: 'banned_until <= :now AND retry_at <= :now AND last_strike_at <= :dayAgo AND lifted_at <= :dayAgo',
   parameters: (now) => ({ now, dayAgo: now - DAY_MS }),
 };
 
-/** No ban is longer than a day, nor is what a key is told to wait. */
+/** Rows written while the clock was ahead: no ban and no wait is longer than a day. They are cut to that length. */
 const BANS_OF_A_WRONG_CLOCK: Sweep = {
   entity: KeyBan,
   where:

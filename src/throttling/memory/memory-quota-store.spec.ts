@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SystemClock } from '../../clock.js';
 import { BAN_RULES, neverRefused } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';
@@ -67,7 +68,7 @@ const usedOf = ({ windows }: QuotaVerdict) => windows.map(({ used }) => used);
 /** A store before a journal that has counted 3 in the minute and 7 in the day of everybody. */
 function afterRestart() {
   const journal = new HeldJournal({ minute: 3, day: 7 });
-  const store = new MemoryQuotaStore(journal);
+  const store = new MemoryQuotaStore(new SystemClock(), journal);
   return { journal, store };
 }
 
@@ -189,7 +190,7 @@ describe('what is to be written to the journal', () => {
   it('is nothing of addresses, and nothing without a journal', async () => {
     const { journal, store } = afterRestart();
     expect(await bring(store, journal, ofAddress)).toEqual({ counts: [], bans: [] });
-    const alone = new MemoryQuotaStore();
+    const alone = new MemoryQuotaStore(new SystemClock());
     expect(await bring(alone, journal, ofClient('A', 1), ofClient('A', 1))).toEqual({ counts: [], bans: [] });
   });
 });
@@ -206,7 +207,7 @@ describe('a ban', () => {
 
   it('is taken up after a restart, and lifted here and in the journal', async () => {
     const journal = new HeldJournal({ minute: 0, day: 0 });
-    const store = new MemoryQuotaStore(journal);
+    const store = new MemoryQuotaStore(new SystemClock(), journal);
     store.restoreBans([{ keyId: 'key of A', state: banned() }], NOW);
     const refused = store.take(ofClient('A'), NOW);
     journal.answer();
@@ -217,14 +218,14 @@ describe('a ban', () => {
   });
 
   it('that another process lifted is written no more', async () => {
-    const store = new MemoryQuotaStore(new HeldJournal({ minute: 0, day: 0 }));
+    const store = new MemoryQuotaStore(new SystemClock(), new HeldJournal({ minute: 0, day: 0 }));
     store.unsaved.noteBan('key', banned());
     store.forgetBan('key');
     expect(store.unsaved.drain().bans).toEqual([]);
   });
 
   it('is over at the instant that was told, and counts nothing until then', () => {
-    const store = new MemoryQuotaStore();
+    const store = new MemoryQuotaStore(new SystemClock());
     store.restoreBans([{ keyId: 'key of A', state: banned() }], NOW);
     expect(store.take(ofClient('A'), UNTIL - 1)).toMatchObject({ bannedUntil: UNTIL });
     expect(store.take(ofClient('A'), UNTIL)).toMatchObject({
@@ -261,14 +262,14 @@ describe('a clock that was put back', () => {
   });
 
   it('takes the windows of an address along', () => {
-    const store = new MemoryQuotaStore();
+    const store = new MemoryQuotaStore(new SystemClock());
     void store.take(ofAddress, NOW);
     expect(usedOf(store.take(ofAddress, NOW - 3_600_000) as QuotaVerdict)).toEqual([2]);
   });
 
   it.each<[string, MemoryQuotaStore, number]>([
-    ['which are written', new MemoryQuotaStore(new HeldJournal({ minute: 0, day: 0 })), 1],
-    ['which nobody writes without a journal', new MemoryQuotaStore(), 0],
+    ['which are written', new MemoryQuotaStore(new SystemClock(), new HeldJournal({ minute: 0, day: 0 })), 1],
+    ['which nobody writes without a journal', new MemoryQuotaStore(new SystemClock()), 0],
   ])('moves bans along, %s', (_, store, written) => {
     const until = NOW + 5 * MINUTE_MS;
     const state = { ...neverRefused(), retryAt: until, lastStrikeAt: until, bans: 1, bannedUntil: until };
@@ -282,7 +283,7 @@ describe('a clock that was put back', () => {
 });
 
 it('an address is never banned, however long it goes on', () => {
-  const store = new MemoryQuotaStore();
+  const store = new MemoryQuotaStore(new SystemClock());
   const request = { ...ofAddress, windows: [day('address:1', 1)] };
   for (let second = 0; second < 60; second += 1) {
     const verdict = store.take(request, NOW + second * 1_000) as QuotaVerdict;
@@ -292,7 +293,7 @@ it('an address is never banned, however long it goes on', () => {
 
 it('a ban is remembered to its end, though others are refused meanwhile', () => {
   const rules = { ...BAN_RULES, ladderMs: [MINUTE_MS, DAY_MS], resetMs: MINUTE_MS };
-  const store = new MemoryQuotaStore(undefined, rules);
+  const store = new MemoryQuotaStore(new SystemClock(), undefined, rules);
   const until = NOW + DAY_MS;
   const state = { ...neverRefused(), retryAt: until, lastStrikeAt: until, bans: 2, bannedUntil: until };
   store.restoreBans([{ keyId: 'key of A', state }], NOW);
@@ -301,7 +302,7 @@ it('a ban is remembered to its end, though others are refused meanwhile', () => 
 });
 
 it('a client’s window of another length is neither its minute nor its day', () => {
-  const store = new MemoryQuotaStore();
+  const store = new MemoryQuotaStore(new SystemClock());
   const short = { key: 'A', name: 'short', limit: 5, lengthMs: 10_000 };
   const request = { ...ofClient('A'), windows: [minute('A'), day('A'), short] };
   expect(usedOf(store.take(request, NOW) as QuotaVerdict)).toEqual([1, 1, 1]);
@@ -314,7 +315,7 @@ it('a client’s window of another length is neither its minute nor its day', ()
 });
 
 it('thousands of clients are counted each by itself, today and again tomorrow', () => {
-  const store = new MemoryQuotaStore();
+  const store = new MemoryQuotaStore(new SystemClock());
   const rounds = [NOW, NOW, NOW + DAY_MS, NOW + DAY_MS].map((now) => {
     const counted = new Set<string>();
     for (let client = 0; client < 5_000; client += 1)

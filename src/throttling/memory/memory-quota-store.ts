@@ -1,41 +1,39 @@
-import { BAN_RULES, heldToLength, recordRefusal, type BanRules } from '../bans.js';
+import type { Clock } from '../../clock.js';
+import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
   MINUTE_MS,
-  retryAtOf,
   type QuotaRequest,
   type QuotaVerdict,
   type QuotaWindow,
   type WindowState,
+  retryAtOf,
 } from '../quota.js';
-import { ClientCounts } from './client-counts.js';
-import { CompactKeys } from './compact-keys.js';
-import type { BanChange, QuotaJournal } from './quota-journal.js';
-import { RefusedKeys } from './refused-keys.js';
-import { UnsavedChanges } from './unsaved-changes.js';
-import { WindowCounts } from './window-counts.js';
+import { ClientCounts, CompactKeys, WindowCounts } from './current-counts.js';
+import { type BanChange, type QuotaJournal, UnsavedChanges } from './quota-journal.js';
 
 /**
- * Counts in this process; with a journal, the minutes and days of clients and bans outlive it. A client's own minute and day
- * are in ClientCounts; windows of addresses and of routes, which are no longer kept than they last, in WindowCounts.
+ * Counts in the memory of this process; with a journal, bans and the counts of clients survive a restart. ClientCounts holds the
+ * minute and day of clients; WindowCounts holds windows of addresses and routes, which are never written.
  */
 export class MemoryQuotaStore extends QuotaStore {
-  /** What the journal does not have yet. */
+  /** What is not in the journal yet. */
   readonly unsaved = new UnsavedChanges();
   private readonly clients = new ClientCounts();
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
   private readonly keys = new CompactKeys();
   private readonly loading = new Map<string, Promise<void>>();
-  /** When the last request arrived: who has waited for the journal is decided then, and turns no window back. */
+  /** Time of the last request. A request that had to wait for the journal is decided at this time, not at its own earlier one. */
   private lastNow = 0;
 
   constructor(
+    clock: Clock,
     private readonly journal?: QuotaJournal,
     private readonly rules: BanRules = BAN_RULES,
   ) {
-    super();
+    super(clock);
     this.refused = new RefusedKeys(rules.resetMs + Math.max(...rules.ladderMs));
   }
 
@@ -56,13 +54,13 @@ export class MemoryQuotaStore extends QuotaStore {
     await this.journal?.lift(keyId, now);
   }
 
-  /** Forgets a key's strikes and ban because another process lifted them. */
+  /** Drops a key's strikes and ban because another process lifted them. */
   forgetBan(keyId: string): void {
     this.refused.forget(keyId);
     this.unsaved.forgetBan(keyId);
   }
 
-  /** Takes up strikes and bans from before a restart. */
+  /** Puts in strikes and bans that the journal kept over a restart. */
   restoreBans(bans: readonly BanChange[], now: number): void {
     for (const { keyId, state } of bans)
       this.refused.restore(keyId, heldToLength(state, now, this.rules), now);
@@ -162,12 +160,12 @@ export class MemoryQuotaStore extends QuotaStore {
     return counts;
   }
 
-  /** Reads what the journal has of a client that was not seen today; undefined when it was. */
+  /** Reads the counts of a client from the journal at its first request of the day; undefined when they are known already. */
   private load(request: QuotaRequest, journal: QuotaJournal): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
     if (!isClient || this.clients.knowsDay(this.clients.find(subject))) return undefined;
     if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
-    // Requests that arrive together wait for one reading.
+    // Concurrent requests of one client share one read.
     const running = this.loading.get(subject);
     if (running) return running;
     const reading = this.read(subject, journal).finally(() => this.loading.delete(subject));

@@ -5,12 +5,12 @@ import { OneAtATime } from '../../database/one-at-a-time.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { ProcessMarks } from '../../database/sqlite/process-marks.js';
 
-/** How often it is looked for processes that have begun or ended, in milliseconds. */
+/** How often the other processes are counted, in milliseconds. */
 const PERIOD_MS = 5_000;
 
 /**
- * Tells of other processes that serve the same SQLite file without Redis: each counts for itself, so that a client can use its
- * quota once in each of them.
+ * Warns when several processes serve the same SQLite file without Redis: each keeps its own counts, so a client can use its quota
+ * once in each of them.
  */
 @Injectable()
 export class OtherProcesses implements OnModuleDestroy {
@@ -19,7 +19,7 @@ export class OtherProcesses implements OnModuleDestroy {
   private marks: ProcessMarks | undefined;
   private timer: NodeJS.Timeout | undefined;
   private known = 0;
-  /** Whether the last look failed, which is told once. */
+  /** Whether the last count failed; the log is told of the first failure only. */
   private isBlind = false;
   private ended = false;
 
@@ -28,20 +28,20 @@ export class OtherProcesses implements OnModuleDestroy {
     private readonly settings: Settings,
   ) {}
 
-  /** Marks this process as one that serves the database, and looks for others from now on. Never throws. */
+  /** Marks this process as one that serves the database, and counts the others from now on. Never rejects. */
   async begin(): Promise<void> {
     if (fileOf(this.dataSource) === undefined) return;
     await this.looks.run();
     if (this.ended) return;
     this.timer = setInterval(() => void this.looks.run(), PERIOD_MS);
-    // Nobody waits for this alone.
+    // The timer alone must not keep the process running.
     this.timer.unref();
   }
 
   async onModuleDestroy(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);
-    // A look under way would make the mark again.
+    // Wait for a run that is under way: it would create the mark again.
     await this.looks.run();
     await this.marks?.remove().catch(() => undefined);
   }
@@ -57,7 +57,7 @@ export class OtherProcesses implements OnModuleDestroy {
       if (this.isBlind) this.logger.log(`Other processes on ${file} can be told again`);
       this.isBlind = false;
     } catch (error) {
-      // The disk may be full, or its folder not be read: the next look may do better.
+      // For example a full disk or an unreadable folder; the next run tries again.
       if (!this.isBlind) this.logger.warn(`Other processes on ${file} cannot be told: ${String(error)}`);
       this.isBlind = true;
     }

@@ -1,6 +1,6 @@
-import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'typeorm';
 
-/** Tables in which day counters and bans outlive the process. */
+/** Tables that keep the counts of days and the bans over a restart. */
 export class QuotaJournal1793491202000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
@@ -34,5 +34,37 @@ export class QuotaJournal1793491202000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.dropTable('key_bans');
     await runner.dropTable('quota_counts');
+  }
+}
+
+/** Table that keeps the counts of minutes over a restart and shows them to other processes. */
+export class QuotaMinutes1793491203000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.createTable(
+      new Table({
+        name: 'quota_minutes',
+        columns: [
+          { name: 'key', type: 'varchar', length: '200', isPrimary: true },
+          { name: 'window_start', type: 'bigint' },
+          { name: 'used', type: 'integer' },
+        ],
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('quota_minutes');
+  }
+}
+
+/** Index by which the sweeper finds the counts of days that are more than ninety days old. */
+export class QuotaCountDays1793491207000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const index = new TableIndex({ name: 'quota_counts_window', columnNames: ['window_start'] });
+    await runner.createIndex('quota_counts', index);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropIndex('quota_counts', 'quota_counts_window');
   }
 }

@@ -61,7 +61,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   clock = new TestClock('2026-11-20T12:00:00.000Z');
   journal = new KeptJournal();
-  store = new MemoryQuotaStore(journal);
+  store = new MemoryQuotaStore(clock, journal);
 });
 
 afterEach(() => {

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { KnownCount, KnownCounts } from './known-counts.js';
 import type { RedisQuotaStore } from './redis-quota-store.js';
 
-/** Most counts in one command: Redis serves nobody else while it runs. */
+/** Most counts in one command: while it runs, Redis serves no other client. */
 const LARGEST_BATCH = 500;
 
-/** Counts on their way to Redis, with what was admitted alone when they were sent first. */
+/** Counts that were sent to Redis, with what had been admitted locally when the batch was first sent. */
 export interface Batch {
   readonly id: string;
   readonly counts: readonly { readonly known: KnownCount; readonly alone: number }[];
 }
 
 /**
- * Hands over to Redis what this instance knows of counts and bans: what it admitted alone, and everything when Redis
- * may have lost it. A batch without an answer is sent again under its id, which Redis takes once.
+ * Sends to Redis what this instance knows of counts and bans: what it admitted locally during an outage, and everything it knows
+ * when Redis may have lost its data. A batch that was not answered is sent again under the same id, which Redis applies only once.
  */
 export class Handover {
   private unanswered: Batch | undefined;
@@ -23,7 +23,7 @@ export class Handover {
     private readonly shared: RedisQuotaStore,
   ) {}
 
-  /** Hands over what is to be; with `all`, everything that is known. Rejects when Redis fails it. */
+  /** Sends what Redis does not have; with `all`, everything that is known. Rejects when Redis fails. */
   async run(all: boolean): Promise<void> {
     await this.send();
     if (all) {

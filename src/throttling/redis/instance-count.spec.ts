@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../clock.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { RedisKeys } from './redis-keys.js';
@@ -23,7 +24,7 @@ function open() {
     eval: (_script: string, ...rest: unknown[]) => Promise.resolve(sent.push(rest) && answer),
     zrem: (...rest: unknown[]) => Promise.resolve(sent.push(rest) && 1),
   } as unknown as Redis;
-  const instances = new InstanceCount(redis, new RedisKeys('test:'), metrics);
+  const instances = new InstanceCount(redis, new RedisKeys('test:'), metrics, new SystemClock());
   /** A heartbeat that Redis answers with this; tells the number after it. */
   const beat = async (...answered: unknown[]) => {
     answer = answered;

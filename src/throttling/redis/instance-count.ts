@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Gauge } from 'prom-client';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import type { RedisKeys } from './redis-keys.js';
 
-/** How long an instance counts without a heartbeat, in milliseconds. */
+/** After this time without a heartbeat an instance no longer counts, in milliseconds. */
 const FORGOTTEN_MS = 10_000;
 /**
- * How long a smaller number is not believed, in milliseconds. After an outage all heartbeats have expired, and whoever
- * is back first would think itself alone; the others are back within the longest pause and a heartbeat.
+ * For how long a smaller number is ignored, in milliseconds. After an outage all heartbeats have expired, and the first instance
+ * to reconnect would find only itself; the others reconnect within the longest backoff and one heartbeat.
  */
 const KEPT_MS = 15_000;
 
-/** By the clock of Redis, so that clocks of instances do not matter; times ahead of it are from before it was set back. */
+/** Uses the clock of Redis, not those of the instances; drops times in its future, which are from before it was set back. */
 const HEARTBEAT_SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -23,7 +24,7 @@ redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]))
 return { redis.call('ZCARD', KEYS[1]), added }
 `;
 
-/** How many instances count in one Redis, this one included. */
+/** Counts the instances that share one Redis by their heartbeats, this one included. */
 export class InstanceCount {
   private readonly id = randomUUID();
   private counted = 1;
@@ -34,6 +35,7 @@ export class InstanceCount {
     private readonly redis: Redis,
     private readonly keys: RedisKeys,
     metrics: Metrics,
+    private readonly clock: Clock,
   ) {
     this.told = metrics.gauge(
       'petstore_quota_redis_instances',
@@ -42,17 +44,17 @@ export class InstanceCount {
     this.told.set(this.counted);
   }
 
-  /** The number to divide limits by: a larger one counts at once, a smaller one after 15 seconds; at least 1. */
+  /** The number to divide limits by, at least 1. A larger number is used at once, a smaller one after 15 seconds. */
   get number(): number {
     return this.counted;
   }
 
-  /** Says that this instance is there. Answers whether Redis did not know of it. */
+  /** Sends a heartbeat. `isNew` tells that Redis did not know this instance. */
   async beat(): Promise<{ isNew: boolean }> {
     const answer = await this.redis.eval(HEARTBEAT_SCRIPT, 1, this.keys.instances(), this.id, FORGOTTEN_MS);
     const [count, added] = Array.isArray(answer) ? (answer as unknown[]) : [];
     if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
-    const now = performance.now();
+    const now = this.clock.steady();
     if ((count as number) >= this.counted || now >= this.keptUntil) {
       this.counted = Math.max(1, count as number);
       this.keptUntil = now + KEPT_MS;
@@ -61,12 +63,12 @@ export class InstanceCount {
     return { isNew: added === 1 };
   }
 
-  /** Redis is back after an outage: the others may be away a little longer. */
+  /** Called after an outage: keeps the number for now, because the others may reconnect a little later. */
   keep(): void {
-    this.keptUntil = performance.now() + KEPT_MS;
+    this.keptUntil = this.clock.steady() + KEPT_MS;
   }
 
-  /** Says good-bye. */
+  /** Removes this instance from the count. */
   async leave(): Promise<void> {
     await this.redis.zrem(this.keys.instances(), this.id);
   }

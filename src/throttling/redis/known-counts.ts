@@ -1,23 +1,23 @@
 import type { QuotaRequest, QuotaVerdict, QuotaWindow } from '../quota.js';
 
-/** Most counts of one length, and most bans, that are remembered; of more the oldest are forgotten. */
+/** Most counts per window length, and most bans, that are kept; beyond that the oldest are evicted. */
 const LARGEST = 100_000;
 
-/** What this instance knows of one count. */
+/** A count in Redis as this instance knows it. */
 export interface KnownCount {
   readonly key: string;
   readonly lengthMs: number;
-  /** Number of the window among those of its length since the Unix epoch. */
+  /** Number of windows of this length since the Unix epoch. */
   readonly number: number;
-  /** What Redis last answered. */
+  /** The count that Redis last answered. */
   seen: number;
-  /** Admitted by this instance while it counted alone. */
+  /** Requests that this instance admitted by itself while Redis was away. */
   alone: number;
-  /** That part of `alone` that Redis has been told. */
+  /** The part of `alone` that Redis has already got. */
   handedOver: number;
 }
 
-/** The counts of one length that are known; only those of the latest window. */
+/** The known counts of one window length; only those of the latest window. */
 class Latest {
   number = Number.NEGATIVE_INFINITY;
   readonly counts = new Map<string, KnownCount>();
@@ -31,21 +31,21 @@ class Latest {
 }
 
 /**
- * What this instance knows of the counts and bans in Redis: it goes on from there when Redis fails, and tells a Redis
- * that has lost them. Of clients alone; bounded, and dropped when its window has passed.
+ * What this instance knows of the counts and bans of clients in Redis. It continues from them when Redis fails, and restores them
+ * when Redis has lost its data. The number is bounded, and counts are dropped when their window has passed.
  */
 export class KnownCounts {
   private readonly lengths = new Map<number, Latest>();
   private readonly bans = new Map<string, { readonly subject: string; readonly until: number }>();
   private lastNow = 0;
 
-  /** What is known in the windows of a request; empty for whom nothing is kept. */
+  /** The known counts of the windows of a request; empty for addresses, of which nothing is kept. */
   of(request: QuotaRequest, now: number): KnownCount[] {
     this.lastNow = now;
     return request.isClient ? request.windows.map((window) => this.find(window, now)) : [];
   }
 
-  /** Takes up what Redis answered. Answers whether it has counted less than it had before. */
+  /** Stores what Redis answered. Returns whether Redis has lost a count: it answered less than before. */
   learn(known: readonly KnownCount[], { windows }: QuotaVerdict): boolean {
     let lost = false;
     for (const [index, count] of known.entries()) {
@@ -56,7 +56,7 @@ export class KnownCounts {
     return lost;
   }
 
-  /** Notes a request that this instance admitted by itself. */
+  /** Counts a request that this instance admitted by itself. */
   admittedAlone(known: readonly KnownCount[]): void {
     for (const count of known) {
       count.alone += 1;
@@ -64,7 +64,7 @@ export class KnownCounts {
     }
   }
 
-  /** Notes what a verdict says of the ban of a key; answers whether that is news. */
+  /** Stores what a verdict says of the ban of a key; returns whether that is a change. */
   learnBan({ keyId, subject }: QuotaRequest, { bannedUntil }: QuotaVerdict): boolean {
     if (keyId === undefined || (bannedUntil === undefined && this.bans.size === 0)) return false;
     const known = this.bans.get(keyId);
@@ -77,18 +77,18 @@ export class KnownCounts {
     return true;
   }
 
-  /** Forgets the ban of a key. */
+  /** Drops the ban of a key. */
   forgetBan(keyId: string): void {
     this.bans.delete(keyId);
   }
 
-  /** From now on all counts are to be handed over. */
+  /** Marks all counts to be handed over. */
   noteAllToHandOver(): void {
     for (const { counts, toHandOver } of this.lengths.values())
       for (const count of counts.values()) if (count.seen > 0) toHandOver.add(count);
   }
 
-  /** Takes out what is to be handed over, at most so many. */
+  /** Returns at most so many of the counts that are to be handed over, and unmarks them. */
   takeToHandOver(most: number): KnownCount[] {
     const taken: KnownCount[] = [];
     for (const { toHandOver } of this.lengths.values())
@@ -112,7 +112,7 @@ export class KnownCounts {
   private find({ key, lengthMs }: QuotaWindow, now: number): KnownCount {
     const number = Math.floor(now / lengthMs);
     const latest = this.latestOf(lengthMs);
-    // A straggler of the window before turns nothing back; a clock that was set back does.
+    // A late request of the previous window must not make that one the latest again; a clock that was set back must.
     if (number > latest.number || number < latest.number - 1) latest.turnTo(number);
     const found = latest.counts.get(key);
     if (found?.number === number) return found;
@@ -130,7 +130,7 @@ export class KnownCounts {
     return latest;
   }
 
-  /** Answers whether it was not noted before. */
+  /** Marks a count to be handed over; returns false if it was marked already or evicted. */
   private noteToHandOver(count: KnownCount): boolean {
     const latest = this.latestOf(count.lengthMs);
     if (latest.counts.get(count.key) !== count || latest.toHandOver.has(count)) return false;
@@ -139,7 +139,7 @@ export class KnownCounts {
   }
 }
 
-/** Drops the oldest entry of a full map, and answers it. */
+/** Evicts the oldest entry of a full map and returns it. */
 function makeRoom<Value>(map: Map<string, Value>): Value | undefined {
   if (map.size < LARGEST) return undefined;
   for (const [key, value] of map) {
@@ -147,4 +147,37 @@ function makeRoom<Value>(map: Map<string, Value>): Value | undefined {
     return value;
   }
   return undefined;
+}
+
+/**
+ * The request with the limits that this instance applies while Redis is away: of each window, its share of what was left when Redis
+ * last answered, plus what it admitted by itself and has handed over. The share is 0 if nothing was left, else at least 1.
+ */
+export function shareOf(
+  request: QuotaRequest,
+  known: readonly KnownCount[],
+  instances: number,
+): QuotaRequest {
+  const windows = request.windows.map((window, index) => {
+    const { seen = 0, handedOver = 0 } = known[index] ?? {};
+    const left = window.limit - seen;
+    return { ...window, limit: handedOver + (left > 0 ? Math.max(1, Math.floor(left / instances)) : 0) };
+  });
+  return { ...request, windows };
+}
+
+/**
+ * The verdict on such a request as it is reported to the client: the limit is the share of the plan that this instance may admit
+ * in a whole window, the remaining number is that of the decision.
+ */
+export function reportedVerdict(
+  verdict: QuotaVerdict,
+  request: QuotaRequest,
+  instances: number,
+): QuotaVerdict {
+  const windows = verdict.windows.map((state, index) => {
+    const limit = Math.max(1, Math.floor((request.windows[index]?.limit ?? state.limit) / instances));
+    return { ...state, limit, used: limit - state.remaining };
+  });
+  return { ...verdict, windows };
 }

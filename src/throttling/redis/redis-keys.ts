@@ -1,11 +1,11 @@
-/** Begins every key of the service. */
+/** Prefix of all keys of the service. */
 export const REDIS_PREFIX = 'petstore:quota:';
 
-/** Names of everything that is kept in Redis; all begin with the prefix, so that several services can share one. */
+/** Names of all keys in Redis. All begin with the prefix, so that several services can share one Redis. */
 export class RedisKeys {
   constructor(private readonly prefix: string) {}
 
-  /** The count of one window: what counts together, its length in ms, and how many of that length came before it. */
+  /** The count of one window, by its key, its length in ms, and its number since the Unix epoch. */
   counter(key: string, lengthMs: number, number: number): string {
     return `${this.prefix}${key}:${lengthMs}:${number}`;
   }
@@ -15,12 +15,12 @@ export class RedisKeys {
     return `${this.prefix}${subject}:key:${keyId}`;
   }
 
-  /** The instances that count together. */
+  /** The heartbeats of the instances. */
   instances(): string {
     return `${this.prefix}instances`;
   }
 
-  /** Stands while what was handed over under this id must not be added again. */
+  /** Exists while the batch with this id must not be applied again. */
   handedOver(id: string): string {
     return `${this.prefix}handed-over:${id}`;
   }

@@ -1,68 +1,79 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
-import { inTime } from './in-time.js';
 import { InstanceCount } from './instance-count.js';
+import { withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
-import { CLOSED, RedisState } from './redis-state.js';
-import { RetryPauses } from './retry-pauses.js';
+import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
-/** How often an instance says that it is there, in milliseconds. */
+/** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
 /** How long connecting, and then the first command, may take, in milliseconds. */
 const FIRST_LIMIT_MS = 1_000;
 
-/** What is done with Redis beside the requests. */
+/** How a connection is made: this module decides when to connect again, and a command fails at once while it cannot be sent. */
+export const CONNECTION: RedisOptions = {
+  lazyConnect: true,
+  maxRetriesPerRequest: 0,
+  enableReadyCheck: false,
+  retryStrategy: () => null,
+  disableClientInfo: true,
+};
+
+/** What a RedisLink works with. */
+export interface RedisLinkParts {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** How long Redis may take to answer, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/** What the connection needs of the store above it. */
 export interface RedisDuties {
-  /** Does what a decision does: only then is it known that the next one will be answered. */
+  /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
-  /** Tells Redis what it may not know; with `all` what it may have lost, too. */
+  /** Sends Redis the counts that it does not have; with `all` also those that it may have lost. */
   handOver(all: boolean): Promise<void>;
 }
 
 /**
- * The connection to Redis and whether it can be relied on. Requests use it only while `isUp`; asking whether it
- * is back is done beside them, so that none waits for it.
+ * The connection to Redis, and whether it can be used. Requests use it only while `isUp`; reconnecting happens in the background,
+ * so that no request waits for it.
  */
 export class RedisLink {
   readonly redis: Redis;
   readonly instances: InstanceCount;
   private readonly state: RedisState;
-  private readonly pauses = new RetryPauses();
+  private readonly backoff: RetryBackoff;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
   private lostCounts = false;
-  /** Why the connection was refused: a command then says only that it could not be sent. */
+  /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: Error | undefined;
 
-  /** `limitMs` is how long Redis may take to answer. */
   constructor(
     url: string,
     keys: RedisKeys,
-    metrics: Metrics,
-    private readonly limitMs: number,
+    private readonly parts: RedisLinkParts,
   ) {
-    this.state = new RedisState(metrics);
+    this.backoff = new RetryBackoff(parts.clock);
+    this.state = new RedisState(parts.metrics);
     this.redis = new Redis(url, {
-      lazyConnect: true,
+      ...CONNECTION,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
       connectTimeout: FIRST_LIMIT_MS,
-      // A Redis that stands still does not close its side; the next connection must not meet this one.
+      // A Redis that hangs does not close its side; do not wait for it before the next connection.
       disconnectTimeout: 1,
-      // The probe finds out whether it is ready, and when to connect again.
-      enableReadyCheck: false,
-      retryStrategy: () => null,
-      disableClientInfo: true,
     });
-    // Why a connection was refused arrives here alone; and without a listener it would end the process.
+    // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     this.redis.on('error', (error: Error) => {
       this.refusal = error;
       this.state.noteReason(error);
     });
     this.redis.on('close', () => this.failed(new Error(CLOSED)));
-    this.instances = new InstanceCount(this.redis, keys, metrics);
+    this.instances = new InstanceCount(this.redis, keys, parts.metrics, parts.clock);
   }
 
   /** Whether requests may be decided in Redis. */
@@ -70,34 +81,34 @@ export class RedisLink {
     return this.state.isUp;
   }
 
-  /** Connects, waiting at most some two seconds; without Redis it goes on trying and answers all the same. */
+  /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
   async open(duties: RedisDuties): Promise<void> {
     this.duties = duties;
     await this.beat();
   }
 
-  /** Logs how it stands at the start; the logger is not there yet when the connection is opened. */
+  /** Logs the state at the start; when the connection is opened, the logger is not set up yet. */
   tell(): void {
     this.state.tell();
   }
 
-  /** Records that Redis failed a request: from now on this instance counts alone, until a probe succeeds. */
+  /** Records that Redis failed a request: from now on this instance counts by itself, until a probe succeeds. */
   failed(error: unknown): void {
     if (!this.isUp || this.closed) return;
     this.state.setDown(error, this.instances.number);
-    // What is still under way must not be decided there as well, as far as that can be helped.
+    // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
     this.redis.disconnect();
-    this.schedule(this.pauses.next());
+    this.schedule(this.backoff.next());
   }
 
-  /** Redis has lost counts: they are handed over at once. */
+  /** Called when Redis has lost counts: they are handed over at once. */
   lost(): void {
     if (!this.isUp || this.lostCounts) return;
     this.lostCounts = true;
     this.schedule(0);
   }
 
-  /** Hands over what Redis was not told yet, says good-bye and disconnects. */
+  /** Hands over what Redis does not have yet, removes this instance from the count and disconnects. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
@@ -107,7 +118,7 @@ export class RedisLink {
 
   private async leave(): Promise<void> {
     await this.duties?.handOver(false);
-    await inTime(this.instances.leave(), this.limitMs);
+    await withTimeout(this.instances.leave(), this.parts.limitMs);
   }
 
   private async beat(): Promise<void> {
@@ -117,9 +128,9 @@ export class RedisLink {
   }
 
   private async stay(): Promise<void> {
-    const { isNew } = await inTime(this.instances.beat(), this.limitMs);
-    await inTime(this.probe(), this.limitMs);
-    // It knew of this instance two seconds ago: it was flushed.
+    const { isNew } = await withTimeout(this.instances.beat(), this.parts.limitMs);
+    await this.probe(this.parts.limitMs);
+    // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
     const all = isNew || this.lostCounts;
     this.lostCounts = false;
     await this.duties?.handOver(all);
@@ -130,29 +141,29 @@ export class RedisLink {
     try {
       if (this.redis.status !== 'ready') await this.redis.connect();
       this.instances.keep();
-      // What comes first may be slower, such as the script that Redis does not have yet.
-      await inTime(this.probe(), FIRST_LIMIT_MS);
-      await inTime(this.probe(), this.limitMs);
-      await inTime(this.instances.beat(), this.limitMs);
+      // The first probe may be slower, because Redis may have to load the script; the second must be as fast as a decision.
+      await this.probe(FIRST_LIMIT_MS);
+      await this.probe(this.parts.limitMs);
+      await withTimeout(this.instances.beat(), this.parts.limitMs);
       await this.duties?.handOver(true);
       this.recovered();
     } catch (error) {
       this.state.noteReason(this.refusal ?? error);
-      // Each attempt on a connection of its own: a replica may be another server by then, a password be set right.
+      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
       this.redis.disconnect();
-      this.schedule(this.pauses.next());
+      this.schedule(this.backoff.next());
     }
   }
 
-  private async probe(): Promise<void> {
-    await this.duties?.probe();
+  private async probe(limitMs: number): Promise<void> {
+    if (this.duties) await withTimeout(this.duties.probe(), limitMs);
   }
 
   private recovered(): void {
     if (this.isUp || this.closed) return;
-    // The connection may have gone while the last answer was on its way to us.
+    // The connection may have been closed since the last answer was received.
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
-    this.pauses.up();
+    this.backoff.up();
     this.state.setUp();
   }
 
@@ -160,7 +171,7 @@ export class RedisLink {
     clearTimeout(this.timer);
     if (this.closed) return;
     this.timer = setTimeout(() => void this.beat(), delayMs);
-    // Heartbeats alone keep no process alive.
+    // The timer alone must not keep the process running.
     this.timer.unref();
   }
 }

@@ -1,18 +1,18 @@
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
+import { type Clock, SystemClock } from '../../clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { PEEK_SCRIPT, takeScript } from './decide.script.js';
-import { DecisionBatches } from './decision-batches.js';
-import { handoverScript } from './handover.script.js';
-import { inTime } from './in-time.js';
 import type { KnownCount } from './known-counts.js';
-import type { RedisKeys } from './redis-keys.js';
+import { DecisionBatches, withTimeout } from './redis-commands.js';
+import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
+import { CONNECTION } from './redis-link.js';
+import { PEEK_SCRIPT, handoverScript, takeScript } from './redis-scripts.js';
 
-/** How long handing over one batch may take, in milliseconds; no request waits for it. */
+/** Timeout of handing over one batch, in milliseconds; no request waits for it. */
 const HANDOVER_LIMIT_MS = 1_000;
 
-/** What `defineCommand` adds to a connection: EVALSHA, and EVAL once after a NOSCRIPT. */
+/** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
@@ -21,19 +21,20 @@ interface QuotaCommands {
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
-  /** Called when Redis turns out to have lost counts. */
+  /** Called when an answer shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
   private readonly redis: Redis & QuotaCommands;
   private readonly batches: DecisionBatches;
 
-  /** `limitMs` is how long Redis may take to answer; without it, as long as it likes. */
+  /** `limitMs` is the timeout of each command; without it there is none. */
   constructor(
     redis: Redis,
     private readonly keys: RedisKeys,
+    clock: Clock,
     rules: BanRules = BAN_RULES,
     private readonly limitMs?: number,
   ) {
-    super();
+    super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
     redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
     redis.defineCommand('handOverQuotas', { lua: handoverScript(rules) });
@@ -44,7 +45,7 @@ export class RedisQuotaStore extends QuotaStore {
     );
   }
 
-  /** `seen` is what each window was last seen at: a Redis that has lost it goes on from there. */
+  /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
   async take(request: QuotaRequest, now: number, seen: readonly number[] = []): Promise<QuotaVerdict> {
     const { windows, keyId } = request;
     const limits: number[] = [];
@@ -78,13 +79,13 @@ export class RedisQuotaStore extends QuotaStore {
     await this.limited(this.redis.del(this.keys.state(subjectId, keyId)));
   }
 
-  /** Decides a request of nobody, in the way and at the cost of any other. */
+  /** Decides a request on a key of its own, in the same way and at the same cost as any other. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
     await this.take({ subject: 'probe', isClient: false, windows: [window] }, 0);
   }
 
-  /** Tells Redis of counts and bans that it may have lost; answers the counts after it. See handoverScript. */
+  /** Sends Redis counts and bans that it may have lost; returns the counts afterwards. See handoverScript. */
   async handOver(
     id: string,
     counts: readonly { readonly known: KnownCount; readonly seen: number; readonly alone: number }[],
@@ -100,7 +101,7 @@ export class RedisQuotaStore extends QuotaStore {
       names.push(this.keys.state(subject, keyId));
       args.push(until);
     }
-    const answer = await inTime(
+    const answer = await withTimeout(
       this.redis.handOverQuotas(names.length, ...names, ...args),
       HANDOVER_LIMIT_MS,
     );
@@ -110,7 +111,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   private limited<T>(answer: Promise<T>): Promise<T> {
-    return this.limitMs === undefined ? answer : inTime(answer, this.limitMs);
+    return this.limitMs === undefined ? answer : withTimeout(answer, this.limitMs);
   }
 
   private keysOf({ subject, windows, keyId = '' }: QuotaRequest, now: number): string[] {
@@ -121,7 +122,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 }
 
-/** What a script answered, if that is numbers. */
+/** The answer of a script as numbers; throws if it is none. */
 function numbersOf(answer: unknown): number[] {
   if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
   throw new Error('it answered something that is no decision');
@@ -146,4 +147,28 @@ function verdictOf(
   return bannedUntil > 0
     ? { admitted, at: now, windows: states, bannedUntil }
     : { admitted, at: now, windows: states };
+}
+
+/** How long Redis may take to connect, and to answer, in milliseconds. */
+const CHECK_LIMIT_MS = 2_000;
+
+/**
+ * Throws the reason if an instance could not count in the Redis of a URL. Runs the commands that an instance runs, on the same
+ * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
+ */
+export async function checkRedis(url: string): Promise<void> {
+  const redis = new Redis(url, { ...CONNECTION, connectTimeout: CHECK_LIMIT_MS });
+  let reason: unknown;
+  redis.on('error', (error) => (reason = error));
+  const keys = new RedisKeys(REDIS_PREFIX);
+  try {
+    await redis.connect();
+    // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
+    await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, CHECK_LIMIT_MS).probe();
+    await withTimeout(redis.zcard(keys.instances()), CHECK_LIMIT_MS);
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    redis.disconnect();
+  }
 }

@@ -1,14 +1,15 @@
 import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 
-/** Why Redis failed when its connection has gone. */
+/** The reason that is logged when the connection was closed. */
 export const CLOSED = 'the connection was closed';
-/** What ioredis says of it to who sends a command then. */
+/** The error message of ioredis for a command on a closed connection. */
 const NOT_WRITABLE = "Stream isn't writeable";
 const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
 
-/** Whether quotas are counted in Redis or alone; each change is one line in the log, and counted. */
+/** Whether quotas are counted in Redis or by this instance alone. Each change is logged in one line and counted in a metric. */
 export class RedisState {
   private readonly logger = new Logger('Redis');
   private readonly up: Gauge;
@@ -35,9 +36,9 @@ export class RedisState {
     return this.upNow;
   }
 
-  /** Logs how it stands at the start; before it the logger is not there. */
+  /** Logs the state at the start; before that the logger is not set up. */
   tell(): void {
-    // Two tokens stand for one store, and Nest calls its hook for each.
+    // The store is provided under two tokens, and Nest calls its hooks once for each.
     if (this.told) return;
     this.told = true;
     if (this.upNow) this.logger.log(COUNTED_IN_REDIS);
@@ -47,7 +48,7 @@ export class RedisState {
       );
   }
 
-  /** Redis is used from now on. */
+  /** Called when Redis is used from now on. */
   setUp(): void {
     this.upNow = true;
     this.up.set(1);
@@ -55,7 +56,7 @@ export class RedisState {
     if (this.told) this.logger.log(COUNTED_IN_REDIS);
   }
 
-  /** Redis is not used from now on; `instances` is how many divide the limits. */
+  /** Called when Redis is no longer used; `instances` is the number by which limits are divided. */
   setDown(error: unknown, instances: number): void {
     this.upNow = false;
     this.up.set(0);
@@ -66,14 +67,45 @@ export class RedisState {
     );
   }
 
-  /** Why Redis cannot be used, for the line at the start. */
+  /** Stores why Redis cannot be used, for the log line at the start. */
   noteReason(error: unknown): void {
     this.reason = reasonOf(error);
   }
 }
 
-/** Why Redis failed, in its own words, without where in a script it did. */
+/** The error message without the position in the script that Redis appends. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.startsWith(NOT_WRITABLE) ? CLOSED : text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
+}
+
+/** Shortest and longest pause, and how long Redis must have been up for the pauses to start from the shortest, in milliseconds. */
+const FIRST_MS = 100;
+const LONGEST_MS = 5_000;
+const HELD_MS = 10_000;
+
+/**
+ * Exponential backoff with jitter between attempts to reconnect: each pause is twice the one before, up to five seconds, less a
+ * random part of up to a half, so that instances do not reconnect all at once. If Redis fails again within ten seconds, the
+ * pauses continue where they were, so that an unstable Redis is not tried too often.
+ */
+export class RetryBackoff {
+  private failures = 0;
+  private upSince: number | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Called when Redis is used from now on. */
+  up(): void {
+    this.upSince = this.clock.steady();
+  }
+
+  /** Called when Redis failed; returns the pause before the next attempt, in milliseconds. */
+  next(): number {
+    if (this.upSince !== undefined && this.clock.steady() - this.upSince >= HELD_MS) this.failures = 0;
+    this.upSince = undefined;
+    const longest = Math.min(FIRST_MS * 2 ** this.failures, LONGEST_MS);
+    this.failures += 1;
+    return longest * (1 - Math.random() / 2);
+  }
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { SystemClock } from '../../clock.js';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
 import type { RedisLink } from './redis-link.js';
@@ -10,7 +11,7 @@ const MIDNIGHT = Date.UTC(2026, 10, 21);
 const WAIT_MS = 30;
 
 it('decides a request that has waited for Redis across the end of a window in the window that is then', async () => {
-  const alone = new MemoryQuotaStore();
+  const alone = new MemoryQuotaStore(new SystemClock());
   const link = { isUp: true, instances: { number: 1 }, failed: () => undefined } as unknown as RedisLink;
   const silent = {
     take: async () => {
@@ -18,7 +19,7 @@ it('decides a request that has waited for Redis across the end of a window in th
       throw new Error('Command timed out');
     },
   } as unknown as RedisQuotaStore;
-  const store = new ResilientQuotaStore(link, silent, alone);
+  const store = new ResilientQuotaStore(link, silent, alone, new SystemClock());
   const windows = [
     { key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS },
     { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },

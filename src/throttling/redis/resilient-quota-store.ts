@@ -1,20 +1,20 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { BAN_RULES } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
-import { KnownCounts } from './known-counts.js';
+import { KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
-import { shareOf, toldOf } from './share.js';
 
 /**
- * Counts in Redis, and in this process while Redis fails: then this instance goes on from what Redis last answered, and
- * admits its share of what was left, so that together they admit no more than the plan. No request fails for want of
- * Redis. What this instance admits is noted for the journal, where the days of all instances add up.
+ * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
+ * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is away.
+ * Admitted requests are also noted for the journal, which adds up the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly known = new KnownCounts();
@@ -23,23 +23,25 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     private readonly link: RedisLink,
     private readonly shared: RedisQuotaStore,
     private readonly alone: MemoryQuotaStore,
+    clock: Clock,
   ) {
-    super();
+    super(clock);
   }
 
   /**
-   * Connects to the Redis of a URL; every key begins with the prefix, and `limitMs` is how long a request waits for
-   * Redis. Ready without Redis, too.
+   * Connects to the Redis of a URL; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
+   * when Redis is away, too.
    */
   static async open(
     { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
     alone: MemoryQuotaStore,
     metrics: Metrics,
+    clock: Clock,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix);
-    const link = new RedisLink(url, keys, metrics, limitMs);
-    const shared = new RedisQuotaStore(link.redis, keys, BAN_RULES, limitMs);
-    const store = new ResilientQuotaStore(link, shared, alone);
+    const link = new RedisLink(url, keys, { metrics, clock, limitMs });
+    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
+    const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, shared);
     shared.onLoss = () => link.lost();
     await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
@@ -61,7 +63,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
       (at) => this.shared.peek(request, at),
       async (at) => {
         const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
-        return toldOf(await this.alone.peek(share, at), request, this.link.instances.number);
+        return reportedVerdict(await this.alone.peek(share, at), request, this.link.instances.number);
       },
       now,
     );
@@ -90,7 +92,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     alone: (now: number) => Promise<QuotaVerdict>,
     now: number,
   ): Promise<QuotaVerdict> {
-    const began = performance.now();
+    const began = this.clock.steady();
     if (this.link.isUp) {
       try {
         return await inRedis(now);
@@ -98,8 +100,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
         this.link.failed(error);
       }
     }
-    // It may have waited across the end of a window, which must not be opened again for others.
-    return alone(now + Math.floor(performance.now() - began));
+    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
+    return alone(now + Math.floor(this.clock.steady() - began));
   }
 
   private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
@@ -117,10 +119,10 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const verdict = await this.alone.take(shareOf(request, known, number), now);
     if (verdict.admitted) this.known.admittedAlone(known);
     if (verdict.bannedUntil !== undefined) this.known.learnBan(request, verdict);
-    return toldOf(verdict, request, number);
+    return reportedVerdict(verdict, request, number);
   }
 
-  /** What Redis says of a ban holds in this process, too, should Redis fail. */
+  /** Copies a ban from Redis into the local store, which decides when Redis fails. */
   private followBan({ keyId = '' }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
     this.alone.forgetBan(keyId);
     if (bannedUntil === undefined) return;

@@ -1,22 +1,22 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../../errors/api-error.js';
+import type { WalIndex } from '../wal-index.js';
 import { ContentWatch } from './content-watch.js';
-import { unavailable } from './unavailable.js';
-import type { WalIndex } from './wal-index.js';
+import { unavailable } from './sqlite-errors.js';
 
-/** How often the files are looked at while nothing is committed, in milliseconds. */
+/** How often the files are checked while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;
 
-/** What is wrong with the files, and what an operator is to do. */
+/** What is wrong with the files, and what an operator should do. */
 interface Damage {
   readonly what: string;
   readonly remedy: string;
-  /** Whether SQLite, told to close them, would write into what is not its own, or die of it. */
+  /** Whether closing them would make SQLite write into a file that is not its own, or crash the process. */
   readonly forbidsClosing: boolean;
 }
 
-/** A file that SQLite has open, by the path under which the next process would open it. */
+/** A file that SQLite has open, and the path under which the next process would open it. */
 interface OpenedFile {
   readonly path: string;
   readonly remedy: string;
@@ -25,19 +25,19 @@ interface OpenedFile {
 
 const logger = new Logger('Database');
 
-/** Where the files are, as SQLite has resolved them. */
+/** The paths of the files, as SQLite has resolved them. */
 export interface FilePaths {
-  /** As it is configured; it may be a link. */
+  /** The path as configured, which may be a symbolic link. */
   readonly configured: string;
-  /** The file itself: SQLite puts `-wal` and `-shm` beside this. */
+  /** The target of the link: SQLite creates `-wal` and `-shm` beside this. */
   readonly resolved: string;
   /** Its WAL index; undefined where there is no write-ahead log. */
   readonly index: WalIndex | undefined;
 }
 
 /**
- * Watches that the files that SQLite has open are still those that the next process would open: what is written to a file that
- * was removed or replaced is lost. From then on everything is refused, until the files are back or the service is restarted.
+ * Watches that the files that SQLite has open are still those that the next process would open, because what is written to a file
+ * that was removed or replaced is lost. If they are not, every statement is refused until they are back or the service restarts.
  */
 export class DatabaseFiles {
   private opened: readonly OpenedFile[] = [];
@@ -46,7 +46,7 @@ export class DatabaseFiles {
   private refusal: ApiError | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** Takes what is there now for what SQLite has just opened. */
+  /** Starts to watch the files that SQLite has just opened. */
   watch({ configured, resolved, index }: FilePaths): void {
     const log = index
       ? [opened(`${resolved}-wal`, RESTART_GENTLY), opened(`${resolved}-shm`, RESTART_GENTLY)]
@@ -55,31 +55,31 @@ export class DatabaseFiles {
     this.opened = [...paths.map((path) => opened(path, RESTART_ON_ANOTHER)), ...log];
     this.content = index && new ContentWatch(resolved, index);
     this.timer = setInterval(() => this.look(), PERIOD_MS);
-    // Files alone keep no process alive.
+    // The timer alone must not keep the process running.
     this.timer.unref();
   }
 
-  /** Ends the watch. */
+  /** Stops watching. */
   end(): void {
     clearInterval(this.timer);
   }
 
-  /** Why nothing can be read or written, as of at most a second ago; undefined while all is well. */
+  /** Why nothing can be read or written, as of the last check; undefined while the files are as they should be. */
   get fault(): ApiError | undefined {
     return this.refusal;
   }
 
-  /** Whether SQLite may close the files, which writes what stands in the log into the database. */
+  /** Whether SQLite may close the files, which copies the write-ahead log into the database. */
   get mayBeClosed(): boolean {
     return !this.damage?.forbidsClosing;
   }
 
-  /** Throws service_unavailable when the files were not the opened ones half a second ago, or so. */
+  /** Throws service_unavailable if the last check, at most about half a second ago, found other files than the opened ones. */
   refuseIfDamaged(): void {
     if (this.refusal) throw this.refusal;
   }
 
-  /** Throws service_unavailable when the files are not the opened ones now. */
+  /** Checks now, and throws service_unavailable if the files are not the opened ones. */
   confirm(): void {
     this.look();
     this.refuseIfDamaged();
@@ -87,7 +87,7 @@ export class DatabaseFiles {
 
   private look(): void {
     const was = this.damage;
-    // What was written over stays so, whatever is written over it again.
+    // A file that was overwritten stays damaged, even if it is overwritten again.
     this.damage = was?.forbidsClosing ? was : this.damageNow();
     this.refusal =
       this.damage &&
@@ -131,7 +131,7 @@ function statsOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // Whoever cannot be asked for it, could not open it either.
+    // What cannot be read by `stat` could not be opened by the next process either.
     return undefined;
   }
 }

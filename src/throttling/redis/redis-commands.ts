@@ -1,7 +1,7 @@
-/** Most decisions in one command: Redis serves nobody else while it runs. */
+/** Most decisions in one command: while it runs, Redis serves no other client. */
 const LARGEST_BATCH = 128;
 
-/** Runs the script for a batch; answers one answer per decision. */
+/** Runs the script for a batch; returns one answer per decision. */
 type Run = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 interface Waiting {
@@ -10,8 +10,8 @@ interface Waiting {
 }
 
 /**
- * Sends the decisions that arrive in one turn of the event loop as one command: most of what a decision costs
- * Redis is the command around it. Each is still decided alone, and waits for one round trip.
+ * Sends all decisions of one turn of the event loop as one command, because most of what a decision costs Redis is the command
+ * around it. The script still decides them one by one, and each waits for one round trip.
  */
 export class DecisionBatches {
   private keys: string[] = [];
@@ -20,7 +20,7 @@ export class DecisionBatches {
 
   constructor(private readonly run: Run) {}
 
-  /** Adds a decision to the next batch; answers what the script answers for it. */
+  /** Adds a decision to the next batch; resolves to the script's answer for it. */
   add(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     if (this.waiting.length === LARGEST_BATCH) this.flush();
     if (this.waiting.length === 0) setImmediate(() => this.flush());
@@ -52,4 +52,26 @@ function deliver(answers: unknown, waiting: readonly Waiting[]): void {
     if (fits) resolve(answers[index]);
     else reject(new Error('it answered another number of decisions'));
   }
+}
+
+/** No answer came within the limit. */
+export class TimeoutError extends Error {
+  constructor(limitMs: number) {
+    super(`no answer within ${limitMs} ms`);
+  }
+}
+
+/**
+ * Settles as the promise does if that happens within `limitMs` milliseconds; else rejects with TimeoutError.
+ *
+ * Node runs timers before it reads sockets: when this process was busy for longer than the limit, the answer may already be in
+ * the socket. Immediates run after sockets are read, so the timeout is decided in one.
+ */
+export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      setImmediate(() => reject(new TimeoutError(limitMs)));
+    }, limitMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { neverRefused } from '../bans.js';
 import { DAY_MS, MINUTE_MS } from '../quota.js';
-import { UnsavedChanges } from './unsaved-changes.js';
+import { UnsavedChanges } from './quota-journal.js';
 
 /** Notes requests of a client `A` at minutes of days, such as `[0, 5]` for the first day's sixth minute. */
 function noting(requests: readonly (readonly [day: number, minute: number])[]): UnsavedChanges {

@@ -1,18 +1,19 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { CacheNeutralWrites } from '../cache-neutral-writes.js';
-import { OneAtATime } from '../one-at-a-time.js';
-import { LEAST_FREE_BYTES, freeBytesBeside } from './free-room.js';
-import { SqliteDataSource, fileOf } from './sqlite-data-source.js';
+import { CacheNeutralWrites } from '../../cache-neutral-writes.js';
+import { OneAtATime } from '../../one-at-a-time.js';
+import { SqliteDataSource, fileOf } from '../sqlite-data-source.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from './sqlite-errors.js';
 
-/** How often it is tried whether the database can be written again, in milliseconds. */
+/** Time between two attempts to write while the database cannot be written, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** What is tried to write, in bytes. */
+/** How much an attempt writes, in bytes. */
 const TRIED_BYTES = 65_536;
 
 /**
- * Finds out when a database that could not be written can be again. A write that succeeds does not tell: a small one fits where
- * the next does not. What is tried takes room and gives it back in the same transaction, so that nothing grows.
+ * Finds out when a database that could not be written can be written again. A successful write of a request proves little: a small
+ * one may fit where the next does not. An attempt takes 64 KiB and gives them back in the same transaction, so the file stays as
+ * large as it is.
  */
 @Injectable()
 export class WriteProbe implements OnModuleInit, OnModuleDestroy {
@@ -26,7 +27,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.tries.run(), PERIOD_MS);
-    // Nobody waits for this alone.
+    // The timer alone must not keep the process running.
     this.timer.unref();
   }
 
@@ -48,7 +49,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
       });
       dataSource.troubles.writes.end();
     } catch {
-      // It is as it was, and told.
+      // It still cannot be written, which is in the log already.
     }
   }
 }

@@ -2,31 +2,24 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import {
-  codeOf,
-  damaged,
-  NAME_ANOTHER,
-  naming,
-  UnusableDatabase,
-  withPermission,
-} from './unusable-database.js';
+import { NAME_ANOTHER, UnusableDatabase, codeOf, damaged, naming, withPermission } from './sqlite-errors.js';
 
-/** How long the start waits for a lock of another process, in milliseconds. */
+/** How long the start waits for a lock that another process holds, in milliseconds. */
 const LOCK_LIMIT_MS = 4_000;
-/** How long at most the start looks for damage, in milliseconds: large files are checked in part. */
+/** Time limit of the check for damage at the start, in milliseconds: large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
-/** What is tried to write, in bytes. */
+/** How much is written to find out whether the file can be written, in bytes. */
 const TRIED_BYTES = 65_536;
-/** Most tables of another program that are named. */
+/** How many tables of another program are named at most. */
 const MOST_NAMED = 3;
 
 /**
- * Makes the folder of a file that is not there yet; throws UnusableDatabase, having changed nothing else, where the service
- * cannot keep its data in the file. `migrationsTable` is in every database of ours.
+ * Throws UnusableDatabase if the service cannot keep its data in the file. Creates the folder of a file that does not exist yet, and
+ * changes nothing else. `migrationsTable` is the table by which a database of this service is recognised.
  */
 export async function checkUsable(file: string, migrationsTable: string): Promise<void> {
   const size = await naming(file, () => checkAccess(file));
-  // What `touch` makes, and SQLite itself before its first commit: a new store.
+  // An empty file is a new store: `touch` creates one, and so does SQLite before its first commit.
   if (size === 0) return;
   await withConnection(file, async (connection) => {
     await refuseForeign(file, migrationsTable, connection);
@@ -34,7 +27,7 @@ export async function checkUsable(file: string, migrationsTable: string): Promis
   });
 }
 
-/** Throws UnusableDatabase when the file cannot be locked for writing. */
+/** Throws UnusableDatabase if the write lock of the file cannot be taken. */
 export async function checkWriteLock(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
     await rowsOf(connection, 'BEGIN IMMEDIATE');
@@ -42,10 +35,10 @@ export async function checkWriteLock(file: string): Promise<void> {
   });
 }
 
-/** Throws UnusableDatabase when the file takes no writes: what is written is taken back, and nothing of it is ever committed. */
+/** Throws UnusableDatabase if the file cannot be written. What is written is rolled back and never committed. */
 export async function checkWrites(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
-    // Without room to remember it, it is written at once.
+    // With a cache this small SQLite writes to the disk before the commit.
     await rowsOf(connection, 'PRAGMA cache_size = 1');
     await rowsOf(connection, 'BEGIN IMMEDIATE');
     await rowsOf(connection, 'CREATE TABLE room_for_writes (bytes blob)');
@@ -54,7 +47,7 @@ export async function checkWrites(file: string): Promise<void> {
   });
 }
 
-/** Throws UnusableDatabase where a file that is not there yet cannot be made; makes nothing. Answers the folder that is there. */
+/** Throws UnusableDatabase if a missing file could not be created; creates nothing. Returns the nearest folder that exists. */
 export async function checkCreatable(file: string): Promise<string> {
   return naming(file, async () => {
     const folder = await makingFolder(file);
@@ -64,17 +57,17 @@ export async function checkCreatable(file: string): Promise<string> {
   });
 }
 
-/** The folder that is there and in which is made what is missing for the file. */
+/** The existing folder in which the file, or the missing folders around it, would be created. */
 async function makingFolder(file: string): Promise<string> {
   const target = await readlink(file).catch(() => undefined);
   if (target === undefined) return nearestFolder(file, dirname(file));
-  // SQLite makes what a link leads to, and no folder around it.
+  // SQLite creates the target of a link, but no folder around it.
   const folder = dirname(isAbsolute(target) ? target : join(dirname(file), target));
   if (!(await stat(folder).catch(() => undefined))) throw leadsNowhere(file, file);
   return folder;
 }
 
-/** The folder, or the nearest one around it that is there. */
+/** The folder, or the nearest one around it that exists. */
 async function nearestFolder(file: string, folder: string): Promise<string> {
   const there = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -94,7 +87,7 @@ function leadsNowhere(file: string, link: string): UnusableDatabase {
   );
 }
 
-/** The file's size in bytes; 0 where there is none yet. */
+/** The file's size in bytes; 0 if it does not exist yet. */
 async function checkAccess(file: string): Promise<number> {
   const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -133,7 +126,7 @@ async function permitted(path: string, mode: number, refused: string): Promise<v
   }
 }
 
-/** Refuses what was made by another program: its tables would stand among ours. */
+/** Throws if another program made the database: the tables of both would be mixed. */
 async function refuseForeign(
   file: string,
   migrationsTable: string,
@@ -166,7 +159,7 @@ async function refuseDamaged(file: string, connection: sqlite3.Database): Promis
   }
 }
 
-/** A connection of the start alone. It may write: after a crash SQLite reads no file that it cannot repair. */
+/** A connection for these checks only. It may write, because after a crash SQLite must repair the file before it can read it. */
 async function withConnection<T>(
   file: string,
   work: (connection: sqlite3.Database) => Promise<T>,

@@ -1,19 +1,19 @@
 import type { BanRules } from '../bans.js';
 
-/** How long keys outlive what they are for, in milliseconds. */
+/** How long keys are kept after the end of their window or ban, in milliseconds. */
 export const MARGIN_MS = 60_000;
 
 /**
- * Decides requests in Redis, one after the other and atomically. The same steps as MemoryQuotaStore; the suite of
- * the stores holds them against each other. The common case, an admitted request of a key that was never refused,
- * is three commands: the key's state, and one count a window. A request that turns out not to fit is counted back.
+ * Decides requests in Redis, one after the other and atomically, in the same steps as MemoryQuotaStore; the suite of the stores
+ * compares the two. The common case, an admitted request of a key that was never refused, takes three commands: the key's state,
+ * and one increment per window. If a window turns out to be full, the increments are undone.
  *
  * KEYS, for every request: state of the API key, then one counter a window, its name ending in the window.
- * ARGV, for every request: how many windows; what only the uncommon case needs, as JSON (now, whether there is an API
- * key, length in ms of every window, what every window was last seen at); the limit of every window. Few, because each
- * costs as much as a small command. A window that begins here goes on from what it was last seen at: Redis has lost it.
- * Answers, for every request: the use of every window after it if it is admitted, the first negative when Redis had lost
- * one; else the end of the ban or 0 before that, negative when the ban begins with this request.
+ * ARGV, for every request: the number of windows; what only the uncommon case needs, as JSON (now, whether there is an
+ * API key, length in ms of every window, last known count of every window); the limit of every window. Arguments are few, because
+ * each costs as much as a small command. A counter that is new here although its count was known has been lost by Redis, and
+ * continues from the known count. Returns, for every request: if it is admitted, the counts of its windows, the first negative
+ * when Redis had lost one; else the end of the ban or 0, negative when the ban begins with this request, and then the counts.
  */
 export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
   return `
@@ -34,7 +34,7 @@ local function refuse(key, windows, arg, rest, kept, answer)
     redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
   end
   if banned > now then
-    -- Told by a clock that was ahead of this one: nothing of a ban lasts longer than all of it.
+    -- Written by an instance whose clock was ahead: no ban lasts longer from now than its full length.
     local longest = now + ladder[math.min(bans, #ladder)]
     if banned > longest then
       banned, retryAt, last = longest, longest, longest
@@ -54,7 +54,7 @@ local function refuse(key, windows, arg, rest, kept, answer)
   if strikes >= ${strikesToBan} then
     bans, strikes = bans + 1, 0
     banned = now + ladder[math.min(bans, #ladder)]
-    -- A ban is no good conduct: the time without strikes begins at its end.
+    -- The time of the ban itself does not count as time without strikes.
     retryAt, last = banned, banned
     answer[1] = -banned
   end
@@ -74,7 +74,7 @@ local function take(key, windows, arg)
         used = redis.call('INCRBY', KEYS[key + i], seen)
         lost = true
       end
-      -- A counter leaves some time after its window has ended.
+      -- The counter expires some time after its window has ended.
       redis.call('PEXPIRE', KEYS[key + i], rest[2 + i] + ${MARGIN_MS})
     end
     if used > tonumber(ARGV[arg + i]) then fits = false end
@@ -101,8 +101,7 @@ return answers
 }
 
 /**
- * How things stand, changing nothing. KEYS as above. Answers the end of the last ban or 0, then the use of every
- * window.
+ * Reads without changing anything. KEYS as above. Returns the end of the last ban or 0, then the count of every window.
  */
 export const PEEK_SCRIPT = `
 local values = redis.call('MGET', unpack(KEYS))
@@ -110,3 +109,41 @@ local answer = { values[1] and cjson.decode(values[1])[1] or 0 }
 for i = 2, #KEYS do answer[i] = tonumber(values[i] or 0) end
 return answer
 `;
+
+/**
+ * Sends Redis what an instance knows of counts and bans. A count becomes at least the one that the instance last saw, plus what the
+ * instance admitted by itself since; it never decreases. The counts of one id are applied once, however often it is sent.
+ *
+ * KEYS: the id; the counters; the states of API keys. ARGV: the number of counters; for each the last seen count, what
+ * was admitted locally, its length in ms; for each state the end of the ban. Returns the counts afterwards.
+ */
+export function handoverScript({ resetMs, ladderMs }: BanRules): string {
+  return `
+local counters = tonumber(ARGV[1])
+local first = redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${MARGIN_MS})
+local answer = {}
+for i = 1, counters do
+  local arg = 2 + (i - 1) * 3
+  local name = KEYS[i + 1]
+  local used = tonumber(redis.call('GET', name) or 0)
+  if first then
+    local raised = math.max(used, tonumber(ARGV[arg])) + tonumber(ARGV[arg + 1])
+    if raised > used then
+      redis.call('SET', name, string.format('%.0f', raised), 'PX', tonumber(ARGV[arg + 2]) + ${MARGIN_MS})
+    end
+    used = raised
+  end
+  answer[i] = used
+end
+for i = counters + 2, #KEYS do
+  local banned = tonumber(ARGV[counters * 2 + i])
+  local state = redis.call('GET', KEYS[i])
+  local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
+  if kept[1] < banned then
+    local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
+    redis.call('SET', KEYS[i], new, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+  end
+end
+return answer
+`;
+}

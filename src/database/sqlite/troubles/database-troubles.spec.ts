@@ -1,0 +1,113 @@
+import * as fs from 'node:fs';
+import { Logger } from '@nestjs/common';
+import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ApiError } from '../../../errors/api-error.js';
+import { DatabaseTroubles } from './database-troubles.js';
+
+vi.mock('node:fs', async (original) => ({
+  ...(await original<typeof fs>()),
+  statfsSync: vi.fn<() => void>(),
+}));
+
+const FILE = '/data/store.sqlite';
+let error: MockInstance<Logger['error']>;
+let log: MockInstance<Logger['log']>;
+const lines = ({ mock }: MockInstance<Logger['log']> | MockInstance<Logger['error']>) =>
+  mock.calls.map(([line]) => String(line));
+
+/** Lets the disk have so much free room. */
+function free(bytes: number): void {
+  vi.mocked(fs.statfsSync).mockReturnValue({ bavail: bytes, bsize: 1 } as fs.StatsFs);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+  free(1e9);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('a write that fails', () => {
+  const fail = (troubles: DatabaseTroubles, code: string) =>
+    troubles.ofWriter(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
+
+  it('is put down to the disk that fails where that has room', () => {
+    const troubles = new DatabaseTroubles(FILE);
+    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isTold: true });
+    expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
+    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
+  });
+
+  it('is put down to the full disk, whichever way SQLite says so', () => {
+    free(4_096);
+    const troubles = new DatabaseTroubles(FILE);
+    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isTold: true });
+    expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
+    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk is full');
+    fail(troubles, 'SQLITE_FULL');
+    expect(error).toHaveBeenCalledOnce();
+  });
+
+  it('is put down to the disk that fails where nothing can be told of its room', () => {
+    vi.mocked(fs.statfsSync).mockImplementation(() => {
+      throw new Error('EIO');
+    });
+    const troubles = new DatabaseTroubles(FILE);
+    fail(troubles, 'SQLITE_IOERR');
+    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
+  });
+});
+
+describe('a read that fails', () => {
+  const fail = (troubles: DatabaseTroubles, code: string) =>
+    troubles.ofReader(new Error(`${code}: it failed`), code) as ApiError;
+
+  it.each([
+    ['SQLITE_BUSY', 'it is locked, by another process or a long write'],
+    ['SQLITE_LOCKED', 'it is locked, by another process or a long write'],
+    ['SQLITE_IOERR', 'the disk fails'],
+    ['SQLITE_CANTOPEN', 'it cannot be opened'],
+  ])('with %s is told of once, however many follow, and once when it is over', (code, what) => {
+    const troubles = new DatabaseTroubles(FILE);
+    for (let outage = 1; outage <= 2; outage += 1) {
+      for (let refused = 0; refused < 100; refused += 1) {
+        expect(fail(troubles, code)).toMatchObject({ isTold: true });
+        vi.advanceTimersByTime(9_999);
+      }
+      expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage - 1]);
+      vi.advanceTimersByTime(1);
+      expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage]);
+    }
+    expect(lines(error)[0]).toContain(`${FILE} cannot be read: ${what} (${code}: it failed). `);
+    expect(lines(error)[0]).toMatch(/refused with 503\. .*; the service goes on by itself\.$/);
+    expect(lines(log)[0]).toBe(`No read of ${FILE} has been refused for 10 s`);
+  });
+
+  it('is told of beside writes that fail', () => {
+    const troubles = new DatabaseTroubles(FILE);
+    troubles.ofWriter(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
+    fail(troubles, 'SQLITE_IOERR');
+    expect(lines(error).map((line) => line.slice(0, 40))).toEqual([
+      expect.stringContaining('cannot be written'),
+      expect.stringContaining('cannot be read'),
+    ]);
+  });
+
+  it('for a defect of the service stays what it is', () => {
+    const troubles = new DatabaseTroubles(FILE);
+    const defect = new Error('no such table');
+    expect(troubles.ofReader(defect, 'SQLITE_ERROR')).toBe(defect);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it('keeps no process alive', () => {
+    const unref = vi.fn<() => void>();
+    vi.spyOn(globalThis, 'setTimeout').mockReturnValue({ unref } as unknown as NodeJS.Timeout);
+    fail(new DatabaseTroubles(FILE), 'SQLITE_BUSY');
+    expect(unref).toHaveBeenCalledOnce();
+  });
+});

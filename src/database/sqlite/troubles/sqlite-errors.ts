@@ -1,0 +1,122 @@
+import { existsSync, realpathSync, statfsSync } from 'node:fs';
+import { realpath, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ApiError } from '../../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../../errors/http.errors.js';
+
+/** SQLite's code of an error that TypeORM has wrapped; undefined for other errors. */
+export function driverCodeOf(error: unknown): string | undefined {
+  return (error as { driverError?: { code?: string } }).driverError?.code;
+}
+
+/** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isTold` says that it was. */
+export function unavailable(reason: string, cause: unknown, isTold = false): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '1' },
+    cause,
+    isTold,
+  });
+}
+
+/** What to do when the file belongs to another program. */
+export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
+const BACKUP = 'put a backup in its place (and remove the -wal and -shm files beside it)';
+
+/** The database cannot be used in its current state; the message is one line that names the file and says what to do. */
+export class UnusableDatabase extends Error {}
+
+/** Runs work on the file; errors of SQLite or of the file system become UnusableDatabase. */
+export async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw named(file, error);
+  }
+}
+
+/** An UnusableDatabase for an error of SQLite or of the file system; any other error as it is. */
+export function named(file: string, error: unknown): unknown {
+  if (error instanceof UnusableDatabase) return error;
+  const code = codeOf(error);
+  const line = lineOf(file, code && truerCode(file, code), error);
+  return line === undefined ? error : new UnusableDatabase(line, { cause: error });
+}
+
+/** SQLite's code; SQLITE_FULL in place of the SQLITE_IOERR that SQLite returns when the disk has no room for its `-shm` file. */
+export function truerCode(file: string, code: string): string {
+  return code === 'SQLITE_IOERR' && isDiskFull(file) ? 'SQLITE_FULL' : code;
+}
+
+/** Whether the disk of a file is full; false if that cannot be found out. Synchronous, because callers turn an error into another. */
+function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
+    return bavail * bsize < LEAST_FREE_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds to the reason that the user who runs the service needs a permission. */
+export function withPermission(what: string): string {
+  return `${what}. Give the user that runs this the permission, or name another file with DATABASE_URL.`;
+}
+
+/** The message for a file in which SQLite found damage. */
+export function damaged(file: string, found: string): string {
+  const told = found.replaceAll(/\s+/g, ' ');
+  return `${file} is damaged (${told}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
+}
+
+function lineOf(file: string, code: string | undefined, error: unknown): string | undefined {
+  const reason = messageOf(error);
+  switch (code ?? '') {
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return `${file} is locked by another process. End that process ("fuser -v ${file}" shows it) or wait for it, then try again.`;
+    case 'SQLITE_NOTADB':
+      return `${file} is not an SQLite database, or its beginning is damaged. ${NAME_ANOTHER}, or ${BACKUP}.`;
+    case 'SQLITE_CORRUPT':
+      return damaged(file, reason);
+    case 'SQLITE_READONLY':
+      return withPermission(`${file} may not be written (${reason})`);
+    case 'SQLITE_CANTOPEN':
+      return withPermission(`${file} cannot be opened (${reason})`);
+    case 'SQLITE_FULL':
+    case 'ENOSPC':
+      return `${file} cannot be written: the disk is full. Make room on it, then try again.`;
+    case 'SQLITE_IOERR':
+      return `${file} cannot be read or written (${reason}). Look after the disk that it is on, then try again.`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${file} cannot be used: ${dirname(file)} is not a folder. ${NAME_ANOTHER}.`;
+    case 'EACCES':
+    case 'EPERM':
+      return withPermission(`${file} may not be read (${code})`);
+    default:
+      return undefined;
+  }
+}
+
+/** SQLite's or the file system's code of an error, even if the error was wrapped several times. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = driverCodeOf(error) ?? (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^(?:SQLITE_|E[A-Z])/.test(code) ? code : codeOf(error.cause);
+}
+
+/** A disk with less free room than this counts as full, in bytes: the next writes would fill it. */
+export const LEAST_FREE_BYTES = 1_048_576;
+
+/** Free room on the disk of a file, in bytes; the file need not exist. */
+export async function freeBytesBeside(file: string): Promise<number> {
+  // For a symbolic link, the disk of its target counts.
+  const { bavail, bsize } = await statfs(dirname(await realpath(file).catch(() => file)));
+  return bavail * bsize;
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,95 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
+
+/** Writes numbers, unless it is told to fail. */
+class Numbers extends WriteBehind {
+  readonly written: number[][] = [];
+  isBroken = false;
+  noted: number[] = [];
+
+  constructor(messages: WriteBehindMessages = { failing: 'cannot be written', recovered: 'written again' }) {
+    super(new Logger('Numbers'), messages);
+  }
+
+  protected write(): Promise<void> {
+    if (this.isBroken) return Promise.reject(new Error('broken'));
+    this.written.push(this.noted);
+    this.noted = [];
+    return Promise.resolve();
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('what is written behind', () => {
+  it('is written every second, and a last time at the stop', async () => {
+    const numbers = new Numbers();
+    numbers.onModuleInit();
+    numbers.noted.push(1);
+    vi.advanceTimersByTime(999);
+    expect(numbers.written).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(numbers.written).toEqual([[1]]);
+    numbers.noted.push(2);
+    await numbers.onModuleDestroy();
+    expect([numbers.written, vi.getTimerCount()]).toEqual([[[1], [2]], 0]);
+  });
+
+  it('is not written at the stop of what never began', async () => {
+    const numbers = new Numbers();
+    await numbers.onModuleDestroy();
+    expect(numbers.written).toEqual([]);
+  });
+
+  it('is written one write at a time, and all who ask meanwhile share the next', async () => {
+    const numbers = new Numbers();
+    const waits: (() => void)[] = [];
+    vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write').mockImplementation(
+      () => new Promise((resolve) => waits.push(resolve)),
+    );
+    const flushes = [numbers.flush(), numbers.flush(), numbers.flush()];
+    expect(waits).toHaveLength(1);
+    waits[0]?.();
+    await flushes[0];
+    await vi.waitFor(() => expect(waits).toHaveLength(2));
+    waits[1]?.();
+    await Promise.all(flushes);
+    expect(waits).toHaveLength(2);
+  });
+
+  it('tells the log once that it fails, and once that it succeeds again', async () => {
+    const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+    const numbers = new Numbers();
+    for (let outage = 1; outage <= 2; outage += 1) {
+      numbers.isBroken = true;
+      await numbers.flush();
+      await numbers.flush();
+      expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage - 1]);
+      numbers.isBroken = false;
+      await numbers.flush();
+      await numbers.flush();
+      expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage]);
+    }
+    expect(error).toHaveBeenCalledWith('cannot be written', new Error('broken'));
+    expect(log).toHaveBeenCalledWith('written again');
+  });
+
+  it('tells nothing of a success where there is nothing to tell', async () => {
+    vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+    const numbers = new Numbers({ failing: 'cannot be written' });
+    numbers.isBroken = true;
+    await numbers.flush();
+    numbers.isBroken = false;
+    await numbers.flush();
+    expect(log).not.toHaveBeenCalled();
+  });
+});

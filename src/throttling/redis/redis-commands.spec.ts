@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DecisionBatches, TimeoutError, withTimeout } from './redis-commands.js';
+
+describe('decisions in batches', () => {
+  /** Batches whose answers are the first argument of each decision, unless told otherwise. */
+  function open(answerTo = (args: readonly (string | number)[]): unknown => args) {
+    const runs: { keys: readonly string[]; args: readonly (string | number)[] }[] = [];
+    const batches = new DecisionBatches((keys, args) => {
+      runs.push({ keys, args });
+      return Promise.resolve().then(() => answerTo(args));
+    });
+    return { batches, runs };
+  }
+
+  it('sends what arrives in one turn of the event loop as one command, and gives each its own answer', async () => {
+    const { batches, runs } = open();
+    const first = [batches.add(['a', 'b'], [1]), batches.add(['c'], [2])];
+    expect(runs).toEqual([]);
+    expect(await Promise.all(first)).toEqual([1, 2]);
+    expect(await batches.add(['d'], [3])).toBe(3);
+    expect(runs).toEqual([
+      { keys: ['a', 'b', 'c'], args: [1, 2] },
+      { keys: ['d'], args: [3] },
+    ]);
+  });
+
+  it('sends at most 128 in one command', async () => {
+    const { batches, runs } = open();
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => batches.add([`${at}`], [at])));
+    expect(answers).toEqual(Array.from({ length: 300 }, (_, at) => at));
+    expect(runs.map(({ keys }) => keys.length)).toEqual([128, 128, 44]);
+  });
+
+  it('sends nothing when there is nothing left', async () => {
+    const { batches, runs } = open();
+    await Promise.all(Array.from({ length: 129 }, (_, at) => batches.add([`${at}`], [at])));
+    await setImmediate();
+    await setImmediate();
+    expect(runs.map(({ keys }) => keys.length)).toEqual([128, 1]);
+  });
+
+  it('fails every decision of a command that fails, and none of the next', async () => {
+    let isBroken = true;
+    const { batches } = open((args) => {
+      if (isBroken) throw new Error('broken');
+      return args;
+    });
+    const failed = await Promise.allSettled([batches.add(['a'], [1]), batches.add(['b'], [2])]);
+    expect(failed.map((outcome) => String((outcome as PromiseRejectedResult).reason))).toEqual([
+      'Error: broken',
+      'Error: broken',
+    ]);
+    isBroken = false;
+    expect(await batches.add(['c'], [3])).toBe(3);
+  });
+
+  it.each([
+    ['too few answers', [1]],
+    ['too many', [1, 2, 3]],
+    ['no list', 'OK'],
+  ])('believes no answer of %s', async (_, answer) => {
+    const { batches } = open(() => answer);
+    const failed = await Promise.allSettled([batches.add(['a'], [1]), batches.add(['b'], [2])]);
+    expect(failed).toMatchObject([
+      { reason: { message: 'it answered another number of decisions' } },
+      { reason: { message: 'it answered another number of decisions' } },
+    ]);
+  });
+});
+
+describe('an answer that is waited for', () => {
+  const LIMIT_MS = 50;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** An answer that comes when it is told to. */
+  function asked() {
+    const told: string[] = [];
+    let resolve = (_answer: string): void => undefined;
+    let reject = (_error: Error): void => undefined;
+    const promise = new Promise<string>((...settling) => ([resolve, reject] = settling));
+    withTimeout(promise, LIMIT_MS).then(
+      (answer) => told.push(answer),
+      (error: unknown) => told.push(String(error)),
+    );
+    return { told, resolve, reject };
+  }
+
+  /** Lets promises settle; no timer runs meanwhile. */
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  }
+
+  it('answers what comes in time, and leaves no timer behind', async () => {
+    const { told, resolve } = asked();
+    vi.advanceTimersByTime(LIMIT_MS - 1);
+    expect(told).toEqual([]);
+    resolve('answer');
+    await settle();
+    expect([told, vi.getTimerCount()]).toEqual([['answer'], 0]);
+  });
+
+  it('fails as the answer fails', async () => {
+    const { told, reject } = asked();
+    reject(new Error('broken'));
+    await settle();
+    expect([told, vi.getTimerCount()]).toEqual([['Error: broken'], 0]);
+  });
+
+  it('fails when nothing comes', async () => {
+    const late = withTimeout(new Promise(() => undefined), LIMIT_MS).catch((error: unknown) => error);
+    vi.runAllTimers();
+    expect(await late).toBeInstanceOf(TimeoutError);
+    expect(await late).toMatchObject({ message: 'no answer within 50 ms' });
+  });
+
+  it('takes an answer that lies in the socket when a busy process gets to its timer', async () => {
+    const { told, resolve } = asked();
+    // The timer runs, then the sockets are read, then the immediates run.
+    vi.advanceTimersByTime(LIMIT_MS);
+    resolve('answer');
+    await settle();
+    vi.runAllTimers();
+    await settle();
+    expect(told).toEqual(['answer']);
+  });
+});
