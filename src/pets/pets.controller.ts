@@ -39,7 +39,7 @@ export class PetsController {
       optionalHeaders: NEXT_PAGE,
     },
   })
-  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText> {
+  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText<PetDto[]>> {
     return pager.answer(query, (page) => this.pets.list(page, query.status));
   }
 
@@ -83,7 +83,7 @@ export class PetsController {
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
-  getPet(@Param() { petId }: GetPetParams): Promise<JsonText> {
+  getPet(@Param() { petId }: GetPetParams): Promise<JsonText<PetDto>> {
     return this.pets.get(petId);
   }
 }

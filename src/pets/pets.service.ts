@@ -20,7 +20,7 @@ export class PetsService {
   ) {}
 
   /** A page of the animals by id, of one status or of all. Its cost does not depend on how many come before. */
-  list(page: PageRequest, status?: PetStatus): Promise<JsonPage> {
+  list(page: PageRequest, status?: PetStatus): Promise<JsonPage<PetDto>> {
     return this.rows.page(Pet, PetDto, page, status === undefined ? {} : { status });
   }
 
@@ -34,7 +34,7 @@ export class PetsService {
   }
 
   /** The animal with this id; throws pet_not_found when there is none. */
-  async get(id: bigint): Promise<JsonText> {
+  async get(id: bigint): Promise<JsonText<PetDto>> {
     const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
     return pet;
