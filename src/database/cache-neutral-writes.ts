@@ -59,19 +59,15 @@ export class CacheNeutralWrites {
     readonly transactions: Transactions,
   ) {}
 
-  /** Runs writes in one transaction that does not count as a change. Await it in no other transaction. */
+  /**
+   * Runs writes in one transaction that does not count as a change; repositories take part in it. Await it in no other
+   * transaction.
+   */
   run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
     return commitChanging(this, [], async (manager) => {
-      const result = await writes(manager);
-      await this.touch(manager);
+      const result = await this.transactions.insideOf(manager, () => writes(manager));
+      await this.transactions.touch(manager);
       return result;
     });
-  }
-
-  /** Makes sure that there is something to commit. Nothing else uses the user version. */
-  private async touch(manager: EntityManager): Promise<void> {
-    if (this.dataSource.options.type !== 'sqlite') return;
-    const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');
-    await manager.query(`PRAGMA user_version = ${((row?.user_version ?? 0) + 1) % 2 ** 31}`);
   }
 }

@@ -1,6 +1,6 @@
 import sqlite3 from 'sqlite3';
-import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
+import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { fileOf, SqliteDataSource } from './sqlite/sqlite-data-source.js';
 import { naming, UnusableDatabase } from './sqlite/unusable-database.js';
@@ -22,7 +22,7 @@ export const MIGRATIONS_TABLE = 'schema_migrations';
 export async function openDataSource(
   settings: Pick<Settings, 'databaseUrl'>,
   journal: 'write-ahead' | 'as it is' = 'write-ahead',
-): Promise<DataSource> {
+): Promise<Database> {
   const dataSource = await createDataSource(settings, journal);
   const file = fileOf(dataSource);
   try {
@@ -43,7 +43,7 @@ export async function openDataSource(
 export async function createDataSource(
   settings: Pick<Settings, 'databaseUrl'>,
   journal: 'write-ahead' | 'as it is' = 'write-ahead',
-): Promise<DataSource> {
+): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   return new SqliteDataSource({
     type: 'sqlite',

@@ -4,6 +4,23 @@ export type CachedKind = 'responses' | 'keys';
 /** Everything that is cached. */
 export const ALL_CACHED: readonly CachedKind[] = ['responses', 'keys'];
 
+const NEW_ROWS = Symbol('what new rows change');
+
+/**
+ * Marks an entity of which it is cached that a row does not exist, besides responses: a new row then changes what is cached of
+ * this kind.
+ */
+export function AbsenceCachedAs(kind: CachedKind): ClassDecorator {
+  return Reflect.metadata(NEW_ROWS, kind);
+}
+
+/** What a new row of an entity changes of what is cached. It changes no row that is there. */
+export function kindsWithNewRow(entity: unknown): readonly CachedKind[] {
+  const kind = (typeof entity === 'function' ? Reflect.getMetadata(NEW_ROWS, entity) : undefined) as
+    CachedKind | undefined;
+  return kind === undefined ? ['responses'] : ['responses', kind];
+}
+
 /**
  * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is cached
  * of the database is exact as long as this has not changed.

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { INT64_MIN, int64Transformer } from './int64.js';
-import { JsonReader } from './json-reader.js';
+import { JsonReader } from './database.js';
 import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
 
 /** JSON that is answered as it stands, because the database has written it: what a DTO shows, or an array of that. */

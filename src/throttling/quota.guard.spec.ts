@@ -8,6 +8,7 @@ import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TestClock } from '../../test/support/test-clock.js';
+import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
@@ -64,7 +65,9 @@ let metrics: Metrics;
 beforeEach(async () => {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
   const store = new MemoryQuotaStore();
-  const events = new DomainEvents(new EventEmitter2());
+  const events = new DomainEvents(new EventEmitter2(), {
+    afterCommit: (tell: () => void) => tell(),
+  } as Transactions);
   metrics = new Metrics();
   const quota = new QuotaService(store, {} as QuotaJournal, events, clock, metrics);
   const throttlers = [

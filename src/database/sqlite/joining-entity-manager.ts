@@ -1,4 +1,14 @@
-import { EntityManager, TypeORMError } from 'typeorm';
+import {
+  type DataSource,
+  EntityManager,
+  type EntityTarget,
+  type InsertResult,
+  type ObjectLiteral,
+  type QueryRunner,
+  TypeORMError,
+} from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import type { GroupedInserts } from '../grouped-inserts.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 
 type Isolation = Parameters<SerialQueryRunner['startTransaction']>[0];
@@ -9,6 +19,24 @@ const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
 /** An EntityManager in whose transactions everything takes part that is called in them, with whichever repository. */
 export class JoiningEntityManager extends EntityManager {
+  /** `inserts` is asked for late: TypeORM's DataSource makes its manager before anything else. */
+  constructor(
+    dataSource: DataSource,
+    queryRunner: QueryRunner | undefined,
+    private readonly inserts: () => GroupedInserts,
+  ) {
+    super(dataSource, queryRunner);
+  }
+
+  /** Outside of a transaction a row is committed together with those of concurrent requests, where that changes nothing. */
+  override async insert<Entity extends ObjectLiteral>(
+    target: EntityTarget<Entity>,
+    entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
+  ): Promise<InsertResult> {
+    const grouped = this.queryRunner ? undefined : this.inserts().insert(target, entity);
+    return grouped ?? super.insert(target, entity);
+  }
+
   override async transaction<T>(...args: [Work<T>] | [Isolation, Work<T>]): Promise<T> {
     // TypeORM itself calls it with an undefined second argument.
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];

@@ -1,7 +1,7 @@
 import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
-import { JsonReader } from '../json-reader.js';
+import { JsonReader } from '../database.js';
 import type { Transactions } from '../transactions.js';
 import type { DatabaseFiles } from './database-files.js';
 import type { DatabaseTroubles } from './database-troubles.js';

@@ -2,7 +2,7 @@ import { TransactionNotStartedError, TypeORMError } from 'typeorm';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import type { AsyncContext } from '../async-context.js';
+import type { AsyncContext } from '../transactions.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { placeOf, takeTurn, type StatementScope } from './statement-scope.js';
 import { TransactionScope } from './transaction-scope.js';

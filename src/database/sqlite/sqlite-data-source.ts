@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import {
-  DataSource,
+  type DataSource,
   type DataSourceOptions,
   type EntityManager,
   type EntityMetadata,
@@ -12,9 +12,11 @@ import {
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
+import { Database, type JsonReader } from '../database.js';
+import { GroupedInserts } from '../grouped-inserts.js';
 import { int64Transformer } from '../int64.js';
-import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
+import type { WriteTrouble } from '../write-trouble.js';
 import { DatabaseFiles } from './database-files.js';
 import { DatabaseTroubles } from './database-troubles.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
@@ -30,7 +32,7 @@ import { WalIndex } from './wal-index.js';
 const logger = new Logger('Database');
 
 /** TypeORM's DataSource on SQLite with its three faults mended: shared transactions, rounded int64, numeric ids. */
-export class SqliteDataSource extends DataSource {
+export class SqliteDataSource extends Database {
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;
   /** Reads what is committed, from when this is initialized. */
@@ -43,6 +45,7 @@ export class SqliteDataSource extends DataSource {
   /** What its statements have shown to be wrong with it. */
   readonly troubles: DatabaseTroubles;
   private readonly plainReads: PlainReads;
+  private readonly inserts: GroupedInserts;
 
   constructor(options: DataSourceOptions) {
     super(options);
@@ -53,10 +56,15 @@ export class SqliteDataSource extends DataSource {
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
     const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
     this.plainReads = connection.reads;
-    const transactions = new SqliteTransactions(this, driver, connection);
+    const transactions = new SqliteTransactions(driver, connection);
     this.transactions = transactions;
+    this.inserts = new GroupedInserts({ dataSource: this, dataVersion: this.dataVersion, transactions });
     driver.createQueryRunner = () => transactions.createQueryRunner();
     driver.createGeneratedMap = generatedIds;
+  }
+
+  get writeTrouble(): WriteTrouble {
+    return this.troubles.writes;
   }
 
   override async initialize(): Promise<this> {
@@ -104,7 +112,7 @@ export class SqliteDataSource extends DataSource {
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
-    return new JoiningEntityManager(this, queryRunner);
+    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
   }
 
   override createQueryBuilder(...args: unknown[]): never {

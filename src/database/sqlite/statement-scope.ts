@@ -17,6 +17,8 @@ export class StatementScope {
   protected failure: unknown;
   private readonly turns = new ConnectionTurns();
   protected isLeft = false;
+  /** Whether a statement of work that was begun in it was run around it, because it had been left. */
+  protected hasOutlived = false;
 
   /** `outer` is the scope around it; the connection has none. */
   constructor(readonly outer?: StatementScope) {}
@@ -54,7 +56,10 @@ export class StatementScope {
    * of has ended before it, or has failed.
    */
   place(): StatementScope {
-    if (this.isLeft && this.outer) return this.outer.place();
+    if (this.isLeft && this.outer) {
+      this.hasOutlived = true;
+      return this.outer.place();
+    }
     this.check();
     return this;
   }

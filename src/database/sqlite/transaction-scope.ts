@@ -22,6 +22,7 @@ export class TransactionScope extends StatementScope {
   /** While it has a turn in the scope around it, which is while it is open. */
   private giveBack: GiveBack | undefined;
   private endWatch: (() => void) | undefined;
+  private ended: 'committed' | 'rolled back' | undefined;
   private readonly callbacks: (() => void)[] = [];
   private readonly savepoint: string | undefined;
 
@@ -58,7 +59,9 @@ export class TransactionScope extends StatementScope {
   }
 
   override afterCommit(callback: () => void): void {
-    this.callbacks.push(callback);
+    if (this.ended === undefined) this.callbacks.push(callback);
+    // What goes on behind a rollback tells of nothing that was undone, once it has run a statement of its own.
+    else if (this.ended === 'committed' || this.hasOutlived) this.around.afterCommit(callback);
   }
 
   /** Commits what was done in it, once what is still going on in it has ended. When it throws, roll it back. */
@@ -76,6 +79,7 @@ export class TransactionScope extends StatementScope {
     } else {
       this.leave();
     }
+    this.ended = 'committed';
     for (const callback of this.callbacks) this.around.afterCommit(callback);
   }
 
@@ -85,6 +89,7 @@ export class TransactionScope extends StatementScope {
    */
   async rollback(): Promise<void> {
     this.leave();
+    this.ended = 'rolled back';
     await this.beginning?.catch(() => undefined);
     await this.undo();
   }

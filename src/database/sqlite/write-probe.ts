@@ -1,9 +1,9 @@
-import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CacheNeutralWrites } from '../cache-neutral-writes.js';
 import { OneAtATime } from '../one-at-a-time.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from './free-room.js';
-import { SqliteDataSource, fileOf } from './sqlite-data-source.js';
+import { fileOf, type SqliteDataSource } from './sqlite-data-source.js';
 
 /** How often it is tried whether the database can be written again, in milliseconds. */
 const PERIOD_MS = 1_000;
@@ -20,7 +20,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
   private readonly tries = new OneAtATime(() => this.try());
 
   constructor(
-    private readonly dataSource: DataSource,
+    @Inject(DataSource) private readonly dataSource: SqliteDataSource,
     private readonly cacheNeutralWrites: CacheNeutralWrites,
   ) {}
 
@@ -36,7 +36,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   private async try(): Promise<void> {
     const { dataSource } = this;
-    if (!(dataSource instanceof SqliteDataSource) || dataSource.troubles.writes.current === undefined) return;
+    if (dataSource.writeTrouble.current === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
       await this.cacheNeutralWrites.run(async (manager) => {
@@ -46,7 +46,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
         await manager.query('ROLLBACK TO SAVEPOINT room');
         await manager.query('RELEASE SAVEPOINT room');
       });
-      dataSource.troubles.writes.end();
+      dataSource.writeTrouble.end();
     } catch {
       // It is as it was, and told.
     }
