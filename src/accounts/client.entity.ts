@@ -1,11 +1,9 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { AbsenceCachedAs } from '../database/data-version.js';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { LARGEST_LIMIT, PLAN_LIMITS, type Plan, type PlanLimits } from '../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
-@AbsenceCachedAs('keys')
 @Entity('clients')
 @Index('clients_created', ['createdAt', 'id'])
 @Check(

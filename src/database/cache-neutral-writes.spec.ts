@@ -150,6 +150,23 @@ describe('quiet writes', () => {
     expect([await version(), await written()]).toEqual([2, ['a']]);
   });
 
+  it('are taken part in by repositories, the DataSource and JSON reads, which see what was written', async () => {
+    const count = 'SELECT count(*) AS n FROM written';
+    const cacheNeutralWrites = new CacheNeutralWrites(dataSource, committed, transactions);
+    await cacheNeutralWrites.run(async (manager) => {
+      await manager.query(insert('a'));
+      await dataSource.query(insert('b'));
+      expect(await dataSource.query(count)).toEqual([{ n: 2 }]);
+      expect(await (dataSource as SqliteDataSource).reader.first(count, [])).toEqual({ n: 2 });
+    });
+    const failing = cacheNeutralWrites.run(async () => {
+      await dataSource.query(insert('c'));
+      throw new Error('undo');
+    });
+    await expect(failing).rejects.toThrow('undo');
+    expect(await written()).toEqual(['a', 'b']);
+  });
+
   it('go on counting when the number is the largest that SQLite keeps', async () => {
     await dataSource.query(`PRAGMA user_version = ${2 ** 31 - 1}`);
     await new CacheNeutralWrites(dataSource, committed, transactions).run(() => Promise.resolve());
