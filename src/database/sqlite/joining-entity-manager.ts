@@ -50,8 +50,10 @@ export class JoiningEntityManager extends EntityManager {
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      // The first error tells more than one of the rollback, which leaves nothing to undo either.
-      if (runner.isInOwnTransaction) await runner.rollbackTransaction().catch(() => undefined);
+      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
+      // than one of the rollback, which leaves nothing to undo either.
+      if (runner.isInOwnTransaction)
+        await runner.inside(() => runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     } finally {
       if (runner !== this.queryRunner) await runner.release();
@@ -74,12 +76,14 @@ export class JoiningEntityManager extends EntityManager {
     return this.persist('recover', args);
   }
 
-  /** TypeORM begins a transaction in these, in which subscribers of entities are called: they are to take part as well. */
+  /** TypeORM begins a transaction in these, in which subscribers and listeners of entities are called: they are to take part. */
   private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
     const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;
     const on = (manager: EntityManager) => persist.apply(manager, args);
-    const mayBeHeard = !this.queryRunner && this.connection.subscribers.length > 0;
-    return (mayBeHeard ? this.transaction(on) : on(this)) as never;
+    const { subscribers, entityMetadatas } = this.connection;
+    const mayBeHeard =
+      subscribers.length > 0 || entityMetadatas.some(({ listeners }) => listeners.length > 0);
+    return (mayBeHeard && !this.queryRunner ? this.transaction(on) : on(this)) as never;
   }
 
   /** Two transactions side by side in another one must not share a runner, which would mix them up. */

@@ -33,8 +33,9 @@ export class SqliteTransactions extends Transactions {
       await scope.commit();
       return result;
     } catch (error) {
-      // The first error tells more than one of the rollback, which leaves nothing to undo either.
-      await scope.rollback().catch(() => undefined);
+      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
+      // than one of the rollback, which leaves nothing to undo either.
+      await this.context.run(scope, () => scope.rollback()).catch(() => undefined);
       throw error;
     }
   }
