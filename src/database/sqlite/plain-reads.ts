@@ -1,10 +1,10 @@
 import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { ConnectionTurns } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
 import type { DatabaseTroubles } from './database-troubles.js';
 import { openForReading } from './read-connection.js';
+import { ConnectionTurns } from './statement-scope.js';
 import { driverCodeOf } from './unavailable.js';
 
 const SELECT = /^\s*SELECT\b/i;

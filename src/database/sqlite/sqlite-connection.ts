@@ -1,12 +1,11 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
-import type { GiveBack } from './connection-turns.js';
 import type { DatabaseFiles } from './database-files.js';
 import type { DatabaseTroubles } from './database-troubles.js';
 import { LockWait } from './lock-wait.js';
 import { PlainReads } from './plain-reads.js';
-import { StatementScope } from './statement-scope.js';
+import { type GiveBack, StatementScope } from './statement-scope.js';
 import { driverCodeOf, unavailable } from './unavailable.js';
 
 /** What certainly changes nothing. */

@@ -1,6 +1,5 @@
 import type { SqliteConnection } from './sqlite-connection.js';
-import type { GiveBack } from './connection-turns.js';
-import { StatementScope } from './statement-scope.js';
+import { type GiveBack, StatementScope } from './statement-scope.js';
 import { watchWriteLock } from './write-lock-watch.js';
 
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
