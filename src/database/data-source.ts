@@ -9,7 +9,10 @@ import { checkUsable } from './sqlite/usable-file.js';
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** TypeORM asks sqlite3 to be verbose: it would then inspect every statement with its values, for a longer stack. */
+/**
+ * TypeORM turns on the verbose mode of sqlite3, which inspects every statement with its values so that an error has a longer
+ * stack. It stays off here.
+ */
 const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */

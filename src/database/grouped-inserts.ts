@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows gather, and a
- * disk that is waited for once then serves them all. Each row still succeeds or fails by itself. It stands below
- * `manager.insert()` and `repository.insert()`, and takes only rows that one statement inserts exactly as many would.
+ * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then
+ * written by one INSERT and one commit. Each row still succeeds or fails by itself. `manager.insert()` and
+ * `repository.insert()` use it for rows that one statement inserts exactly as a statement for each would.
  */
 export class GroupedInserts {
   private readonly waiting = new Map<EntityMetadata, Waiting[]>();
@@ -64,7 +64,7 @@ export class GroupedInserts {
   private nextGroup(): [EntityMetadata, Waiting[]] | undefined {
     for (const [metadata, rows] of this.waiting) {
       const group = rows.splice(0, Math.min(MOST_ROWS, Math.floor(MOST_VALUES / metadata.columns.length)));
-      // To the end: no entity waits for another whose rows keep coming.
+      // To the end of the queue: no entity waits for another whose rows keep coming.
       this.waiting.delete(metadata);
       if (rows.length > 0) this.waiting.set(metadata, rows);
       return [metadata, group];
@@ -78,7 +78,7 @@ export class GroupedInserts {
     return all;
   }
 
-  /** Never throws: every row is told its own outcome. */
+  /** Never throws: each row's promise is settled by its own outcome. */
   private async write(metadata: EntityMetadata, group: readonly Waiting[]): Promise<void> {
     try {
       const result = await this.commit(metadata, group);
@@ -87,7 +87,7 @@ export class GroupedInserts {
         for (const [index, { resolve }] of group.entries()) resolve(partOf(result, index, group.length));
       });
     } catch (error) {
-      // The commit failed behind the INSERT, which has set the ids that the rows would have had.
+      // If the commit failed, the INSERT before it has set ids on the rows.
       for (const { row } of group)
         for (const column of metadata.generatedColumns) column.setEntityValue(row, undefined);
       // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may

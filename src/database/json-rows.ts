@@ -14,7 +14,7 @@ export class JsonText<Shown = unknown> {
 
   constructor(readonly text: string) {}
 
-  /** The value, with every number exact, for whoever puts it into something larger. */
+  /** The value, with every number exact, for a caller that embeds it in a larger answer. */
   toJSON(): unknown {
     return parse(this.text);
   }

@@ -49,7 +49,10 @@ export async function pageByCreation<T extends ObjectLiteral & { createdAt: stri
   return pageOf(rows, limit, ({ createdAt, id }) => [createdAt, id]);
 }
 
-/** The int64 that a position consists of; throws validation_failed when it is none, because somebody made it up. */
+/**
+ * The int64 that a position consists of; throws validation_failed when it is none, so that the
+ * client made it up.
+ */
 export function int64OfPosition([text = '']: Position): bigint {
   const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
   if (value === undefined || value < INT64_MIN || value > INT64_MAX) throw brokenCursor();

@@ -9,14 +9,14 @@ const TROUBLES: Readonly<Record<string, readonly [trouble: string, remedy: strin
 };
 
 /**
- * Whether the database can be written. The log is told of every change and not of every refused write: a full disk refuses
- * thousands.
+ * Whether the database can be written. The log has one line when that begins to fail and one when it ends, not one for each
+ * refused write: a full disk refuses thousands.
  */
 export class WriteTrouble {
   private readonly logger = new Logger('Database');
   private code: string | undefined;
 
-  /** `file` is how the log calls the database. */
+  /** `file` is the name of the database in the log. */
   constructor(private readonly file: string) {}
 
   /** Why nothing can be written at the moment, for a client; undefined while it can. */
@@ -30,7 +30,7 @@ export class WriteTrouble {
     return this.code;
   }
 
-  /** Notes what SQLite said; answers whether it is such trouble, and so told already. */
+  /** Notes SQLite's code of an error; answers whether it is such trouble, so that the caller need not log it. */
   note(code: string | undefined, error: unknown): boolean {
     const told = TROUBLES[code ?? ''];
     if (!told) return false;

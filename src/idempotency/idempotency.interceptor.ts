@@ -50,7 +50,7 @@ class AnsweredMeanwhile extends Error {}
 
 /**
  * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same.
- * It stands outside of what writes the response, whose text it keeps.
+ * In the chain it is outside of JsonResponseInterceptor, whose text it keeps.
  */
 @Injectable()
 export class IdempotencyInterceptor extends AsyncInterceptor {
@@ -93,7 +93,7 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     try {
       return await work();
     } catch (error) {
-      // Another process may have carried it out meanwhile; then nothing of ours is committed.
+      // Another process may have carried it out meanwhile; then this one has committed nothing.
       const kept = await this.store.find(once.clientId, once.key).catch(() => undefined);
       if (!kept) throw error;
       for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);

@@ -33,7 +33,7 @@ export class IdempotencyStore {
       { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }) },
       {
         entity,
-        // Written by a clock that was wrong: to delete them would carry out again what is repeated.
+        // Written while the clock was ahead. If they were deleted, a repetition would be carried out again; so they count as new.
         where: 'created_at > :ahead',
         parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
         set: (now) => ({ createdAt: isoOf(now) }),

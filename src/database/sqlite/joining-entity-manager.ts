@@ -17,7 +17,7 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 /** The frames of a DataSource, which passes a transaction on to its manager, and of the manager. */
 const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
-/** An EntityManager in whose transactions everything takes part that is called in them, with whichever repository. */
+/** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
 export class JoiningEntityManager extends EntityManager {
   /** `inserts` is asked for late: TypeORM's DataSource makes its manager before anything else. */
   constructor(
@@ -28,7 +28,7 @@ export class JoiningEntityManager extends EntityManager {
     super(dataSource, queryRunner);
   }
 
-  /** Outside of a transaction a row is committed together with those of concurrent requests, where that changes nothing. */
+  /** Outside of a transaction a row is committed together with those of concurrent requests, where the result is the same. */
   override async insert<Entity extends ObjectLiteral>(
     target: EntityTarget<Entity>,
     entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
@@ -94,7 +94,7 @@ export class JoiningEntityManager extends EntityManager {
   }
 }
 
-/** Who called: the nearest function that is not of TypeORM. */
+/** Names the caller: the nearest function that is not of TypeORM. */
 function nameOf({ stack = '' }: Error): string {
   const frame = stack
     .split('\n')

@@ -17,7 +17,7 @@ export class SqliteTransactions extends Transactions {
     super();
   }
 
-  /** A query runner that takes part in the transaction of whoever uses it. */
+  /** A query runner that takes part in the transaction of its caller. */
   createQueryRunner(): SerialQueryRunner {
     return new SerialQueryRunner(this.driver, this.connection, this.context);
   }
@@ -57,7 +57,7 @@ export class SqliteTransactions extends Transactions {
     return this.context.outside(work);
   }
 
-  /** Nothing else uses the user version. */
+  /** Changes the user version of the file, which has no other use. */
   async touch(manager: EntityManager): Promise<void> {
     const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');
     await manager.query(`PRAGMA user_version = ${((row?.user_version ?? 0) + 1) % 2 ** 31}`);

@@ -22,7 +22,7 @@ export class ConnectionTurns {
 
   /**
    * Waits for the turn and answers the function that ends it, which is to be called once. Throws service_unavailable after
-   * 10 s: somebody keeps the turn for too long, or waits, while having it, for a query that needs it too.
+   * 10 s: its owner keeps the turn for too long, or waits, while having it, for a query that needs it too.
    */
   async take(): Promise<GiveBack> {
     if (this.isTaken) await this.turn();
@@ -67,7 +67,7 @@ export class StatementScope {
   protected failure: unknown;
   private readonly turns = new ConnectionTurns();
   protected isLeft = false;
-  /** Whether a statement of work that was begun in it was run around it, because it had been left. */
+  /** Whether work that was begun in it has run a statement in the scope around it, because this one had been left. */
   protected hasOutlived = false;
 
   /** `outer` is the scope around it; the connection has none. */
@@ -78,7 +78,7 @@ export class StatementScope {
     return this.turns.take();
   }
 
-  /** Ends it for whoever comes from now on: their place is the scope around it. */
+  /** Ends it for statements that come from now on: they run in the scope around it. */
   leave(): void {
     this.isLeft = true;
   }
@@ -127,8 +127,8 @@ export class StatementScope {
 }
 
 /**
- * Waits for a turn where the work stands: in the scope that it was begun in, if that is within its own. Looks again after
- * the wait, because what it waited for may have ended the scope.
+ * Waits for a turn in the scope where the work runs its statements (`placeOf`). Determines it again after the wait, because the
+ * statement that it waited for may have ended the scope.
  */
 export async function takeTurn(own: StatementScope, begunIn: StatementScope | undefined): Promise<Turn> {
   const scope = placeOf(own, begunIn);
@@ -143,10 +143,10 @@ export async function takeTurn(own: StatementScope, begunIn: StatementScope | un
   return takeTurn(own, begunIn);
 }
 
-/** Where the work stands: in the scope that it was begun in, if that is within its own. */
+/** Where work runs its statements: in the scope that it was begun in, if that is within its runner's own; else in the latter. */
 export function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
   const scope = (begunIn && own.contains(begunIn) ? begunIn : own).place();
-  // Whoever has a transaction of its own may not go on without it.
+  // A runner with a transaction of its own may not go on outside of it.
   if (!own.contains(scope)) throw endedBefore();
   return scope;
 }

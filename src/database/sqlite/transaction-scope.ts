@@ -42,7 +42,7 @@ export class TransactionScope extends StatementScope {
   override async take(): Promise<GiveBack> {
     const giveBack = await super.take();
     try {
-      // What waited for its end is not to begin it again.
+      // A statement that waited until its end must not begin it again.
       if (!this.isLeft) await this.begin();
     } catch (error) {
       giveBack();
@@ -59,7 +59,7 @@ export class TransactionScope extends StatementScope {
 
   override afterCommit(callback: () => void): void {
     if (this.ended === undefined) this.callbacks.push(callback);
-    // What goes on behind a rollback tells of nothing that was undone, once it has run a statement of its own.
+    // Work that goes on after the rollback may speak of what was undone, until it has run another statement.
     else if (this.ended === 'committed' || this.hasOutlived) this.around.afterCommit(callback);
   }
 
