@@ -115,16 +115,16 @@ describe('a commit that is declared', () => {
   });
 
   it('is no part of the transaction in which it is begun', async () => {
-    let quiet: Promise<unknown> = Promise.resolve();
+    let neutral: Promise<unknown> = Promise.resolve();
     const outer = dataSource.transaction(async (manager) => {
       await manager.query(insert('rolled back'));
-      quiet = commitChanging({ dataSource, dataVersion: committed, transactions }, [], (own) =>
+      neutral = commitChanging({ dataSource, dataVersion: committed, transactions }, [], (own) =>
         own.query(insert('stays')),
       );
       throw new Error('no');
     });
     await expect(outer).rejects.toThrow('no');
-    await quiet;
+    await neutral;
     expect(await written()).toEqual(['stays']);
   });
 
@@ -137,7 +137,7 @@ describe('a commit that is declared', () => {
   });
 });
 
-describe('quiet writes', () => {
+describe('cache-neutral writes', () => {
   const version = async () =>
     (await dataSource.query<{ user_version: number }[]>('PRAGMA user_version'))[0]?.user_version;
 
