@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CacheNeutralWrites } from '../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { ALL_CACHED, type CachedKind, type DataVersion } from '../src/database/data-version.js';
-import { GroupedInserts } from '../src/database/grouped-inserts.js';
 import { migrate } from '../src/database/schema.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { DatabaseFiles } from '../src/database/sqlite/troubles/database-files.js';
@@ -60,10 +59,7 @@ const cacheNeutralWrites = (dataSource: DataSource) => new CacheNeutralWrites(..
 
 async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<void> {
   const inGroup = (dataSource: DataSource) =>
-    new GroupedInserts(...partsOf(dataSource)).insert(
-      Pet,
-      Object.assign(new Pet(), { name: 'h', categoryId: 1n, status: 'sold' }),
-    );
+    dataSource.getRepository(Pet).insert({ name: 'h', categoryId: 1n, status: 'sold' });
   const failing = (source: DataSource) =>
     source.transaction(async (manager) => {
       await manager.query(insert('gone'));

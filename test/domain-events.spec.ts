@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { type DomainEventMap, OnDomainEvent } from '../src/events/domain-events.js';
+import { type DomainEventMap, DomainEvents, OnDomainEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { earnBan, hammer } from './support/earn-ban.js';
 import { TestService, type TestServiceOptions } from './support/test-service.js';
@@ -121,6 +121,83 @@ it('changes of clients and keys are told by the names of the audit trail', async
     { clientId: service.clientId, keyId: id },
     { clientId: service.clientId },
   ]);
+});
+
+describe('an event that is published in a transaction', () => {
+  const publish = (service: TestService, name: string) =>
+    service.app.get(DomainEvents).publish('pet.created', { id: 1n, name, categoryId: 1n, status: 'sold' });
+  const names = () => heard.map(([, event]) => (event as { name: string }).name);
+  const undo = () => {
+    throw new Error('undo');
+  };
+
+  it('is told once the outermost is committed, and not if any around it is rolled back', async () => {
+    const { service } = await open();
+    const dataSource = service.app.get(DataSource);
+    await dataSource.transaction(async (manager) => {
+      await dataSource.transaction(async () => publish(service, 'inner'));
+      await manager
+        .transaction(async () => {
+          publish(service, 'undone');
+          undo();
+        })
+        .catch(() => undefined);
+      publish(service, 'outer');
+      await new Promise(setImmediate);
+      expect(names()).toEqual([]);
+    });
+    await expect(
+      dataSource.transaction(async () => {
+        await dataSource.transaction(async () => publish(service, 'undone with it'));
+        undo();
+      }),
+    ).rejects.toThrow('undo');
+    publish(service, 'in none');
+    await told(3);
+    expect(names()).toEqual(['inner', 'outer', 'in none']);
+  });
+
+  it('is told by what goes on beside a failure only of what is committed', async () => {
+    const { service } = await open();
+    const dataSource = service.app.get(DataSource);
+    const pets = dataSource.getRepository(Pet);
+    for (let round = 0; round < 30; round += 1) {
+      let beside: Promise<void> | undefined;
+      const failing = dataSource.transaction(async () => {
+        const add = async (name: string) => {
+          await pets.insert({ name, categoryId: 1n, status: 'sold' });
+          publish(service, name);
+        };
+        // A statement that was sent too late is refused.
+        beside = add(`${round} a`)
+          .catch(() => undefined)
+          .then(() => add(`${round} b`))
+          .catch(() => undefined);
+        for (let turns = 0; turns < round; turns += 1) await new Promise(setImmediate);
+        undo();
+      });
+      await expect(failing).rejects.toThrow('undo');
+      await beside;
+    }
+    publish(service, 'last');
+    await expect.poll(names).toContain('last');
+    expect(names().slice(0, -1)).toEqual((await pets.find()).map(({ name }) => name));
+  });
+
+  it('is told at once by what has outlived a commit', async () => {
+    const { service } = await open();
+    let later!: () => void;
+    const dataSource = service.app.get(DataSource);
+    const ended = new Promise<void>((resolve) => (later = resolve));
+    let outlived: Promise<void> | undefined;
+    await dataSource.transaction(async (manager) => {
+      await manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
+      outlived = ended.then(() => publish(service, 'later'));
+    });
+    later();
+    await outlived;
+    await expect.poll(names).toEqual(['later']);
+  });
 });
 
 describe('a change of a client', () => {

@@ -11,7 +11,6 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { EnumProperty } from '../src/input/enum.js';
 import { Int64Parameter, Int64Property } from '../src/input/int64.js';
@@ -56,12 +55,7 @@ class CagesController {
   @Post('direct/:cageId')
   @Idempotent()
   @Operation(texts('takeCageDirectly'))
-  direct(
-    @Param() params: CageParams,
-    @Query() query: CageQuery,
-    @Body() body: NewCage,
-    @CurrentUnit() _unit: object,
-  ): object {
+  direct(@Param() params: CageParams, @Query() query: CageQuery, @Body() body: NewCage): object {
     return { params, query, body };
   }
 
@@ -69,12 +63,7 @@ class CagesController {
   @Idempotent()
   @UseGuards(AllowAll)
   @Operation(texts('takeCageByNest'))
-  byNest(
-    @Param() params: CageParams,
-    @Query() query: CageQuery,
-    @Body() body: NewCage,
-    @CurrentUnit() _unit: object,
-  ): object {
+  byNest(@Param() params: CageParams, @Query() query: CageQuery, @Body() body: NewCage): object {
     return { params, query, body };
   }
 

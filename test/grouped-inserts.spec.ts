@@ -1,12 +1,24 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  BeforeInsert,
+  Column,
+  CreateDateColumn,
+  DataSource,
+  Entity,
+  type ObjectLiteral,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type Repository,
+} from 'typeorm';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ApiKey, makeKey } from '../src/accounts/api-key.entity.js';
 import { openDataSource } from '../src/database/data-source.js';
-import { GroupedInserts } from '../src/database/grouped-inserts.js';
 import { migrate } from '../src/database/schema.js';
-import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
+import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
+import { TestService } from './support/test-service.js';
 
 async function open() {
   const { path, remove } = await emptyFolder();
@@ -16,8 +28,7 @@ async function open() {
     await remove();
   });
   await migrate(dataSource);
-  const { dataVersion, transactions } = dataSource as SqliteDataSource;
-  return { dataSource, inserts: new GroupedInserts(dataSource, dataVersion, transactions) };
+  return { dataSource, repository: dataSource.getRepository(Pet) };
 }
 
 /** A row that the table takes, one that its CHECK refuses, or one that brings its id. */
@@ -33,21 +44,19 @@ function pet(name: string, fields: Partial<Pet>): Pet {
 
 describe('rows inserted at the same time', () => {
   it('get their own ids, and each succeeds or fails by itself, in whatever company', async () => {
-    const { dataSource, inserts } = await open();
+    const { repository } = await open();
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 40 }), async (rows) => {
-        await dataSource.getRepository(Pet).clear();
+        await repository.clear();
         const pets = rows.map((fields, index) => pet(`Animal ${index}`, fields));
-        const outcomes = await Promise.allSettled(pets.map((one) => inserts.insert(Pet, one)));
+        const outcomes = await Promise.allSettled(pets.map((one) => repository.insert(one)));
         const chosen = rows.flatMap((one) => ('id' in one ? [one.id] : []));
         fc.pre(new Set(chosen).size === chosen.length);
         expect(outcomes.map(({ status }) => status)).toEqual(
           rows.map((one) => (one.status === 'sold' ? 'fulfilled' : 'rejected')),
         );
         const kept = pets.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-        const byId = new Map(
-          (await dataSource.getRepository(Pet).find()).map((found) => [String(found.id), found.name]),
-        );
+        const byId = new Map((await repository.find()).map((found) => [String(found.id), found.name]));
         expect(byId.size).toBe(kept.length);
         for (const { id, name } of kept) expect([id, byId.get(String(id))]).toEqual([id, name]);
       }),
@@ -56,20 +65,198 @@ describe('rows inserted at the same time', () => {
   });
 
   it('are committed together: a thousand of them in a handful of transactions', async () => {
-    const { dataSource, inserts } = await open();
+    const { dataSource, repository } = await open();
     const { dataVersion } = dataSource as SqliteDataSource;
     // The state is told from the first commit on.
-    await inserts.insert(Pet, pet('First', { status: 'sold' }));
+    await repository.insert(pet('First', { status: 'sold' }));
     const before = dataVersion.current('responses') ?? Number.NaN;
     const pets = Array.from({ length: 1_000 }, (_, index) => pet(`Animal ${index}`, { status: 'sold' }));
     // A commit is seen when it is looked for, so the state is asked after each row.
     const states = await Promise.all(
       pets.map(async (one) => {
-        await inserts.insert(Pet, one);
+        await repository.insert(one);
         return dataVersion.current('responses');
       }),
     );
     expect((states.at(-1) ?? Number.NaN) - before).toBeLessThanOrEqual(4);
-    expect(await dataSource.getRepository(Pet).count()).toBe(1_001);
+    expect(await repository.count()).toBe(1_001);
   });
+});
+
+@Entity()
+class Tag {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+}
+
+@Entity()
+class Dated {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { default: 'none' })
+  note!: string;
+
+  @CreateDateColumn()
+  at!: Date;
+}
+
+@Entity()
+class Heard {
+  @PrimaryColumn('text')
+  name!: string;
+
+  @BeforeInsert()
+  shout(): void {
+    this.name = this.name.toUpperCase();
+  }
+}
+
+@Entity()
+class Numbered {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('integer')
+  place!: number;
+}
+
+async function openOwn() {
+  const dataSource = new SqliteDataSource({
+    type: 'sqlite',
+    database: ':memory:',
+    entities: [Tag, Dated, Heard, Numbered],
+    synchronize: true,
+  });
+  await dataSource.initialize();
+  onTestFinished(() => dataSource.destroy());
+  return dataSource;
+}
+
+/** Inserts rows at the same time; answers the statements that did, without their values. */
+async function insertAll<T extends ObjectLiteral>(repository: Repository<T>, rows: T[]) {
+  const logged = vi.spyOn(repository.manager.connection.logger, 'logQuery');
+  const results = await Promise.all(rows.map((one) => repository.insert(one)));
+  const statements = logged.mock.calls.map(([sql]) => sql).filter((sql) => sql.startsWith('INSERT'));
+  logged.mockRestore();
+  return { results, statements };
+}
+
+describe('a row of an entity', () => {
+  it('that is told nothing by the database but its key is grouped, and answered as TypeORM answers one', async () => {
+    const dataSource = await openOwn();
+    const tags = dataSource.getRepository(Tag);
+    const rows = ['a', 'b', 'c'].map((name) => tags.create({ name }));
+    const { results, statements } = await insertAll(tags, rows);
+    expect(statements).toHaveLength(1);
+    expect(results.map(({ identifiers }) => identifiers)).toEqual(rows.map(({ id }) => [{ id }]));
+    expect(results.map(({ generatedMaps }) => generatedMaps)).toEqual(rows.map(({ id }) => [{ id }]));
+    const numbered = dataSource.getRepository(Numbered);
+    const places = [1, 2, 3].map((place) => numbered.create({ place }));
+    const grouped = await insertAll(numbered, places);
+    expect(grouped.statements).toHaveLength(1);
+    const plain = await dataSource.transaction((manager) => manager.insert(Numbered, { place: 4 }));
+    expect([plain.raw, plain.identifiers, plain.generatedMaps]).toEqual([4, [{ id: 4 }], [{ id: 4 }]]);
+    expect(
+      grouped.results.map(({ raw, identifiers, generatedMaps }) => [raw, identifiers, generatedMaps]),
+    ).toEqual([1, 2, 3].map((id) => [id, [{ id }], [{ id }]]));
+  });
+
+  it('of which TypeORM reads something back gets its own, whatever the order of the keys', async () => {
+    const dated = (await openOwn()).getRepository(Dated);
+    const rows = Array.from({ length: 20 }, (_, index) =>
+      dated.create({ name: `${index}`, ...(index % 2 ? { note: `of ${index}` } : {}) }),
+    );
+    const { statements } = await insertAll(dated, rows);
+    expect(statements).toHaveLength(20);
+    for (const { id, name, note, at } of rows) {
+      expect(note).toBe(Number(name) % 2 ? `of ${name}` : 'none');
+      expect(await dated.findOneByOrFail({ id })).toEqual({ id, name, note, at });
+    }
+  });
+
+  it('with a listener is inserted by itself, and the listener runs', async () => {
+    const dataSource = await openOwn();
+    const heard = dataSource.getRepository(Heard);
+    const { statements } = await insertAll(
+      heard,
+      ['a', 'b'].map((name) => heard.create({ name })),
+    );
+    expect(statements).toHaveLength(2);
+    expect(await heard.find()).toEqual([{ name: 'A' }, { name: 'B' }]);
+  });
+
+  it('with an SQL expression for a value sees the rows before it', async () => {
+    const dataSource = await openOwn();
+    const next = () => '(SELECT coalesce(max(place), 0) + 1 FROM numbered)';
+    await Promise.all([1, 2, 3].map(() => dataSource.getRepository(Numbered).insert({ place: next })));
+    expect((await dataSource.getRepository(Numbered).find()).map(({ place }) => place)).toEqual([1, 2, 3]);
+  });
+
+  it('that subscribers listen to is inserted by itself', async () => {
+    const dataSource = await openOwn();
+    const seen: unknown[] = [];
+    dataSource.subscribers.push({
+      listenTo: () => Tag,
+      afterInsert: ({ entity }) => void seen.push(entity.name),
+    });
+    const tags = dataSource.getRepository(Tag);
+    const { statements } = await insertAll(
+      tags,
+      ['a', 'b'].map((name) => tags.create({ name })),
+    );
+    expect([statements.length, seen]).toEqual([2, ['a', 'b']]);
+  });
+
+  it('that is refused at the commit has no id, and succeeds by itself when another was at fault', async () => {
+    const dataSource = await openOwn();
+    await dataSource.query('CREATE TABLE places (place integer PRIMARY KEY)');
+    await dataSource.query('INSERT INTO places VALUES (1), (3)');
+    await dataSource.query('DROP TABLE numbered');
+    await dataSource.query(
+      'CREATE TABLE numbered (id integer PRIMARY KEY AUTOINCREMENT, place integer REFERENCES places (place) DEFERRABLE INITIALLY DEFERRED)',
+    );
+    const numbered = dataSource.getRepository(Numbered);
+    const rows = [1, 2, 3].map((place) => numbered.create({ place }));
+    const outcomes = await Promise.allSettled(rows.map((one) => numbered.insert(one)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(rows.map(({ id, place }) => [id, place])).toEqual([
+      [expect.any(Number), 1],
+      [undefined, 2],
+      [expect.any(Number), 3],
+    ]);
+    expect(await numbered.find({ order: { place: 'ASC' } })).toEqual([rows[0], rows[2]]);
+  });
+});
+
+it('a key that was looked up in vain is looked up again once it is inserted', async () => {
+  const { path, remove } = await emptyFolder();
+  const service = await TestService.open({
+    environment: { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` },
+  });
+  onTestFinished(async () => {
+    await service.close();
+    await remove();
+  });
+  const { apiKey, secret } = makeKey('test', {
+    clientId: service.clientId,
+    scopes: ['pets:read'],
+    label: null,
+    createdAt: '2026-11-20T12:00:00.000Z',
+    expiresAt: null,
+  });
+  // The version is told from the first commit of the service on.
+  expect((await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+    201,
+  );
+  for (let asked = 0; asked < 2; asked += 1)
+    expect((await service.request('GET', '/v1/pets', { key: secret })).status).toBe(401);
+  await service.app.get(DataSource).getRepository(ApiKey).insert(apiKey);
+  expect((await service.request('GET', '/v1/pets', { key: secret })).status).toBe(200);
 });

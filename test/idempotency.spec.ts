@@ -2,8 +2,6 @@ import { Body, Controller, Injectable, Module, Post, type Type } from '@nestjs/c
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Sweeper } from '../src/database/sweeper.js';
-import type { UnitOfWork } from '../src/database/unit-of-work.js';
-import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { type Answer, TestService } from './support/test-service.js';
@@ -146,10 +144,12 @@ describe('an operation that fails behind its writes', () => {
   @Injectable()
   @Controller({ path: 'litters', version: '1' })
   class LittersController {
+    constructor(private readonly dataSource: DataSource) {}
+
     @Post()
     @Idempotent()
-    async create(@Body() _body: object, @CurrentUnit() unit: UnitOfWork): Promise<object> {
-      await unit.manager.insert(Pet, { name: 'Half', categoryId: 1n, status: 'sold' });
+    async create(@Body() _body: object): Promise<object> {
+      await this.dataSource.manager.insert(Pet, { name: 'Half', categoryId: 1n, status: 'sold' });
       if (fail) throw new Error('the second half is missing');
       return { done: true };
     }

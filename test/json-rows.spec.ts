@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDataSource } from '../src/database/data-source.js';
 import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { JsonRows } from '../src/database/json-rows.js';
+import { JsonRows, type JsonText } from '../src/database/json-rows.js';
 import { migrate } from '../src/database/schema.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { writeExactJson } from '../src/http/body/exact-json.js';
@@ -32,6 +32,31 @@ class WithAge extends PetDto {
 class WithScopes {
   @ApiProperty()
   scopes!: string[];
+}
+
+/** JsonRows without the types of its parameters. */
+interface Untyped {
+  one(entity: unknown, dto: unknown, id: bigint): Promise<unknown>;
+  page(entity: unknown, dto: unknown, request: object, equal?: object): Promise<unknown>;
+}
+
+/** What must not compile; nothing runs it. */
+export async function misuses(rows: JsonRows): Promise<unknown> {
+  // @ts-expect-error -- Pet has no property `age`.
+  await rows.one(Pet, WithAge, 1n);
+  // @ts-expect-error -- the same for a page.
+  await rows.page(Pet, WithAge, { limit: 1 });
+  // @ts-expect-error -- the entity has no int64 `id`.
+  await rows.one(WithScopes, WithScopes, 1n);
+  // @ts-expect-error -- no property of Pet.
+  await rows.page(Pet, PetDto, { limit: 1 }, { colour: 'red' });
+  // @ts-expect-error -- no value of the property.
+  await rows.page(Pet, PetDto, { limit: 1 }, { status: 'lost' });
+  // @ts-expect-error -- the text shows a Badge, which is no PetDto.
+  const pet: JsonText<PetDto> | undefined = await rows.one(Pet, Badge, 1n);
+  // @ts-expect-error -- a page shows several.
+  const pets: JsonText<PetDto> = (await rows.page(Pet, PetDto, { limit: 1 })).items;
+  return [pet, pets];
 }
 
 const int64 = fc.oneof(
@@ -122,7 +147,7 @@ describe.each([
     ['a column that JSON cannot show', 'ApiKey', WithScopes, 'cannot show scopes'],
     ['nothing', Pet, class Empty {}, 'declares no property'],
   ] as const)('refuses a DTO that declares %s', async (_what, entity, dto, reason) => {
-    const rows = new JsonRows(dataSource, dataSource.reader);
+    const rows: Untyped = new JsonRows(dataSource, dataSource.reader);
     await expect(rows.one(entity, dto, 1n)).rejects.toThrow(reason);
     await expect(rows.page(entity, dto, { limit: 1 })).rejects.toThrow(reason);
   });

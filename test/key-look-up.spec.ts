@@ -6,7 +6,7 @@ import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { KeyLookUp } from '../src/auth/key-look-up.js';
-import { JsonReader } from '../src/database/json-reader.js';
+import { JsonReader } from '../src/database/database.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { emptyFolder } from './support/service-process.js';

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
-import { DataSource, type EntityManager } from 'typeorm';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  BeforeInsert,
+  Column,
+  DataSource,
+  Entity,
+  type EntityManager,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { TestService } from './support/test-service.js';
 
@@ -115,6 +123,33 @@ describe('transactions on SQLite', () => {
     });
     expect(counted).toEqual([1, 2, 3, 3]);
     expect(await namesNow()).toEqual(['b', 'c']);
+  });
+
+  it('are taken part in by listeners of entities that use repositories', async () => {
+    @Entity()
+    class Diary {
+      @PrimaryGeneratedColumn()
+      id!: number;
+
+      @Column('integer')
+      before!: number;
+
+      @BeforeInsert()
+      async count(): Promise<void> {
+        this.before = await own.getRepository(Diary).count();
+      }
+    }
+    const own = new SqliteDataSource({
+      type: 'sqlite',
+      database: ':memory:',
+      entities: [Diary],
+      synchronize: true,
+    });
+    await own.initialize();
+    onTestFinished(() => own.destroy());
+    const diaries = own.getRepository(Diary);
+    const [first, second] = [await diaries.save(diaries.create()), await diaries.save(diaries.create())];
+    expect([first.before, second.before]).toEqual([0, 1]);
   });
 
   it('syncs the log at every commit', async () => {

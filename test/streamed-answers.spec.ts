@@ -13,13 +13,12 @@ import {
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
 import { of } from 'rxjs';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { AsyncInterceptor } from '../src/http/async.interceptor.js';
-import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
@@ -146,17 +145,19 @@ class TypedController {
 
 @Controller({ path: 'once', version: '1' })
 class OnceController {
+  constructor(private readonly dataSource: DataSource) {}
+
   @Post()
   @Idempotent()
-  async *once(@CurrentUnit() unit: UnitOfWork): AsyncGenerator<string> {
-    await unit.insert(Pet, Object.assign(new Pet(), { name: 'Rex', categoryId: 1n, status: 'sold' }));
+  async *once(): AsyncGenerator<string> {
+    await this.dataSource.manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
     yield 'a';
   }
 
   @Post('file')
   @Idempotent()
-  async file(@CurrentUnit() unit: UnitOfWork): Promise<StreamableFile> {
-    await unit.insert(Pet, Object.assign(new Pet(), { name: 'Rex', categoryId: 1n, status: 'sold' }));
+  async file(): Promise<StreamableFile> {
+    await this.dataSource.manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
     return new StreamableFile(Buffer.from('a'));
   }
 }

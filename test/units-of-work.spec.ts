@@ -15,10 +15,9 @@ import { defer } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JsonRows } from '../src/database/json-rows.js';
-import type { UnitOfWork } from '../src/database/unit-of-work.js';
+import { Transactions } from '../src/database/transactions.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { CurrentUnit } from '../src/idempotency/current-unit.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { PetDto } from '../src/pets/dto/pet.dto.js';
@@ -35,10 +34,11 @@ class Tools {
     @InjectRepository(Pet) readonly pets: Repository<Pet>,
     readonly dataSource: DataSource,
     readonly rows: JsonRows,
+    readonly transactions: Transactions,
   ) {}
 }
 
-type Way = (tools: Tools, unit: UnitOfWork) => Promise<unknown>;
+type Way = (tools: Tools) => Promise<unknown>;
 
 /** Ways in which a handler adds the animals `a` and `b`, reading before and after. */
 const WAYS: Readonly<Record<string, Way>> = {
@@ -124,18 +124,27 @@ const WAYS: Readonly<Record<string, Way>> = {
     await pets.insert([row('a'), row('b')]);
     expect(JSON.parse((await rows.page(Pet, PetDto, { limit: 9 })).items.text)).toHaveLength(2);
   },
-  'the unit, beside repositories': async ({ pets }, unit) => {
-    const a = Object.assign(new Pet(), row('a'));
-    await unit.insert(Pet, a);
+  'insert(), which sets the id, beside managers': async ({ dataSource, pets }) => {
+    const a = pets.create(row('a'));
+    await pets.insert(a);
     expect(await pets.findOneBy({ id: a.id })).toMatchObject({ name: 'a' });
-    await unit.manager.save(Pet, row('b'));
-    expect(await unit.manager.count(Pet)).toBe(2);
+    await dataSource.manager.save(Pet, row('b'));
+    expect(await dataSource.manager.count(Pet)).toBe(2);
   },
-  'the unit in transactions within it': async ({ dataSource, pets }, unit) => {
+  'repositories and managers in transactions within each other': async ({ dataSource, pets }) => {
     await dataSource.transaction(async () => {
-      await unit.insert(Pet, Object.assign(new Pet(), row('a')));
-      await unit.manager.transaction((manager) => manager.insert(Pet, row('b')));
+      await pets.insert(pets.create(row('a')));
+      await pets.manager.transaction((manager) => manager.insert(Pet, row('b')));
       expect(await pets.count()).toBe(2);
+    });
+  },
+  'JsonRows in a transaction, which sees what was written in it': async ({ dataSource, pets, rows }) => {
+    await dataSource.transaction(async (manager) => {
+      const a = pets.create(row('a'));
+      await manager.insert(Pet, a);
+      expect((await rows.one(Pet, PetDto, a.id))?.text).toContain('"a"');
+      await pets.insert(row('b'));
+      expect(JSON.parse((await rows.page(Pet, PetDto, { limit: 9 })).items.text)).toHaveLength(2);
     });
   },
 };
@@ -165,24 +174,20 @@ class LittersController {
     description: 'Adds a litter.',
     answers: { status: 201, description: 'Done', type: Object },
   })
-  async direct(@Param('way') way: string, @CurrentUnit() unit: UnitOfWork): Promise<object> {
-    await this.add(way, unit);
+  async direct(@Param('way') way: string): Promise<object> {
+    await this.add(way);
     return { way };
   }
 
   @Idempotent()
   @Post('nest/:way')
-  nest(
-    @Param('way') way: string,
-    @Body(HoldingPipe) _body: object,
-    @CurrentUnit() unit: UnitOfWork,
-  ): unknown {
-    return defer(() => this.add(way, unit).then(() => ({ way })));
+  nest(@Param('way') way: string, @Body(HoldingPipe) _body: object): unknown {
+    return defer(() => this.add(way).then(() => ({ way })));
   }
 
-  private async add(way: string, unit: UnitOfWork): Promise<void> {
-    unit.afterCommit(() => (calledBack += 1));
-    await (WAYS[way] ?? hold.handler)(this.tools, unit);
+  private async add(way: string): Promise<void> {
+    this.tools.transactions.afterCommit(() => (calledBack += 1));
+    await (WAYS[way] ?? hold.handler)(this.tools);
     if (failure) throw failure;
   }
 }

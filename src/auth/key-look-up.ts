@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
 import { ApiKey } from '../accounts/api-key.entity.js';
 import { Client } from '../accounts/client.entity.js';
-import { JsonReader } from '../database/json-reader.js';
+import { JsonReader } from '../database/database.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { type FoundKey, KeyCache } from './key-cache.js';

@@ -115,16 +115,16 @@ describe('a commit that is declared', () => {
   });
 
   it('is no part of the transaction in which it is begun', async () => {
-    let quiet: Promise<unknown> = Promise.resolve();
+    let neutral: Promise<unknown> = Promise.resolve();
     const outer = dataSource.transaction(async (manager) => {
       await manager.query(insert('rolled back'));
-      quiet = commitChanging({ dataSource, dataVersion: committed, transactions }, [], (own) =>
+      neutral = commitChanging({ dataSource, dataVersion: committed, transactions }, [], (own) =>
         own.query(insert('stays')),
       );
       throw new Error('no');
     });
     await expect(outer).rejects.toThrow('no');
-    await quiet;
+    await neutral;
     expect(await written()).toEqual(['stays']);
   });
 
@@ -137,7 +137,7 @@ describe('a commit that is declared', () => {
   });
 });
 
-describe('quiet writes', () => {
+describe('cache-neutral writes', () => {
   const version = async () =>
     (await dataSource.query<{ user_version: number }[]>('PRAGMA user_version'))[0]?.user_version;
 
@@ -148,6 +148,23 @@ describe('quiet writes', () => {
     expect(await version()).toBe(1);
     await cacheNeutralWrites.run((manager) => manager.query(insert('a')));
     expect([await version(), await written()]).toEqual([2, ['a']]);
+  });
+
+  it('are taken part in by repositories, the DataSource and JSON reads, which see what was written', async () => {
+    const count = 'SELECT count(*) AS n FROM written';
+    const cacheNeutralWrites = new CacheNeutralWrites(dataSource, committed, transactions);
+    await cacheNeutralWrites.run(async (manager) => {
+      await manager.query(insert('a'));
+      await dataSource.query(insert('b'));
+      expect(await dataSource.query(count)).toEqual([{ n: 2 }]);
+      expect(await (dataSource as SqliteDataSource).reader.first(count, [])).toEqual({ n: 2 });
+    });
+    const failing = cacheNeutralWrites.run(async () => {
+      await dataSource.query(insert('c'));
+      throw new Error('undo');
+    });
+    await expect(failing).rejects.toThrow('undo');
+    expect(await written()).toEqual(['a', 'b']);
   });
 
   it('go on counting when the number is the largest that SQLite keeps', async () => {

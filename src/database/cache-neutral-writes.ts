@@ -11,9 +11,9 @@ export interface CommittingDatabase {
 }
 
 /**
- * Runs writes in one transaction whose commit changes only these kinds of what is cached. They must write something:
- * SQLite commits nothing when every page is left as it was, and the commit that is waited for would be somebody else's.
- * The transaction is never a part of the caller's: await it in none.
+ * Runs writes in one transaction whose commit changes only these kinds of what is cached. They must write something: when
+ * every page is left as it was, SQLite commits nothing, and the next commit of another process would be taken for this one.
+ * The transaction is never a part of the caller's; a caller in a transaction that awaits it waits for itself.
  */
 export function commitChanging<T>(
   database: CommittingDatabase,
@@ -37,7 +37,7 @@ async function commit<T>(
     dataVersion.confirmCommit();
     return result;
   } catch (error) {
-    // Before the rollback: it frees the lock, and somebody else may commit next.
+    // Before the rollback: that frees the lock, and another process may commit next.
     dataVersion.withdraw();
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
     throw error;
@@ -48,8 +48,8 @@ async function commit<T>(
 }
 
 /**
- * Writes what is never cached: counters and last uses, every second. Were they taken for changes, what is cached
- * of the catalogue would be void every second.
+ * Writes what is never cached: counters and last uses, every second. If they counted as changes, everything that is cached
+ * would be invalidated every second.
  */
 @Injectable()
 export class CacheNeutralWrites {
@@ -59,19 +59,15 @@ export class CacheNeutralWrites {
     readonly transactions: Transactions,
   ) {}
 
-  /** Runs writes in one transaction that does not count as a change. Await it in no other transaction. */
+  /**
+   * Runs writes in one transaction that does not count as a change; repositories take part in it. A caller in another
+   * transaction that awaits it waits for itself.
+   */
   run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
     return commitChanging(this, [], async (manager) => {
-      const result = await writes(manager);
-      await this.touch(manager);
+      const result = await this.transactions.insideOf(manager, () => writes(manager));
+      await this.transactions.touch(manager);
       return result;
     });
-  }
-
-  /** Makes sure that there is something to commit. Nothing else uses the user version. */
-  private async touch(manager: EntityManager): Promise<void> {
-    if (this.dataSource.options.type !== 'sqlite') return;
-    const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');
-    await manager.query(`PRAGMA user_version = ${((row?.user_version ?? 0) + 1) % 2 ** 31}`);
   }
 }

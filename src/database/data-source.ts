@@ -1,6 +1,6 @@
 import sqlite3 from 'sqlite3';
-import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
+import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
 import { UnusableDatabase, naming } from './sqlite/troubles/sqlite-errors.js';
@@ -9,7 +9,10 @@ import { checkUsable } from './sqlite/troubles/usable-file.js';
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** TypeORM asks sqlite3 to be verbose: it would then inspect every statement with its values, for a longer stack. */
+/**
+ * TypeORM turns on the verbose mode of sqlite3, which inspects every statement with its values so that an error has a longer
+ * stack. It stays off here.
+ */
 const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */
@@ -22,7 +25,7 @@ export const MIGRATIONS_TABLE = 'schema_migrations';
 export async function openDataSource(
   settings: Pick<Settings, 'databaseUrl'>,
   journal: 'write-ahead' | 'as it is' = 'write-ahead',
-): Promise<DataSource> {
+): Promise<Database> {
   const dataSource = await createDataSource(settings, journal);
   const file = fileOf(dataSource);
   try {
@@ -43,7 +46,7 @@ export async function openDataSource(
 export async function createDataSource(
   settings: Pick<Settings, 'databaseUrl'>,
   journal: 'write-ahead' | 'as it is' = 'write-ahead',
-): Promise<DataSource> {
+): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   return new SqliteDataSource({
     type: 'sqlite',

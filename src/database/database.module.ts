@@ -1,20 +1,17 @@
-import { Global, Logger, Module } from '@nestjs/common';
+import { type Abstract, type FactoryProvider, Global, Logger, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Settings } from '../config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { DataVersion, UnknownDataVersion } from './data-version.js';
+import { DataVersion } from './data-version.js';
+import { type Database, JsonReader } from './database.js';
 import { DemoData } from './demo-data.js';
-import { GroupedInserts } from './grouped-inserts.js';
-import { JsonReader } from './json-reader.js';
 import { JsonRows } from './json-rows.js';
 import { migrate } from './schema.js';
-import { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 import { WriteTrouble } from './sqlite/troubles/access-trouble.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
-import { WalDataVersion } from './sqlite/wal-data-version.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
 
@@ -38,40 +35,18 @@ const logger = new Logger('Database');
   ],
   providers: [
     DemoData,
-    GroupedInserts,
     JsonRows,
     CacheNeutralWrites,
     Sweeper,
-    {
-      provide: JsonReader,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => readerOf(dataSource),
-    },
-    {
-      provide: WriteTrouble,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) =>
-        dataSource instanceof SqliteDataSource
-          ? dataSource.troubles.writes
-          : new WriteTrouble('The database'),
-    },
     WriteProbe,
-    {
-      provide: Transactions,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => transactionsOf(dataSource),
-    },
-    {
-      provide: DataVersion,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) =>
-        dataSource instanceof SqliteDataSource ? dataSource.dataVersion : new UnknownDataVersion(),
-    },
+    offered(JsonReader, ({ reader }) => reader),
+    offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
+    offered(Transactions, ({ transactions }) => transactions),
+    offered(DataVersion, ({ dataVersion }) => dataVersion),
   ],
   exports: [
     DataVersion,
     DemoData,
-    GroupedInserts,
     JsonReader,
     JsonRows,
     CacheNeutralWrites,
@@ -82,33 +57,27 @@ const logger = new Logger('Database');
 })
 export class DatabaseModule {}
 
-function readerOf(dataSource: DataSource): JsonReader {
-  if (dataSource instanceof SqliteDataSource) return dataSource.reader;
-  throw new Error(`Nobody reads JSON from ${dataSource.options.type} yet.`);
+/** A part of the opened database, which TypeORM's module provides as its DataSource. */
+function offered<T>(provide: Abstract<T>, part: (database: Database) => T): FactoryProvider<T> {
+  return { provide, inject: [DataSource], useFactory: part };
 }
 
-function transactionsOf(dataSource: DataSource): Transactions {
-  if (dataSource instanceof SqliteDataSource) return dataSource.transactions;
-  throw new Error(`Nobody takes part in the transactions of ${dataSource.options.type} yet.`);
-}
-
-async function openDatabase(databaseUrl: string): Promise<DataSource> {
-  const dataSource = await openDataSource({ databaseUrl });
+async function openDatabase(databaseUrl: string): Promise<Database> {
+  const database = await openDataSource({ databaseUrl });
   try {
-    await migrate(dataSource);
-    if (dataSource instanceof SqliteDataSource) await proveState(dataSource);
+    await migrate(database);
+    await proveVersion(database);
   } catch (error) {
-    await dataSource.destroy();
+    await database.destroy();
     throw error;
   }
-  return dataSource;
+  return database;
 }
 
-/** Commits something, which the state must show before it is relied on. Where that is not possible now, the next commit is it. */
-async function proveState(dataSource: SqliteDataSource): Promise<void> {
-  if (!(dataSource.dataVersion instanceof WalDataVersion)) return;
+/** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */
+async function proveVersion(database: Database): Promise<void> {
   try {
-    await new CacheNeutralWrites(dataSource, dataSource.dataVersion, dataSource.transactions).run(() =>
+    await new CacheNeutralWrites(database, database.dataVersion, database.transactions).run(() =>
       Promise.resolve(),
     );
   } catch (error) {

@@ -31,7 +31,7 @@ export function declaredMembers(dto: Type): readonly DeclaredMember[] {
 
 function read({ prototype }: Type): DeclaredMember[] {
   const target = prototype as object;
-  // Each stands there with a colon in front.
+  // @nestjs/swagger stores each name with a colon in front.
   const marked = (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, target) ?? []) as string[];
   return marked.map((mark) => {
     const property = mark.slice(1);

@@ -5,7 +5,7 @@ import { DiscoveryService } from '@nestjs/core';
 export interface DemoDataProvider {
   /** How many rows there are now, demo data or not. */
   count(): Promise<number>;
-  /** Adds `count` believable rows, or the feature's whole demo set when it is omitted; answers how many. */
+  /** Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. */
   add(count?: number): Promise<number>;
 }
 

@@ -1,54 +1,53 @@
-import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { type EntityMetadata, type EntityTarget, InsertResult, type ObjectLiteral } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
-import { commitChanging } from './cache-neutral-writes.js';
-import { DataVersion } from './data-version.js';
-import { Transactions } from './transactions.js';
+import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
+import { kindsWithNewRow } from './data-version.js';
 
-/** Rows of one INSERT at most; PostgreSQL takes 65,535 values, SQLite 32,766. */
+/** Rows of one INSERT at most. */
 const MOST_ROWS = 500;
+/** Values of one INSERT at most: SQLite takes 32,766, PostgreSQL 65,535. */
+const MOST_VALUES = 32_766;
 
 interface Waiting {
   readonly row: ObjectLiteral;
-  readonly resolve: () => void;
+  readonly resolve: (result: InsertResult) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /**
- * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows gather, and a
- * disk that is waited for once then serves them all. Each row still succeeds or fails by itself.
+ * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then
+ * written by one INSERT and one commit. Each row still succeeds or fails by itself. `manager.insert()` and
+ * `repository.insert()` use it for rows that one statement inserts exactly as a statement for each would.
  */
-@Injectable()
 export class GroupedInserts {
-  private readonly waiting = new Map<EntityTarget<ObjectLiteral>, Waiting[]>();
+  private readonly waiting = new Map<EntityMetadata, Waiting[]>();
+  private readonly groupable = new WeakMap<EntityMetadata, boolean>();
   private isWriting = false;
 
-  constructor(
-    readonly dataSource: DataSource,
-    readonly dataVersion: DataVersion,
-    readonly transactions: Transactions,
-  ) {}
+  constructor(private readonly database: CommittingDatabase) {}
 
   /**
-   * Inserts a row and resolves once it is committed, or within the transaction that the caller takes part in; what the
-   * database generates is then set on the row.
+   * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.
+   * Undefined, and nothing is done, when the row must be inserted by itself.
    */
-  async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
-    // SQLite tells the id of the last row alone; those before are counted back, which a chosen id would belie.
-    if (this.transactions.isInside() || this.hasChosenId(entity, row))
-      await this.dataSource.manager.insert(entity, row);
-    else await this.inNextGroup(entity, row);
+  insert(target: EntityTarget<ObjectLiteral>, row: unknown): Promise<InsertResult> | undefined {
+    const { dataSource, transactions } = this.database;
+    if (transactions.isInside() || dataSource.subscribers.length > 0 || !dataSource.hasMetadata(target))
+      return undefined;
+    const metadata = dataSource.getMetadata(target);
+    return this.isGroupable(metadata) && isPlain(metadata, row) ? this.inNextGroup(metadata, row) : undefined;
   }
 
-  private hasChosenId<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): boolean {
-    const { generatedColumns } = this.dataSource.getMetadata(entity);
-    return generatedColumns.some((column) => column.getEntityValue(row) !== undefined);
+  private isGroupable(metadata: EntityMetadata): boolean {
+    let groupable = this.groupable.get(metadata);
+    if (groupable === undefined) this.groupable.set(metadata, (groupable = hasPlainTable(metadata)));
+    return groupable;
   }
 
-  private inNextGroup(entity: EntityTarget<ObjectLiteral>, row: ObjectLiteral): Promise<void> {
+  private inNextGroup(metadata: EntityMetadata, row: ObjectLiteral): Promise<InsertResult> {
     return new Promise((resolve, reject) => {
-      const rows = this.waiting.get(entity) ?? [];
-      this.waiting.set(entity, rows);
+      const rows = this.waiting.get(metadata) ?? [];
+      this.waiting.set(metadata, rows);
       rows.push({ row, resolve, reject });
       if (this.isWriting) return;
       this.isWriting = true;
@@ -62,13 +61,13 @@ export class GroupedInserts {
     this.isWriting = false;
   }
 
-  private nextGroup(): [EntityTarget<ObjectLiteral>, Waiting[]] | undefined {
-    for (const [entity, rows] of this.waiting) {
-      const group = rows.splice(0, MOST_ROWS);
-      // To the end: no entity waits for another that never runs dry.
-      this.waiting.delete(entity);
-      if (rows.length > 0) this.waiting.set(entity, rows);
-      return [entity, group];
+  private nextGroup(): [EntityMetadata, Waiting[]] | undefined {
+    for (const [metadata, rows] of this.waiting) {
+      const group = rows.splice(0, Math.min(MOST_ROWS, Math.floor(MOST_VALUES / metadata.columns.length)));
+      // To the end of the queue: no entity waits for another whose rows keep coming.
+      this.waiting.delete(metadata);
+      if (rows.length > 0) this.waiting.set(metadata, rows);
+      return [metadata, group];
     }
     return undefined;
   }
@@ -79,26 +78,79 @@ export class GroupedInserts {
     return all;
   }
 
-  /** Never throws: every row is told its own outcome. */
-  private async write(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
+  /** Never throws: each row's promise is settled by its own outcome. */
+  private async write(metadata: EntityMetadata, group: readonly Waiting[]): Promise<void> {
     try {
-      await this.commit(entity, group);
+      const result = await this.commit(metadata, group);
       // A turn later: the next group is on its way to the disk before this one's answers are written.
       setImmediate(() => {
-        for (const { resolve } of group) resolve();
+        for (const [index, { resolve }] of group.entries()) resolve(partOf(result, index, group.length));
       });
     } catch (error) {
+      // If the commit failed, the INSERT before it has set ids on the rows.
+      for (const { row } of group)
+        for (const column of metadata.generatedColumns) column.setEntityValue(row, undefined);
       // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may
       // be the fault of one.
       if (error instanceof ApiError) for (const { reject } of [...group, ...this.takeAll()]) reject(error);
       else if (group.length === 1) group[0]?.reject(error);
-      else for (const one of group) await this.write(entity, [one]);
+      else for (const one of group) await this.write(metadata, [one]);
     }
   }
 
-  /** A new row changes none that is there, so that no cached key need be read again. */
-  private async commit(entity: EntityTarget<ObjectLiteral>, group: readonly Waiting[]): Promise<void> {
+  private commit(metadata: EntityMetadata, group: readonly Waiting[]): Promise<InsertResult> {
     const rows = group.map(({ row }) => row);
-    await commitChanging(this, ['responses'], (manager) => manager.insert(entity, rows));
+    return commitChanging(this.database, kindsWithNewRow(metadata.target), (manager) =>
+      manager.insert(metadata.target, rows),
+    );
   }
+}
+
+/**
+ * Whether nothing but the row's own values and a generated key is stored of a row, and nothing else happens: no listener runs
+ * and TypeORM reads no column back, which it does for a whole INSERT in an order that the database chooses.
+ */
+function hasPlainTable(metadata: EntityMetadata): boolean {
+  return (
+    metadata.tableType === 'regular' &&
+    metadata.inheritancePattern === undefined &&
+    metadata.treeType === undefined &&
+    metadata.beforeInsertListeners.length === 0 &&
+    metadata.afterInsertListeners.length === 0 &&
+    metadata.getInsertionReturningColumns().every(({ isGenerated }) => isGenerated)
+  );
+}
+
+/**
+ * Whether a row brings values, and no key that the database is to generate. SQLite reports only the id of an INSERT's last row;
+ * earlier ones are computed, which fails if a row brings its own. A value that is an SQL expression may depend on the rows
+ * before it.
+ */
+function isPlain(metadata: EntityMetadata, row: unknown): row is ObjectLiteral {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return false;
+  return metadata.columns.every((column) => {
+    const value: unknown = column.getEntityValue(row);
+    return column.isGenerated ? value === undefined : typeof value !== 'function';
+  });
+}
+
+/** What TypeORM would have answered to the INSERT of one of the rows. */
+function partOf(
+  { identifiers, generatedMaps, raw }: InsertResult,
+  index: number,
+  count: number,
+): InsertResult {
+  const part = new InsertResult();
+  part.identifiers = identifiers.slice(index, index + 1);
+  part.generatedMaps = generatedMaps.slice(index, index + 1);
+  part.raw = rawOf(raw, index, count);
+  return part;
+}
+
+/** A driver answers what it returned of each row, or as SQLite's the id of the last. */
+function rawOf(raw: unknown, index: number, count: number): unknown {
+  if (Array.isArray(raw)) return raw.slice(index, index + 1);
+  if (typeof raw !== 'number' && typeof raw !== 'bigint') return raw;
+  const id = BigInt(raw) - BigInt(count - index - 1);
+  return Number.isSafeInteger(Number(id)) ? Number(id) : id;
 }

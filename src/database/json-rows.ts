@@ -1,28 +1,37 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { parse } from 'lossless-json';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { INT64_MIN, int64Transformer } from './int64.js';
-import { JsonReader } from './json-reader.js';
+import { JsonReader } from './database.js';
 import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
 
-/** JSON that is answered as it stands, because the database has written it. */
-export class JsonText {
+/** JSON that is answered as it stands, because the database has written it: what a DTO shows, or an array of that. */
+export class JsonText<Shown = unknown> {
+  /** For the compiler alone: text of one DTO is not taken for that of another. */
+  declare protected readonly shown: Shown;
+
   constructor(readonly text: string) {}
 
-  /** The value, with every number exact, for whoever puts it into something larger. */
+  /** The value, with every number exact, for a caller that embeds it in a larger answer. */
   toJSON(): unknown {
     return parse(this.text);
   }
 }
 
+/** An entity with all the properties that a DTO shows. */
+type Shows<Dto> = Required<Dto> & { readonly id: bigint };
+
+/** Values that properties of an entity must have. */
+type Filter<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] & string };
+
 /** Types of columns that JSON shows as they are stored. */
 const SHOWN_AS_STORED = new Set<unknown>(['integer', 'bigint', 'varchar', 'text']);
 
 /** A page of rows as the JSON array that it is answered as. */
-export interface JsonPage {
-  readonly items: JsonText;
+export interface JsonPage<Dto> {
+  readonly items: JsonText<Dto[]>;
   /** The last row's position when more rows follow. */
   readonly next?: Position;
 }
@@ -30,7 +39,7 @@ export interface JsonPage {
 /**
  * Rows as the JSON text that they are answered as: one statement, one text, and no entity made of any row. Members are those
  * that the answer's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
- * The entity's key is an int64 `id`.
+ * The entity's key is an int64 `id`. The compiler checks what it can see of this: the names and types of properties.
  */
 @Injectable()
 export class JsonRows {
@@ -42,7 +51,11 @@ export class JsonRows {
   ) {}
 
   /** The row with this id, as the DTO shows it; undefined when there is none. */
-  async one(entity: EntityTarget<ObjectLiteral>, dto: Type, id: bigint): Promise<JsonText | undefined> {
+  async one<Dto extends object, Entity extends Shows<Dto>>(
+    entity: Type<Entity>,
+    dto: Type<Dto>,
+    id: bigint,
+  ): Promise<JsonText<Dto> | undefined> {
     const sql = this.statement(
       entity,
       dto,
@@ -57,26 +70,30 @@ export class JsonRows {
    * A page by id of the rows whose properties have these values, as the DTO shows them. Its cost does not depend on how many
    * come before.
    */
-  async page(
-    entity: EntityTarget<ObjectLiteral>,
-    dto: Type,
+  async page<Dto extends object, Entity extends Shows<Dto>>(
+    entity: Type<Entity>,
+    dto: Type<Dto>,
     { limit, after }: PageRequest,
-    equal: Readonly<Record<string, string>> = {},
-  ): Promise<JsonPage> {
+    equal: Filter<NoInfer<Entity>> = {},
+  ): Promise<JsonPage<Dto>> {
     const filters = Object.keys(equal);
     const sql = this.statement(entity, dto, `page ${filters.join()}`, (table, row) => {
       const columns = filters.map((property) => quoted(this.columnOf(entity, property).databaseName));
       return page(table, row, columns);
     });
     const from = after ? int64OfPosition(after) : INT64_MIN;
-    const found = await this.reader.first(sql, [limit, String(from), ...Object.values(equal)]);
-    const items = new JsonText(String(found?.['rows']));
+    const found = await this.reader.first(sql, [
+      limit,
+      String(from),
+      ...Object.values(equal as Readonly<Record<string, string>>),
+    ]);
+    const items = new JsonText<Dto[]>(String(found?.['rows']));
     const last = found?.['last'];
     return typeof last === 'string' ? { items, next: [String(BigInt(last) + 1n)] } : { items };
   }
 
   private statement(
-    entity: EntityTarget<ObjectLiteral>,
+    entity: Type,
     dto: Type,
     kind: string,
     write: (table: string, row: string) => string,
@@ -91,7 +108,7 @@ export class JsonRows {
   }
 
   /** The expression that makes the JSON object of a row. */
-  private row(entity: EntityTarget<ObjectLiteral>, dto: Type): string {
+  private row(entity: Type, dto: Type): string {
     const members = declaredMembers(dto);
     if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
     const shown = members.map(({ property, name }) => {
@@ -104,7 +121,7 @@ export class JsonRows {
   }
 
   /** The column of a property; throws when the entity has none. */
-  private columnOf(entity: EntityTarget<ObjectLiteral>, property: string): ColumnMetadata {
+  private columnOf(entity: Type, property: string): ColumnMetadata {
     const { name, columns } = this.dataSource.getMetadata(entity);
     const column = columns.find(({ propertyName }) => propertyName === property);
     if (!column) throw new Error(`${name} has no column for the property ${property}.`);

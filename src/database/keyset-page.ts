@@ -72,7 +72,10 @@ export async function keysetPage<T extends ObjectLiteral>(
   return { items, next: columns.map(({ property }) => String(last[property])) };
 }
 
-/** The int64 that a position consists of; throws validation_failed when it is none, because somebody made it up. */
+/**
+ * The int64 that a position consists of; throws validation_failed when it is none, so that the
+ * client made it up.
+ */
 export function int64OfPosition([text = '']: Position): bigint {
   if (!isInt64(text)) throw brokenCursor();
   return BigInt(text);

@@ -1,6 +1,6 @@
 /**
- * Runs work that takes up whatever is there, such as a flush, one run at a time: whoever asks while it runs shares the one run
- * that follows. However long the database is locked, no more than one run waits behind another.
+ * Runs work such as a flush, which handles whatever is pending, one run at a time. All calls during a run share the one run that
+ * follows it, so that at most one run waits, however long the database is locked.
  */
 export class OneAtATime {
   private running: Promise<void> | undefined;

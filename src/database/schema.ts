@@ -44,7 +44,7 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   return naming(file, () => runMigrations(dataSource, ATTEMPTS));
 }
 
-/** Each migration runs in one transaction with the others, so that what fails is as if it had not begun. */
+/** All migrations run in one transaction: when one fails, the schema is as it was before. */
 async function runMigrations(dataSource: DataSource, attempts: number): Promise<string[]> {
   try {
     return (await dataSource.runMigrations()).map(({ name }) => name);

@@ -9,12 +9,12 @@ import { OneAtATime } from './one-at-a-time.js';
 const FIRST_MS = 60_000;
 /** How often they are looked for, in milliseconds. */
 const PERIOD_MS = 3_600_000;
-/** Rows of one transaction: few enough that nobody notices to have waited for it, and that the log stays small. */
+/** Rows of one transaction: few enough that no request waits for it noticeably, and that the write-ahead log stays small. */
 const BATCH = 500;
-/** How long others have the database between two transactions, in milliseconds. */
+/** How long other writers have the database between two transactions, in milliseconds. */
 const PAUSE_MS = 10;
 
-/** Rows of one table that have had their time. */
+/** Which rows of one table have expired. */
 export interface Sweep {
   readonly entity: EntityTarget<ObjectLiteral>;
   /** The condition on its columns in SQL, the same on every database; `:name` stands for a parameter. */
@@ -26,8 +26,8 @@ export interface Sweep {
 }
 
 /**
- * Deletes what has had its time: every hour, beside the requests, a few rows at a time. A table of any size keeps no
- * start, no writer and no stop waiting, and its deletion takes no room on disk.
+ * Deletes expired rows: every hour, beside the requests, a few rows at a time. So neither a start, a stop nor another writer
+ * waits for it, whatever the size of the table, and the write-ahead log does not grow with it.
  */
 @Injectable()
 export class Sweeper implements OnModuleInit, OnModuleDestroy {
@@ -66,7 +66,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
 
   private schedule(delayMs: number): void {
     this.timer = setTimeout(() => void this.sweepAgain(), delayMs);
-    // Nobody waits for this alone.
+    // The process does not stay alive for this timer alone.
     this.timer.unref();
   }
 
@@ -93,7 +93,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     const key = primaryColumns.map(({ databaseName }) => databaseName).join(', ');
     const parameters = sweep.parameters(now);
     const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
-    // Most of the time there is none: then nothing is committed either.
+    // Mostly there is none; then nothing is committed either.
     if (!(await old.getExists())) return false;
     const batch = `(${key}) IN (SELECT ${key} FROM ${tableName} WHERE ${where} LIMIT ${BATCH})`;
     const { affected } = await this.cacheNeutralWrites.run((manager) => {

@@ -1,33 +1,72 @@
-import type { UnitOfWork } from './unit-of-work.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EntityManager } from 'typeorm';
 
-/** What a unit is, and what comes first in it. */
-export interface UnitOptions {
+/** How a transaction is begun, and what comes first in it. */
+export interface TransactionStart {
   /** What it is called in the log: the operation. */
   readonly name: string;
-  /** Is done in its transaction, before anything else; when this throws, nothing else is done in it. */
+  /** Is done in it before its first statement; when this throws, nothing else is done in it. */
   readonly first: () => Promise<void>;
 }
 
-/** A unit that is one transaction. */
-export interface TransactionUnit extends UnitOfWork {
-  /** Runs work that takes part in the transaction: repositories and the DataSource, too, without being told. */
-  inside<T>(work: () => Promise<T>): Promise<T>;
-}
+/** Runs work that takes part in a transaction: whatever repositories and the DataSource do in it, in whichever service. */
+export type Inside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The transactions of the database. */
 export abstract class Transactions {
   /**
-   * Runs work with a unit that is committed when the work is done, and rolled back when it throws. The transaction begins
-   * with the first statement, so that whatever comes before keeps no other writer waiting.
+   * Runs work with a transaction that is committed when the work is done, and rolled back when it throws. What the work runs
+   * by `inside` takes part in it. The transaction begins with the first statement there, so that whatever comes before keeps
+   * no other writer waiting.
    */
-  abstract unit<T>(options: UnitOptions, work: (unit: TransactionUnit) => Promise<T>): Promise<T>;
+  abstract run<T>(start: TransactionStart, work: (inside: Inside) => Promise<T>): Promise<T>;
+
+  /** Runs work that takes part in the transaction that this manager works in. */
+  abstract insideOf<T>(manager: EntityManager, work: () => Promise<T>): Promise<T>;
 
   /** Whether the caller takes part in a transaction that has not ended. */
   abstract isInside(): boolean;
 
-  /** Calls back once the transaction that the caller takes part in is committed, and at once outside of any. */
+  /**
+   * Calls back once the transaction that the caller takes part in is committed, and at once outside of any; never when it is
+   * rolled back.
+   */
   abstract afterCommit(callback: () => void): void;
 
   /** Runs work that takes part in no transaction but its own. */
   abstract outside<T>(work: () => T): T;
+
+  /** Writes something that means nothing, so that a transaction whose writes left every row as it was has a commit to make. */
+  abstract touch(manager: EntityManager): Promise<void>;
+}
+
+/**
+ * A value that travels along with asynchronous work, to everything that the work calls and awaits: it tells which transaction
+ * the caller takes part in. While no work runs with a value it is switched off, because on Node.js 20 every promise of the
+ * process costs twice as much while it is on.
+ */
+export class AsyncContext<T extends object> {
+  private readonly storage = new AsyncLocalStorage<T | undefined>();
+  private working = 0;
+
+  /** The value of the work that calls this; also of work that was begun in it and has outlived it. */
+  current(): T | undefined {
+    return this.storage.getStore();
+  }
+
+  /** Runs work with a value. */
+  async run<R>(value: T, work: () => R | Promise<R>): Promise<R> {
+    this.working += 1;
+    try {
+      return await this.storage.run(value, work);
+    } finally {
+      this.working -= 1;
+      if (this.working === 0) this.storage.disable();
+    }
+  }
+
+  /** Runs work without a value. */
+  outside<R>(work: () => R): R {
+    return this.current() ? this.storage.run(undefined, work) : work();
+  }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import { Transactions } from '../database/transactions.js';
 
 /**
  * Every event of this process, name to what it tells. The folder that publishes an event adds it by declaration merging:
@@ -11,18 +12,22 @@ export interface DomainEventMap {}
 /** Name of an event. */
 export type DomainEventName = keyof DomainEventMap;
 
-/** Tells the modules of this process what has happened. Publish only what is committed: a listener may act on it. */
+/** Tells the modules of this process what has happened. */
 @Injectable()
 export class DomainEvents {
-  constructor(private readonly emitter: EventEmitter2) {}
+  constructor(
+    private readonly emitter: EventEmitter2,
+    private readonly transactions: Transactions,
+  ) {}
 
   /**
-   * Calls the listeners of an event once the current work is done: none can delay or fail the request that brought it
+   * Calls the listeners of an event once the transaction that the caller takes part in is committed, never when it is rolled
+   * back, and at once outside of any. It does so in a later turn: no listener can delay or fail the request that brought it
    * about. A listener that throws is logged.
    */
   publish<Name extends DomainEventName>(name: Name, event: DomainEventMap[Name]): void {
     if (this.emitter.listenerCount(name) === 0) return;
-    setImmediate(() => this.emitter.emit(name, event));
+    this.transactions.afterCommit(() => setImmediate(() => this.emitter.emit(name, event)));
   }
 }
 

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
-import { JsonReader } from '../database/json-reader.js';
+import { JsonReader } from '../database/database.js';
 import { WriteTrouble } from '../database/sqlite/troubles/access-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { DataSource } from 'typeorm';
 import { callerOf } from '../auth/caller.js';
-import { GroupedInserts } from '../database/grouped-inserts.js';
-import { SingleStatements } from '../database/single-statements.js';
 import { Transactions } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -13,9 +10,8 @@ import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { writeExactJson } from '../http/body/exact-json.js';
 import { bodyBytesOf } from '../http/body/json-body.interceptor.js';
-import { setUnit, withTransaction } from './current-unit.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
-import { IDEMPOTENT } from './idempotent.decorator.js';
+import { IDEMPOTENT, handlerInside } from './idempotent.decorator.js';
 
 /** What an `Idempotency-Key` may be, as JSON Schema has it: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY_FORM = { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' } as const;
@@ -54,7 +50,7 @@ class AnsweredMeanwhile extends Error {}
 
 /**
  * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same.
- * It stands outside of what writes the response, whose text it keeps.
+ * In the chain it is outside of JsonResponseInterceptor, whose text it keeps.
  */
 @Injectable()
 export class IdempotencyInterceptor extends AsyncInterceptor {
@@ -62,11 +58,9 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
   private readonly isIdempotent;
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly store: IdempotencyStore,
     reflector: Reflector,
-    private readonly inserts: GroupedInserts,
   ) {
     super();
     this.isIdempotent = new HandlerMetadata(([handler]) =>
@@ -79,16 +73,13 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const key = idempotencyKeyOf(request);
-    if (key === undefined) {
-      setUnit(request, new SingleStatements(this.dataSource.manager, this.inserts));
-      return next();
-    }
+    if (key === undefined) return next();
     const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const response = http.getResponse<Response>();
     const name = `${context.getClass().name}.${context.getHandler().name}`;
     return (
       (await this.replay(once, response)) ??
-      (await this.carryOut(once, response, () => this.inTransaction(name, once, request, response, next)))
+      (await this.carryOut(once, response, () => this.inTransaction(name, once, response, next)))
     );
   }
 
@@ -102,7 +93,7 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     try {
       return await work();
     } catch (error) {
-      // Another process may have carried it out meanwhile; then nothing of ours is committed.
+      // Another process may have carried it out meanwhile; then this one has committed nothing.
       const kept = await this.store.find(once.clientId, once.key).catch(() => undefined);
       if (!kept) throw error;
       for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
@@ -115,20 +106,18 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
   private inTransaction(
     name: string,
     once: Once,
-    request: Request,
     response: Response,
     next: () => Promise<unknown>,
   ): Promise<string> {
     const first = async (): Promise<void> => {
       if (await this.store.find(once.clientId, once.key)) throw new AnsweredMeanwhile();
     };
-    return this.transactions.unit({ name, first }, async (unit) => {
-      setUnit(request, unit);
+    return this.transactions.run({ name, first }, async (inside) => {
       const before = new Set(response.getHeaderNames());
-      const text = textOf(await withTransaction(unit, next));
+      const text = textOf(await handlerInside(inside, next));
       const added = response.getHeaderNames().filter((header) => !before.has(header));
       const headers = Object.fromEntries(added.map((header) => [header, String(response.getHeader(header))]));
-      await this.store.keep(unit.manager, { ...once, status: response.statusCode, headers, body: text });
+      await inside(() => this.store.keep({ ...once, status: response.statusCode, headers, body: text }));
       return text;
     });
   }

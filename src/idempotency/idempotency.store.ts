@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, LessThanOrEqual } from 'typeorm';
+import { DataSource, LessThanOrEqual } from 'typeorm';
 import { Clock } from '../clock.js';
-import { JsonReader } from '../database/json-reader.js';
+import { JsonReader } from '../database/database.js';
 import { Sweeper } from '../database/sweeper.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
 
@@ -23,6 +23,7 @@ export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' 
 @Injectable()
 export class IdempotencyStore {
   constructor(
+    private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     private readonly clock: Clock,
     sweeper: Sweeper,
@@ -32,7 +33,7 @@ export class IdempotencyStore {
       { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }) },
       {
         entity,
-        // Written by a clock that was wrong: to delete them would carry out again what is repeated.
+        // Written while the clock was ahead. If they were deleted, a repetition would be carried out again; so they count as new.
         where: 'created_at > :ahead',
         parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
         set: (now) => ({ createdAt: isoOf(now) }),
@@ -53,9 +54,10 @@ export class IdempotencyStore {
     );
   }
 
-  /** Keeps an answer, in the transaction of what it answers. Fails when another process has kept one meanwhile. */
-  async keep(manager: EntityManager, answer: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
+  /** Keeps an answer, in the caller's transaction. Fails when another process has kept one meanwhile. */
+  async keep(answer: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
     const { clientId, key } = answer;
+    const { manager } = this.dataSource;
     await manager.delete(IdempotencyEntry, { clientId, key, createdAt: LessThanOrEqual(this.oldest()) });
     await manager.insert(IdempotencyEntry, {
       ...answer,

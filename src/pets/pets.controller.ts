@@ -3,10 +3,8 @@ import type { Response } from 'express';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { Cached } from '../caching/response-cache.js';
 import type { JsonText } from '../database/json-rows.js';
-import type { UnitOfWork } from '../database/unit-of-work.js';
 import { Deprecated } from '../deprecation/deprecated.decorator.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { CurrentUnit } from '../idempotency/current-unit.js';
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
@@ -39,7 +37,7 @@ export class PetsController {
       optionalHeaders: NEXT_PAGE,
     },
   })
-  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText> {
+  listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText<PetDto[]>> {
     return pager.answer(query, (page) => this.pets.list(page, query.status));
   }
 
@@ -57,12 +55,8 @@ export class PetsController {
       headers: { Location: 'Address of the animal' },
     },
   })
-  async createPet(
-    @Body() newPet: NewPet,
-    @CurrentUnit() unit: UnitOfWork,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PetDto> {
-    const pet = await this.pets.create(newPet, unit);
+  async createPet(@Body() newPet: NewPet, @Res({ passthrough: true }) response: Response): Promise<PetDto> {
+    const pet = await this.pets.create(newPet);
     response.setHeader('Location', `/v1/pets/${pet.id}`);
     return pet;
   }
@@ -83,7 +77,7 @@ export class PetsController {
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
-  getPet(@Param() { petId }: GetPetParams): Promise<JsonText> {
+  getPet(@Param() { petId }: GetPetParams): Promise<JsonText<PetDto>> {
     return this.pets.get(petId);
   }
 }

@@ -19,12 +19,12 @@ export class PetsDemoData implements DemoDataProvider {
   }
 
   async add(count = DEMO_CATALOGUE.length): Promise<number> {
-    await this.pets.manager.transaction(async (manager) => {
+    await this.pets.manager.transaction(async () => {
       for (let start = 0; start < count; start += BATCH) {
         const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) =>
           demoPet(start + index),
         );
-        await manager.createQueryBuilder().insert().into(Pet).values(rows).updateEntity(false).execute();
+        await this.pets.createQueryBuilder().insert().values(rows).updateEntity(false).execute();
       }
     });
     return count;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
 import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js';
 import type { PageRequest } from '../database/keyset-page.js';
-import type { UnitOfWork } from '../database/unit-of-work.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
 import type { NewPet } from './dto/new-pet.js';
@@ -15,26 +16,26 @@ import './pets.events.js';
 @Injectable()
 export class PetsService {
   constructor(
+    @InjectRepository(Pet) private readonly pets: Repository<Pet>,
     private readonly rows: JsonRows,
     private readonly events: DomainEvents,
   ) {}
 
   /** A page of the animals by id, of one status or of all. Its cost does not depend on how many come before. */
-  list(page: PageRequest, status?: PetStatus): Promise<JsonPage> {
+  list(page: PageRequest, status?: PetStatus): Promise<JsonPage<PetDto>> {
     return this.rows.page(Pet, PetDto, page, status === undefined ? {} : { status });
   }
 
-  /** Adds an animal; once the unit is committed it is on disk. */
-  async create({ name, categoryId, status }: NewPet, unit: UnitOfWork): Promise<Pet> {
-    const row = Object.assign(new Pet(), { name, categoryId, status });
-    await unit.insert(Pet, row);
-    const pet = { id: row.id, name, categoryId, status };
-    unit.afterCommit(() => this.events.publish('pet.created', pet));
+  /** Adds an animal. */
+  async create(newPet: NewPet): Promise<Pet> {
+    const pet = this.pets.create(newPet);
+    await this.pets.insert(pet);
+    this.events.publish('pet.created', pet);
     return pet;
   }
 
   /** The animal with this id; throws pet_not_found when there is none. */
-  async get(id: bigint): Promise<JsonText> {
+  async get(id: bigint): Promise<JsonText<PetDto>> {
     const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
     return pet;

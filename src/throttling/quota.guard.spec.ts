@@ -9,6 +9,7 @@ import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../clock.js';
 import { TestClock } from '../../test/support/test-clock.js';
+import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
@@ -65,7 +66,9 @@ let metrics: Metrics;
 beforeEach(async () => {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
   const store = new MemoryQuotaStore(new SystemClock());
-  const events = new DomainEvents(new EventEmitter2());
+  const events = new DomainEvents(new EventEmitter2(), {
+    afterCommit: (tell: () => void) => tell(),
+  } as Transactions);
   metrics = new Metrics();
   const quota = new QuotaService(store, {} as QuotaJournal, events, clock, metrics);
   const throttlers = [

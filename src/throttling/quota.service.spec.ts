@@ -8,6 +8,7 @@ import { SystemClock } from '../clock.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
@@ -35,7 +36,10 @@ function open(store: QuotaStore = new MemoryQuotaStore(new SystemClock()), journ
   const emitter = new EventEmitter2();
   const events: unknown[] = [];
   emitter.on('api_key.banned', (event) => events.push(event));
-  const quota = new QuotaService(store, journal as QuotaJournal, new DomainEvents(emitter), clock, metrics);
+  const domainEvents = new DomainEvents(emitter, {
+    afterCommit: (tell: () => void) => tell(),
+  } as Transactions);
+  const quota = new QuotaService(store, journal as QuotaJournal, domainEvents, clock, metrics);
   const messages = (subject: QuotaSubject) => {
     const request = new IncomingMessage(new Socket());
     const response = new ServerResponse(request);

@@ -1,4 +1,14 @@
-import { EntityManager, TypeORMError } from 'typeorm';
+import {
+  type DataSource,
+  EntityManager,
+  type EntityTarget,
+  type InsertResult,
+  type ObjectLiteral,
+  type QueryRunner,
+  TypeORMError,
+} from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import type { GroupedInserts } from '../grouped-inserts.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 
 type Isolation = Parameters<SerialQueryRunner['startTransaction']>[0];
@@ -7,8 +17,26 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 /** The frames of a DataSource, which passes a transaction on to its manager, and of the manager. */
 const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
-/** An EntityManager in whose transactions everything takes part that is called in them, with whichever repository. */
+/** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
 export class JoiningEntityManager extends EntityManager {
+  /** `inserts` is asked for late: TypeORM's DataSource makes its manager before anything else. */
+  constructor(
+    dataSource: DataSource,
+    queryRunner: QueryRunner | undefined,
+    private readonly inserts: () => GroupedInserts,
+  ) {
+    super(dataSource, queryRunner);
+  }
+
+  /** Outside of a transaction a row is committed together with those of concurrent requests, where the result is the same. */
+  override async insert<Entity extends ObjectLiteral>(
+    target: EntityTarget<Entity>,
+    entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
+  ): Promise<InsertResult> {
+    const grouped = this.queryRunner ? undefined : this.inserts().insert(target, entity);
+    return grouped ?? super.insert(target, entity);
+  }
+
   override async transaction<T>(...args: [Work<T>] | [Isolation, Work<T>]): Promise<T> {
     // TypeORM itself calls it with an undefined second argument.
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
@@ -22,8 +50,10 @@ export class JoiningEntityManager extends EntityManager {
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      // The first error tells more than one of the rollback, which leaves nothing to undo either.
-      if (runner.isInOwnTransaction) await runner.rollbackTransaction().catch(() => undefined);
+      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
+      // than one of the rollback, which leaves nothing to undo either.
+      if (runner.isInOwnTransaction)
+        await runner.inside(() => runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     } finally {
       if (runner !== this.queryRunner) await runner.release();
@@ -46,12 +76,14 @@ export class JoiningEntityManager extends EntityManager {
     return this.persist('recover', args);
   }
 
-  /** TypeORM begins a transaction in these, in which subscribers of entities are called: they are to take part as well. */
+  /** TypeORM begins a transaction in these, in which subscribers and listeners of entities are called: they are to take part. */
   private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
     const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;
     const on = (manager: EntityManager) => persist.apply(manager, args);
-    const mayBeHeard = !this.queryRunner && this.connection.subscribers.length > 0;
-    return (mayBeHeard ? this.transaction(on) : on(this)) as never;
+    const { subscribers, entityMetadatas } = this.connection;
+    const mayBeHeard =
+      subscribers.length > 0 || entityMetadatas.some(({ listeners }) => listeners.length > 0);
+    return (mayBeHeard && !this.queryRunner ? this.transaction(on) : on(this)) as never;
   }
 
   /** Two transactions side by side in another one must not share a runner, which would mix them up. */
@@ -62,7 +94,7 @@ export class JoiningEntityManager extends EntityManager {
   }
 }
 
-/** Who called: the nearest function that is not of TypeORM. */
+/** Names the caller: the nearest function that is not of TypeORM. */
 function nameOf({ stack = '' }: Error): string {
   const frame = stack
     .split('\n')

@@ -1,19 +1,19 @@
 import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { ConnectionTurns } from './connection-turns.js';
 import { openForReading } from './read-connection.js';
+import { ConnectionTurns } from './statement-scope.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
 const SELECT = /^\s*SELECT\b/i;
-/** What only the connection that writes can tell. */
+/** Functions that only the connection that writes can answer. */
 const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
  * The reads of repositories and of the DataSource outside of a transaction, on a connection of their own: they wait for no
- * writer. It is not that of ReadConnection, on which requests are identified: a long query of a module holds none of those up.
+ * writer. It is not that of ReadConnection, which looks up keys: a long query of a module must not delay those.
  */
 export class PlainReads {
   private connection: sqlite3.Database | undefined;
@@ -32,7 +32,7 @@ export class PlainReads {
     this.runner = new RunnerOn(this.driver, this.connection);
   }
 
-  /** Lets the file go. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     const { connection } = this;
     this.runner = undefined;

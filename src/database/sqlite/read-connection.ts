@@ -1,7 +1,7 @@
 import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
-import { JsonReader } from '../json-reader.js';
+import { JsonReader } from '../database.js';
 import type { Transactions } from '../transactions.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
@@ -16,8 +16,8 @@ interface SqliteFile extends DataSource {
 }
 
 /**
- * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and what is
- * committed it sees at once. Whoever takes part in a transaction reads in that instead, and sees what it has written.
+ * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and sees at once what
+ * is committed. A caller in a transaction reads in that instead, and sees what it has written.
  */
 export class ReadConnection extends JsonReader {
   private readonly statements = new Map<string, Promise<sqlite3.Statement>>();
@@ -51,7 +51,7 @@ export class ReadConnection extends JsonReader {
     this.dataSource.logger.logQuery(sql, [...parameters]);
     const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {
-      // Not get(): it stops at the row, and the statement then reads on from this moment's state for ever.
+      // Not get(): it stops at the first row and leaves the read open, in which the statement would see this state for ever.
       statement.all<Row>(parameters, (error: DriverError | null, rows) => {
         if (error) reject(this.troubles.ofReader(error, error.code));
         else resolve(rows[0]);
@@ -59,7 +59,7 @@ export class ReadConnection extends JsonReader {
     });
   }
 
-  /** Lets the file go, once the statements have ended. */
+  /** Closes the connection, once the statements have ended. */
   async close(): Promise<void> {
     for (const statement of await Promise.allSettled(this.statements.values()))
       if (statement.status === 'fulfilled') statement.value.finalize();
@@ -81,7 +81,7 @@ export class ReadConnection extends JsonReader {
       });
     });
     this.statements.set(sql, preparing);
-    // It may be prepared the next time: a table may be there by then.
+    // A failure is not kept: the table may exist by the next time.
     preparing.catch(() => this.statements.delete(sql));
     return preparing;
   }

@@ -2,7 +2,7 @@ import { TransactionNotStartedError, TypeORMError } from 'typeorm';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import type { AsyncContext } from '../async-context.js';
+import type { AsyncContext } from '../transactions.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { placeOf, takeTurn, type StatementScope } from './statement-scope.js';
 import { TransactionScope } from './transaction-scope.js';
@@ -11,9 +11,9 @@ import { TransactionScope } from './transaction-scope.js';
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 
 /**
- * A query runner that waits for its turn, for each query or for each transaction. Whatever stands in a transaction takes
- * part in it, with this runner or another. So `dataSource.transaction()`, `save()` and plain repositories are safe side by
- * side and within each other on SQLite.
+ * A query runner that waits for its turn, for each query or for each transaction. A caller within a transaction takes part in
+ * it, with this runner or another. So `dataSource.transaction()`, `save()` and plain repositories are safe side by side and
+ * within each other on SQLite.
  */
 export class SerialQueryRunner extends SqliteQueryRunner {
   /** What its transactions are called in the log. */
@@ -40,7 +40,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
   /** Another runner, within the transaction that this one is in. */
   nested(): SerialQueryRunner {
     const runner = new SerialQueryRunner(this.driver, this.sqlite, this.context, this.own);
-    // It makes itself known to the runner.
+    // Its constructor sets the runner's manager.
     this.driver.connection.createEntityManager(runner);
     return runner;
   }
@@ -88,7 +88,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     try {
       await transaction.commit();
     } finally {
-      if (!transaction.isOpen) this.forget(transaction);
+      if (!transaction.isOpen) this.drop(transaction);
     }
     await this.broadcaster.broadcast('AfterTransactionCommit');
   }
@@ -99,7 +99,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     try {
       await transaction.rollback();
     } finally {
-      this.forget(transaction);
+      this.drop(transaction);
     }
     await this.broadcaster.broadcast('AfterTransactionRollback');
   }
@@ -120,7 +120,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     return transaction;
   }
 
-  private forget(transaction: TransactionScope): void {
+  private drop(transaction: TransactionScope): void {
     const at = this.transactions.indexOf(transaction);
     if (at >= 0) this.transactions.splice(at, 1);
     this.countTransactions();
@@ -131,7 +131,7 @@ export class SerialQueryRunner extends SqliteQueryRunner {
     this.isTransactionActive = this.own !== this.sqlite;
   }
 
-  /** After an INSERT, sqlite3 tells the new row's id as a double; one that was rounded is asked for again. */
+  /** After an INSERT, sqlite3 reports the new row's id as a double; one that was rounded is asked for again, as text. */
   private async withExactRowId(result: unknown): Promise<unknown> {
     if (
       !(result instanceof QueryResult) ||

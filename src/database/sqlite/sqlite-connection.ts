@@ -1,9 +1,8 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
-import type { GiveBack } from './connection-turns.js';
 import { PlainReads } from './plain-reads.js';
-import { StatementScope } from './statement-scope.js';
+import { type GiveBack, StatementScope } from './statement-scope.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf, unavailable } from './troubles/sqlite-errors.js';

@@ -1,19 +1,20 @@
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
-import {
+import type {
   DataSource,
-  type DataSourceOptions,
-  type EntityManager,
-  type EntityMetadata,
-  type ObjectLiteral,
-  type QueryRunner,
-  type SelectQueryBuilder,
+  DataSourceOptions,
+  EntityManager,
+  EntityMetadata,
+  ObjectLiteral,
+  QueryRunner,
+  SelectQueryBuilder,
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
+import { Database, type JsonReader } from '../database.js';
+import { GroupedInserts } from '../grouped-inserts.js';
 import { int64Transformer } from '../int64.js';
-import type { JsonReader } from '../json-reader.js';
 import type { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
@@ -21,6 +22,7 @@ import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
+import type { WriteTrouble } from './troubles/access-trouble.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { LOCK_TRY_MS } from './troubles/write-lock.js';
@@ -33,7 +35,7 @@ const logger = new Logger('Database');
  * TypeORM's DataSource on SQLite, with three of its faults corrected: transactions that concurrent callers share, rounded int64,
  * and generated ids as doubles.
  */
-export class SqliteDataSource extends DataSource {
+export class SqliteDataSource extends Database {
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;
   /** Reads committed data, once the data source is initialized. */
@@ -46,6 +48,7 @@ export class SqliteDataSource extends DataSource {
   /** What the results of statements have shown to be wrong with the database. */
   readonly troubles: DatabaseTroubles;
   private readonly plainReads: PlainReads;
+  private readonly inserts: GroupedInserts;
 
   constructor(options: DataSourceOptions) {
     super(options);
@@ -56,10 +59,15 @@ export class SqliteDataSource extends DataSource {
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
     const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
     this.plainReads = connection.reads;
-    const transactions = new SqliteTransactions(this, driver, connection);
+    const transactions = new SqliteTransactions(driver, connection);
     this.transactions = transactions;
+    this.inserts = new GroupedInserts({ dataSource: this, dataVersion: this.dataVersion, transactions });
     driver.createQueryRunner = () => transactions.createQueryRunner();
     driver.createGeneratedMap = generatedIds;
+  }
+
+  get writeTrouble(): WriteTrouble {
+    return this.troubles.writes;
   }
 
   override async initialize(): Promise<this> {
@@ -107,7 +115,7 @@ export class SqliteDataSource extends DataSource {
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
-    return new JoiningEntityManager(this, queryRunner);
+    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
   }
 
   override createQueryBuilder(...args: unknown[]): never {

@@ -1,83 +1,65 @@
-import type { DataSource, EntityManager, EntityTarget, ObjectLiteral } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { AsyncContext } from '../async-context.js';
-import { Transactions, type TransactionUnit, type UnitOptions } from '../transactions.js';
-import { UnitOfWork } from '../unit-of-work.js';
+import { AsyncContext, type Inside, type TransactionStart, Transactions } from '../transactions.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { StatementScope } from './statement-scope.js';
 import { TransactionScope } from './transaction-scope.js';
 
-/** The transactions on one SQLite connection. What stands in one, and so takes part in it, is told by the async context. */
+/** The transactions on one SQLite connection. The async context tells which of them the caller takes part in. */
 export class SqliteTransactions extends Transactions {
   private readonly context = new AsyncContext<StatementScope>();
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly driver: SqliteDriver,
     private readonly connection: SqliteConnection,
   ) {
     super();
   }
 
-  /** A query runner that takes part in what its caller stands in. */
+  /** A query runner that takes part in the transaction of its caller. */
   createQueryRunner(): SerialQueryRunner {
     return new SerialQueryRunner(this.driver, this.connection, this.context);
   }
 
-  async unit<T>({ name, first }: UnitOptions, work: (unit: TransactionUnit) => Promise<T>): Promise<T> {
+  async run<T>({ name, first }: TransactionStart, work: (inside: Inside) => Promise<T>): Promise<T> {
     const around = this.context.current()?.place() ?? this.connection;
     const scope = new TransactionScope(this.connection, around, {
       name: () => name,
       first: (within) => this.context.run(within, first),
     });
-    const runner = new SerialQueryRunner(this.driver, this.connection, this.context, scope);
-    const manager = this.dataSource.createEntityManager(runner);
     try {
-      const result = await work(new ScopedUnit(manager, scope, (inside) => this.context.run(scope, inside)));
+      const result = await work((part) => this.context.run(scope, part));
       await scope.commit();
       return result;
     } catch (error) {
-      // The first error tells more than one of the rollback, which leaves nothing to undo either.
-      await scope.rollback().catch(() => undefined);
+      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
+      // than one of the rollback, which leaves nothing to undo either.
+      await this.context.run(scope, () => scope.rollback()).catch(() => undefined);
       throw error;
-    } finally {
-      await runner.release();
     }
   }
 
+  async insideOf<T>({ queryRunner }: EntityManager, work: () => Promise<T>): Promise<T> {
+    return queryRunner instanceof SerialQueryRunner ? queryRunner.inside(work) : work();
+  }
+
   isInside(): boolean {
-    return this.scope() !== undefined;
+    const scope = this.context.current()?.place();
+    return scope !== undefined && scope !== this.connection;
   }
 
   afterCommit(callback: () => void): void {
-    (this.scope() ?? this.connection).afterCommit(callback);
+    (this.context.current() ?? this.connection).afterCommit(callback);
   }
 
   outside<T>(work: () => T): T {
     return this.context.outside(work);
   }
 
-  private scope(): StatementScope | undefined {
-    const scope = this.context.current()?.place();
-    return scope === this.connection ? undefined : scope;
-  }
-}
-
-class ScopedUnit extends UnitOfWork implements TransactionUnit {
-  constructor(
-    manager: EntityManager,
-    private readonly scope: TransactionScope,
-    readonly inside: TransactionUnit['inside'],
-  ) {
-    super(manager);
-  }
-
-  async insert<T extends ObjectLiteral>(entity: EntityTarget<T>, row: T): Promise<void> {
-    await this.manager.insert(entity, row);
-  }
-
-  afterCommit(callback: () => void): void {
-    this.scope.afterCommit(callback);
+  /** Changes the user version of the file, which has no other use. */
+  async touch(manager: EntityManager): Promise<void> {
+    const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');
+    await manager.query(`PRAGMA user_version = ${((row?.user_version ?? 0) + 1) % 2 ** 31}`);
   }
 }

@@ -1,4 +1,54 @@
-import { ConnectionTurns, type GiveBack } from './connection-turns.js';
+import { unavailable } from './troubles/sqlite-errors.js';
+
+/** Longest wait for a turn, in milliseconds. */
+const WAIT_LIMIT_MS = 10_000;
+
+/** Ends a turn. */
+export type GiveBack = () => void;
+
+/**
+ * Hands the one SQLite connection, or a transaction on it, to one owner at a time, first come, first served. TypeORM would
+ * let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
+ */
+export class ConnectionTurns {
+  private isTaken = false;
+  private readonly waiting = new Set<() => void>();
+
+  private readonly giveBack: GiveBack = () => {
+    const [next] = this.waiting;
+    if (next) next();
+    else this.isTaken = false;
+  };
+
+  /**
+   * Waits for the turn and answers the function that ends it, which is to be called once. Throws service_unavailable after
+   * 10 s: its owner keeps the turn for too long, or waits, while having it, for a query that needs it too.
+   */
+  async take(): Promise<GiveBack> {
+    if (this.isTaken) await this.turn();
+    else this.isTaken = true;
+    return this.giveBack;
+  }
+
+  private turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = (): void => {
+        this.waiting.delete(next);
+        clearTimeout(limit);
+        resolve();
+      };
+      const limit = setTimeout(() => {
+        this.waiting.delete(next);
+        reject(unavailable('the database is busy', new Error(WAITED)));
+      }, WAIT_LIMIT_MS);
+      this.waiting.add(next);
+    });
+  }
+}
+
+const WAITED =
+  `Waited ${WAIT_LIMIT_MS / 1_000} s for the SQLite connection. Either a transaction takes that long, or one that a query ` +
+  'runner began waits for a query past that runner’s manager (docs/extending.md, "Transactions").';
 
 /** A turn of one statement, or of one transaction. */
 export interface Turn {
@@ -17,6 +67,8 @@ export class StatementScope {
   protected failure: unknown;
   private readonly turns = new ConnectionTurns();
   protected isLeft = false;
+  /** Whether work that was begun in it has run a statement in the scope around it, because this one had been left. */
+  protected hasOutlived = false;
 
   /** `outer` is the scope around it; the connection has none. */
   constructor(readonly outer?: StatementScope) {}
@@ -26,7 +78,7 @@ export class StatementScope {
     return this.turns.take();
   }
 
-  /** Ends it for whoever comes from now on: their place is the scope around it. */
+  /** Ends it for statements that come from now on: they run in the scope around it. */
   leave(): void {
     this.isLeft = true;
   }
@@ -54,7 +106,10 @@ export class StatementScope {
    * of has ended before it, or has failed.
    */
   place(): StatementScope {
-    if (this.isLeft && this.outer) return this.outer.place();
+    if (this.isLeft && this.outer) {
+      this.hasOutlived = true;
+      return this.outer.place();
+    }
     this.check();
     return this;
   }
@@ -72,8 +127,8 @@ export class StatementScope {
 }
 
 /**
- * Waits for a turn where the work stands: in the scope that it was begun in, if that is within its own. Looks again after
- * the wait, because what it waited for may have ended the scope.
+ * Waits for a turn in the scope where the work runs its statements (`placeOf`). Determines it again after the wait, because the
+ * statement that it waited for may have ended the scope.
  */
 export async function takeTurn(own: StatementScope, begunIn: StatementScope | undefined): Promise<Turn> {
   const scope = placeOf(own, begunIn);
@@ -88,10 +143,10 @@ export async function takeTurn(own: StatementScope, begunIn: StatementScope | un
   return takeTurn(own, begunIn);
 }
 
-/** Where the work stands: in the scope that it was begun in, if that is within its own. */
+/** Where work runs its statements: in the scope that it was begun in, if that is within its runner's own; else in the latter. */
 export function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
   const scope = (begunIn && own.contains(begunIn) ? begunIn : own).place();
-  // Whoever has a transaction of its own may not go on without it.
+  // A runner with a transaction of its own may not go on outside of it.
   if (!own.contains(scope)) throw endedBefore();
   return scope;
 }

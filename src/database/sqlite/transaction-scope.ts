@@ -1,6 +1,5 @@
-import type { GiveBack } from './connection-turns.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { StatementScope } from './statement-scope.js';
+import { type GiveBack, StatementScope } from './statement-scope.js';
 import { watchWriteLock } from './troubles/write-lock.js';
 
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
@@ -22,6 +21,7 @@ export class TransactionScope extends StatementScope {
   /** While it has a turn in the scope around it, which is while it is open. */
   private giveBack: GiveBack | undefined;
   private endWatch: (() => void) | undefined;
+  private ended: 'committed' | 'rolled back' | undefined;
   private readonly callbacks: (() => void)[] = [];
   private readonly savepoint: string | undefined;
 
@@ -42,7 +42,7 @@ export class TransactionScope extends StatementScope {
   override async take(): Promise<GiveBack> {
     const giveBack = await super.take();
     try {
-      // What waited for its end is not to begin it again.
+      // A statement that waited until its end must not begin it again.
       if (!this.isLeft) await this.begin();
     } catch (error) {
       giveBack();
@@ -58,7 +58,9 @@ export class TransactionScope extends StatementScope {
   }
 
   override afterCommit(callback: () => void): void {
-    this.callbacks.push(callback);
+    if (this.ended === undefined) this.callbacks.push(callback);
+    // Work that goes on after the rollback may speak of what was undone, until it has run another statement.
+    else if (this.ended === 'committed' || this.hasOutlived) this.around.afterCommit(callback);
   }
 
   /** Commits what was done in it, once what is still going on in it has ended. When it throws, roll it back. */
@@ -76,6 +78,7 @@ export class TransactionScope extends StatementScope {
     } else {
       this.leave();
     }
+    this.ended = 'committed';
     for (const callback of this.callbacks) this.around.afterCommit(callback);
   }
 
@@ -85,6 +88,7 @@ export class TransactionScope extends StatementScope {
    */
   async rollback(): Promise<void> {
     this.leave();
+    this.ended = 'rolled back';
     await this.beginning?.catch(() => undefined);
     await this.undo();
   }

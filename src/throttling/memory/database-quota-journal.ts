@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
-import { JsonReader } from '../../database/json-reader.js';
+import { JsonReader } from '../../database/database.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';

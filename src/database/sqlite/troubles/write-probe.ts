@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CacheNeutralWrites } from '../../cache-neutral-writes.js';
 import { OneAtATime } from '../../one-at-a-time.js';
@@ -21,7 +21,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
   private readonly tries = new OneAtATime(() => this.try());
 
   constructor(
-    private readonly dataSource: DataSource,
+    @Inject(DataSource) private readonly dataSource: SqliteDataSource,
     private readonly cacheNeutralWrites: CacheNeutralWrites,
   ) {}
 
@@ -37,7 +37,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   private async try(): Promise<void> {
     const { dataSource } = this;
-    if (!(dataSource instanceof SqliteDataSource) || dataSource.troubles.writes.current === undefined) return;
+    if (dataSource.writeTrouble.current === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
       await this.cacheNeutralWrites.run(async (manager) => {
@@ -47,7 +47,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
         await manager.query('ROLLBACK TO SAVEPOINT room');
         await manager.query('RELEASE SAVEPOINT room');
       });
-      dataSource.troubles.writes.end();
+      dataSource.writeTrouble.end();
     } catch {
       // It still cannot be written, which is in the log already.
     }
