@@ -25,7 +25,7 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { describeRefusals } from './support/refusal-table.js';
 import { TestService } from './support/test-service.js';
 
-defineScopes({ 'toys:write': 'Keep toys.' });
+const TOYS_SCOPES = defineScopes('toys', { write: 'Keep toys.' });
 const TOYS_ERRORS = defineErrors({
   toy_broken: { status: 409, message: 'The toy {name} is broken.', cause: 'It broke.', remedy: 'Mend it.' },
 });
@@ -50,7 +50,7 @@ class ToysController {
   }
 
   @Post()
-  @RequireScopes('toys:write')
+  @RequireScopes(TOYS_SCOPES.write)
   @ApiErrors(TOYS_ERRORS.toy_broken)
   @Operation({
     id: 'createToy',
@@ -250,14 +250,14 @@ describe('two features that claim one name', () => {
     expect(() =>
       defineErrors({ pet_not_found: { status: 404, message: 'x', cause: 'x', remedy: 'x' } }),
     ).toThrow('Error code "pet_not_found" is declared twice.');
-    expect(() => defineScopes({ 'pets:read': 'x' })).toThrow('Scope "pets:read" is declared twice.');
+    expect(() => defineScopes('pets', { read: 'x' })).toThrow('Scope "pets:read" is declared twice.');
     expect(() =>
       defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
     ).toThrow(/slug/);
     expect(() => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } })).toThrow(
       /400 to 599/,
     );
-    expect(() => RequireScopes('nobody:declared')).toThrow(/not declared/);
+    expect(() => RequireScopes({ ...TOYS_SCOPES.write, name: 'nobody:declared' })).toThrow(/not declared/);
   });
 });
 

@@ -15,7 +15,7 @@ import { ListPetsQuery } from './dto/list-pets.query.js';
 import { NewPet } from './dto/new-pet.js';
 import { PetDto } from './dto/pet.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import './pets.scopes.js';
+import { PETS_SCOPES } from './pets.scopes.js';
 import { PetsService } from './pets.service.js';
 
 /** The three operations of the specification (heading "Endpoints"). */
@@ -25,7 +25,7 @@ export class PetsController {
   constructor(private readonly pets: PetsService) {}
 
   @Get()
-  @RequireScopes('pets:read')
+  @RequireScopes(PETS_SCOPES.read)
   @Cached()
   @Operation({
     id: 'listPets',
@@ -44,7 +44,7 @@ export class PetsController {
   }
 
   @Post()
-  @RequireScopes('pets:write')
+  @RequireScopes(PETS_SCOPES.write)
   @Idempotent()
   @Operation({
     id: 'createPet',
@@ -68,7 +68,7 @@ export class PetsController {
   }
 
   @Get(':petId')
-  @RequireScopes('pets:read')
+  @RequireScopes(PETS_SCOPES.read)
   @Cached()
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
