@@ -9,7 +9,7 @@ import { PetDto } from './dto/pet.dto.js';
 import type { PetStatus } from './pet-status.js';
 import { Pet } from './pet.entity.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import './pets.events.js';
+import { PET_CREATED } from './pets.events.js';
 
 /** The catalogue of animals. */
 @Injectable()
@@ -29,7 +29,7 @@ export class PetsService {
     const row = Object.assign(new Pet(), { name, categoryId, status });
     await unit.insert(Pet, row);
     const pet = { id: row.id, name, categoryId, status };
-    unit.afterCommit(() => this.events.publish('pet.created', pet));
+    unit.afterCommit(() => this.events.publish(PET_CREATED, pet));
     return pet;
   }
 

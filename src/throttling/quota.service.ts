@@ -21,7 +21,7 @@ import {
   type QuotaWindow,
 } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
-import './throttling.events.js';
+import { API_KEY_BANNED } from './throttling.events.js';
 
 /** Decides requests, writes the rate-limit headers of each decision, and refuses those without room. */
 @Injectable()
@@ -99,7 +99,7 @@ export class QuotaService {
   private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {
     const clientId = clientIdOfSubject(id);
     if (clientId === undefined || keyId === undefined) return;
-    this.events.publish('api_key.banned', {
+    this.events.publish(API_KEY_BANNED, {
       keyId,
       clientId,
       bannedUntil: new Date(bannedUntil).toISOString(),
