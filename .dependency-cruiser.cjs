@@ -16,7 +16,7 @@ const PUBLIC_SURFACE = [
   'errors/(api-error|api-errors\\.decorator|define-errors)',
   'events/domain-events',
   'idempotency/(current-unit|idempotent\\.decorator)',
-  'input/(duration|enum|int64|integer|rule|text)',
+  'input/(define-field|fields)',
   'metrics/metrics',
   'openapi/operation\\.decorator',
   'paging/(pager|page\\.query)',

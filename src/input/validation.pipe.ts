@@ -8,6 +8,7 @@ import {
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { JsonDecimal } from '../http/body/exact-json.js';
+import { FROM_TEXT } from './define-field.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 
 /**
@@ -78,6 +79,7 @@ export class ValidationPipe implements PipeTransform {
   private readonly parameters = new NestValidationPipe({
     transform: true,
     whitelist: true,
+    transformOptions: FROM_TEXT,
     exceptionFactory,
   });
 

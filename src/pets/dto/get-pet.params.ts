@@ -1,7 +1,7 @@
-import { Int64Parameter } from '../../input/int64.js';
+import { Int64 } from '../../input/fields.js';
 
 /** Path parameters of getPet. */
 export class GetPetParams {
-  @Int64Parameter({ description: 'The identifier of the animal', example: 1 })
+  @Int64({ description: 'The identifier of the animal', example: 1 })
   petId!: bigint;
 }

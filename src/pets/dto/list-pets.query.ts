@@ -1,11 +1,10 @@
-import { EnumProperty } from '../../input/enum.js';
-import { IntegerParameter } from '../../input/integer.js';
-import { CursorParameter, type PageQuery } from '../../paging/page.query.js';
+import { Cursor, type PageQuery } from '../../paging/page.query.js';
 import { PET_STATUSES, type PetStatus } from '../pet-status.js';
+import { Enum, Integer } from '../../input/fields.js';
 
 /** Query of listPets (specification, headings "List animals" and "Page size"). */
 export class ListPetsQuery implements PageQuery {
-  @IntegerParameter({
+  @Integer({
     description: 'Maximum number of animals returned',
     minimum: 1,
     maximum: 100,
@@ -13,13 +12,14 @@ export class ListPetsQuery implements PageQuery {
   })
   limit!: number;
 
-  @EnumProperty({
+  @Enum({
     enumName: 'PetStatus',
     values: PET_STATUSES,
     description: 'Restrict the result to animals of this status',
+    optional: true,
   })
   status?: PetStatus;
 
-  @CursorParameter()
+  @Cursor()
   cursor?: string;
 }
