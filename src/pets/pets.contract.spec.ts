@@ -121,6 +121,8 @@ describe('the OpenAPI document of the Pet Store', () => {
     expect(schemas.NewPet.required).toEqual(['name', 'categoryId']);
     expect(Object.keys(schemas.NewPet.properties)).toEqual(['name', 'categoryId', 'status']);
     expect(schemas.NewPet.properties.categoryId).toMatchObject({ type: 'integer', format: 'int64' });
+    const defaults = Object.values(schemas.NewPet.properties).map((field: Json) => field.default);
+    expect(defaults).toEqual([undefined, undefined, 'available']);
     expect(schemas.Pet.required).toEqual(['id', 'name', 'categoryId']);
     expect(Object.keys(schemas.Pet.properties)).toEqual(['id', 'name', 'categoryId', 'status']);
     expect(schemas.Pet.properties.id).toMatchObject({ type: 'integer', format: 'int64' });
