@@ -1,17 +1,22 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
+import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
+import {
+  DEPRECATION_EXTENSION,
+  type Deprecation,
+  REMOVED_EXTENSION,
+  SUNSET_EXTENSION,
+} from '../deprecation/deprecated.decorator.js';
+import { effectiveSunset } from '../deprecation/deprecation.guards.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { ErrorSchema } from '../errors/error.schema.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
-import { describeDeprecation } from './deprecation-notes.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
+import { DOCUMENTED_HEADERS, describeIdempotency, describeRevalidation, headersOf } from './headers.js';
 import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
-import { describeIdempotency, describeRevalidation } from './request-headers.js';
-import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
@@ -153,4 +158,21 @@ function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
 
 function sortedByName<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Tells of a deprecated operation when it goes, or that it has gone, and what to call instead. */
+export function describeDeprecation(operation: OperationObject, app: INestApplication): void {
+  const extended = operation as OperationObject & Record<`x-${string}`, unknown>;
+  const deprecation = extended[DEPRECATION_EXTENSION] as Deprecation | undefined;
+  if (!deprecation) return;
+  const sunset = effectiveSunset(deprecation, app.get(Settings));
+  const isRemoved = app.get(Clock).now() >= sunset;
+  const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+  operation.deprecated = true;
+  operation.description += isRemoved
+    ? ` Removed on ${date}: it answers 410 \`operation_removed\` alone.`
+    : ` Deprecated: it will be removed on ${date}.`;
+  operation.description += ` Use \`${deprecation.replacement}\` instead.`;
+  extended[SUNSET_EXTENSION] = new Date(sunset).toISOString();
+  if (isRemoved) extended[REMOVED_EXTENSION] = true;
 }

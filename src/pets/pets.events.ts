@@ -1,5 +1,5 @@
 import { defineEvent } from '../events/domain-events.js';
-import type { PetStatus } from './pet-status.js';
+import type { PetStatus } from './pet.entity.js';
 
 /** An animal that was added. */
 export interface PetCreated {

@@ -4,10 +4,8 @@ import type { PageRequest } from '../database/keyset-page.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
-import type { NewPet } from './dto/new-pet.js';
-import { PetDto } from './dto/pet.dto.js';
-import type { PetStatus } from './pet-status.js';
-import { Pet } from './pet.entity.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
 import { PET_CREATED } from './pets.events.js';
 
