@@ -6,7 +6,7 @@ export interface Scope {
   readonly description: string;
   /** Whether a key gets it when none are named at issue. */
   readonly grantedByDefault: boolean;
-  /** Whether the last working key that holds it can be ended only with force. */
+  /** Whether revoking the last valid key that holds it needs `force`. */
   readonly lastKeyProtected: boolean;
 }
 

@@ -12,17 +12,17 @@ const CALLER = Symbol('caller');
 
 type IdentifiedRequest = Request & { [CALLER]?: Caller };
 
-/** Records who sends the request. */
+/** Stores the caller with the request. */
 export function setCaller(request: Request, caller: Caller): void {
   (request as IdentifiedRequest)[CALLER] = caller;
 }
 
-/** Who sends the request; undefined before the credential guard, without a valid key, and on public routes. */
+/** The caller of a request; undefined before the credential guard, without a valid key, and on public routes. */
 export function callerOf(request: Request): Caller | undefined {
   return (request as IdentifiedRequest)[CALLER];
 }
 
-/** Handler parameter: who sends the request. */
+/** Handler parameter: the caller of the request. */
 export const CurrentClient = createParamDecorator(
   (_: unknown, context: ExecutionContext): Caller | undefined =>
     callerOf(context.switchToHttp().getRequest<Request>()),

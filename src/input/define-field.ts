@@ -5,10 +5,10 @@ import { ValidateBy, type ValidationArguments } from 'class-validator';
 
 const TEXT = 'petstore:text';
 
-/** How class-transformer makes a class of path or query parameters, whose values are text; without it they are JSON. */
+/** Options of class-transformer for path and query parameters, whose values are text; without them values are JSON. */
 export const FROM_TEXT: ClassTransformOptions = { groups: [TEXT] };
 
-/** What every field can say of itself. `Sent` is its type as the client sends it. */
+/** Options of every field. `Sent` is its type as the client sends it. */
 export interface FieldOptions<Sent> {
   readonly description?: string;
   readonly example?: Sent;
@@ -16,7 +16,7 @@ export interface FieldOptions<Sent> {
   readonly optional?: boolean;
   /** Whether it may be null. */
   readonly nullable?: boolean;
-  /** Taken when it is absent. */
+  /** The value of an absent field, as a client would send it. */
   readonly default?: Sent;
 }
 
@@ -28,24 +28,24 @@ export interface FieldKind<Value> {
   readonly code: string;
   /** What a value must be: completes "This must be …". */
   readonly mustBe: string;
-  /** The value of a JSON value; undefined when that is of another kind. */
+  /** Converts a JSON value; undefined when it is of another kind. */
   readonly read: (sent: unknown) => Value | undefined;
-  /** The same for the text of a path or query parameter, where that differs. */
+  /** Converts the text of a path or query parameter, where that differs. */
   readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
-  /** What must hold for a value of this kind, besides. */
+  /** Further rules for a value of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
-  /** The fault of a field that must be there and is not; "This field is required." unless it is stated. */
+  /** The fault of an absent field that is required; by default "This field is required." */
   readonly absent?: readonly [code: string, message: string];
 }
 
-/** Stands in a property for a value of another kind, which no rule but that of the kind is asked about. */
+/** Takes the place of a value of another kind, so that only the rule of the kind reports it. */
 class Unreadable {
   constructor(readonly message: string) {}
 }
 
 /**
- * A property decorator for one kind of value: it reads what the client sends, names what is wrong with it, and documents
- * it. A class may stand for a body, for path or query parameters, or for an answer, whose values are not read.
+ * Makes the property decorator of one kind of value: it converts what the client sends, validates it, and documents it. The
+ * class may be that of a body, of path or query parameters, or of an answer, which is documented alone.
  */
 export function defineField<Sent, Value>(
   kind: FieldKind<Value>,
@@ -72,7 +72,7 @@ export function defineField<Sent, Value>(
       ...documented,
       required: !isOptional,
     } as ApiPropertyOptions),
-    // Without it class-transformer passes over a property that is absent, and its default with it.
+    // Without it class-transformer skips an absent property, which then has no default.
     ...(fallback === undefined ? [] : [Expose()]),
     Transform(read),
     ...(isOptional ? [] : [Rule(code, message, (value) => value !== undefined)]),
@@ -89,7 +89,7 @@ export function defineField<Sent, Value>(
 
 /**
  * One rule of a property: its code and text stand in the `details` of a 400 when `holds` answers false. The rules of a
- * property each answer true for what another one refuses, so that a fault is named once.
+ * property should not overlap: answer true for a value that another rule refuses, so that each fault is reported once.
  */
 export function Rule(
   code: string,

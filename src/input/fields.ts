@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN } from '../database/int64.js';
 import { DURATION_FORM, parseDuration } from '../duration.js';
 import { type FieldOptions, defineField } from './define-field.js';
 
-/** What the document can say of the rules of a text in a form that generated clients of any language understand. */
+/** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
 const PATTERN = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
 const ACCEPTED = 'At least one visible character; no NUL and no half of a surrogate pair';
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
@@ -34,7 +34,7 @@ function isText(sent: unknown, form: RegExp): sent is string {
   return typeof sent === 'string' && form.test(sent);
 }
 
-/** Length in code points, without an array of them. */
+/** Length in code points, counted without allocating an array of them. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -90,7 +90,7 @@ export function Integer(
   );
 }
 
-/** A number that JSON wrote as `1.0` is a JsonDecimal, and so no integer. */
+/** False for `1.0` in JSON: the body's parser makes a JsonDecimal of it. */
 function isInteger(sent: unknown): sent is number | bigint {
   return typeof sent === 'bigint' || Number.isSafeInteger(sent);
 }
@@ -181,7 +181,7 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
 
 const MOST_NAMES = 100;
 
-/** A list of names; which names there are is for the service to say. */
+/** A list of names; the service decides which names exist. */
 export function Names(options: FieldOptions<string[]> = {}): PropertyDecorator {
   return defineField(
     {

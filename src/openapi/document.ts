@@ -21,7 +21,7 @@ import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js'
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
-/** What the decorators leave for this file alone. */
+/** Extensions by which decorators pass data to this file; they are removed from the published document. */
 const INTERNAL_EXTENSIONS = [
   ERRORS_EXTENSION,
   ARRAY_SCHEMA_EXTENSION,
@@ -48,7 +48,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   return complete(document, outline.prefix);
 }
 
-/** Adds to every operation what the chain does to it, and makes paths relative to the server, which ends in the prefix. */
+/** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
 function complete(document: OpenAPIObject, prefix: string): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
@@ -102,7 +102,7 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   }
 }
 
-/** Takes the texts of `@Tag()` off the operations and answers them, by name. */
+/** Removes the texts of `@Tag()` from the operations and returns them, sorted by name. */
 function takeTags(paths: Record<string, PathItem>): { name: string; description: string }[] {
   const descriptions = new Map<string, string>();
   for (const operation of operationsOf(paths) as ExtendedOperation[]) {
@@ -125,7 +125,7 @@ function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): 
   return info;
 }
 
-/** Completes one operation in place and answers the named array schema that it brings, if any. */
+/** Completes one operation in place; returns the schema of its array, if it has a named one. */
 function completeOperation(operation: ExtendedOperation, method: string): Schemas {
   const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
@@ -144,7 +144,7 @@ function completeOperation(operation: ExtendedOperation, method: string): Schema
   return schemas;
 }
 
-/** Gives the array that an operation answers a name of its own, as @nestjs/swagger cannot. */
+/** Makes a named schema of the array that an operation answers, which @nestjs/swagger cannot. */
 function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     const content = response.content?.['application/json'];
@@ -160,8 +160,8 @@ function sortedByName<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Tells of a deprecated operation when it goes, or that it has gone, and what to call instead. */
-export function describeDeprecation(operation: OperationObject, app: INestApplication): void {
+/** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement. */
+function describeDeprecation(operation: OperationObject, app: INestApplication): void {
   const extended = operation as OperationObject & Record<`x-${string}`, unknown>;
   const deprecation = extended[DEPRECATION_EXTENSION] as Deprecation | undefined;
   if (!deprecation) return;

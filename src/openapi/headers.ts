@@ -2,7 +2,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
 
-/** The headers of every response that has passed the chain. */
+/** The headers of every response of the API. */
 const QUOTA_HEADERS = {
   'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
@@ -17,7 +17,7 @@ const QUOTA_HEADERS = {
   ),
 } satisfies Headers;
 
-/** The headers that some statuses and operations have. */
+/** The headers of some statuses and operations. */
 const HEADERS = {
   'X-Request-Id': text(
     'Identifier of the request, to be named when reporting a fault',
@@ -26,7 +26,7 @@ const HEADERS = {
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
   'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
-  // A handler that sets Cache-Control itself has its own, and neither of the others.
+  // Optional, because a handler that sets Cache-Control itself gets none of the three from the service.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
   ),
@@ -39,7 +39,7 @@ const HEADERS = {
   Link: text('Related addresses (RFC 8288)', '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"'),
 } satisfies Headers;
 
-/** How the document names a header that is absent where no quota could be asked. */
+/** Name in the document of a quota header that is absent when the quota could not be determined. */
 const optionalName = (name: string): string => `${name}-Optional`;
 
 /** Headers that the document describes once, under `components.headers`. */
@@ -93,7 +93,7 @@ function optional<T extends { required: boolean }>(header: T): T {
 
 // Neither parameter has an example: the Swagger UI would fill it in, and every second request would repeat the first.
 
-/** Adds to an operation that is read with GET how a client asks whether it has changed. */
+/** Adds conditional requests (`If-None-Match`, 304) to a GET operation. */
 export function describeRevalidation(operation: OperationObject): void {
   addHeader(operation, 'If-None-Match', {
     description:
@@ -106,7 +106,7 @@ export function describeRevalidation(operation: OperationObject): void {
   };
 }
 
-/** Adds to an operation that can be retried how a client says that it does. */
+/** Adds `Idempotency-Key` to an operation that can be retried. */
 export function describeIdempotency(operation: OperationObject): void {
   addHeader(operation, 'Idempotency-Key', {
     description:
@@ -127,7 +127,7 @@ export function describeIdempotency(operation: OperationObject): void {
     if (Number(status) === HTTP_ERRORS.idempotency_in_progress.status) {
       response.headers = {
         ...response.headers,
-        // An operation may have conflicts of its own, which waiting does not solve.
+        // Not required: an operation may answer 409 for conflicts of its own, which waiting does not solve.
         'Retry-After': {
           description: 'With `idempotency_in_progress`: seconds to wait before the request is repeated',
           schema: { type: 'integer', format: 'int64' },

@@ -7,7 +7,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 /** One of the allowed values of `status`. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** Status of an animal added without one. */
+/** Status of an animal that is added without one. */
 export const DEFAULT_PET_STATUS: PetStatus = 'available';
 
 /** An animal offered in the store. */
