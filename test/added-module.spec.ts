@@ -25,12 +25,17 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { describeRefusals } from './support/refusal-table.js';
 import { TestService } from './support/test-service.js';
 
-defineScopes({ 'toys:write': 'Keep toys.' });
-const TOYS_ERRORS = defineErrors({
-  toy_broken: { status: 409, message: 'The toy {name} is broken.', cause: 'It broke.', remedy: 'Mend it.' },
+const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
+const GADGETS_ERRORS = defineErrors({
+  gadget_broken: {
+    status: 409,
+    message: 'The gadget {name} is broken.',
+    cause: 'It broke.',
+    remedy: 'Mend it.',
+  },
 });
 
-class Toy {
+class Gadget {
   @ApiProperty()
   @IsEmail()
   maker!: string;
@@ -41,25 +46,25 @@ class Toy {
 }
 
 /** What a team might add: stock Nest, stock class-validator, and a few of the platform's decorators. */
-@Controller({ path: 'toys', version: '1' })
-class ToysController {
+@Controller({ path: 'gadgets', version: '1' })
+class GadgetsController {
   @Get()
-  @ApiOperation({ operationId: 'listToys', summary: 'List toys', description: 'Lists toys.' })
+  @ApiOperation({ operationId: 'listGadgets', summary: 'List gadgets', description: 'Lists gadgets.' })
   list(): object {
     return { biggest: 2n ** 63n - 1n, price: 9.95 };
   }
 
   @Post()
-  @RequireScopes('toys:write')
-  @ApiErrors(TOYS_ERRORS.toy_broken)
+  @RequireScopes(GADGETS_SCOPES.write)
+  @ApiErrors(GADGETS_ERRORS.gadget_broken)
   @Operation({
-    id: 'createToy',
-    summary: 'Add a toy',
-    description: 'Adds a toy.',
-    answers: { status: 201, description: 'The toy', type: Toy },
+    id: 'createGadget',
+    summary: 'Add a gadget',
+    description: 'Adds a gadget.',
+    answers: { status: 201, description: 'The gadget', type: Gadget },
   })
-  create(@Body() toy: Toy): Toy {
-    return toy;
+  create(@Body() gadget: Gadget): Gadget {
+    return gadget;
   }
 
   @Get('mine')
@@ -69,7 +74,7 @@ class ToysController {
 
   @Get('broken')
   broken(): never {
-    throw new ApiError(TOYS_ERRORS.toy_broken, {
+    throw new ApiError(GADGETS_ERRORS.gadget_broken, {
       params: { name: 'Teddy' },
       cause: new Error('secret of the workshop'),
     });
@@ -131,53 +136,53 @@ class ToysController {
   }
 }
 
-@Module({ controllers: [ToysController] })
-class ToysModule {}
+@Module({ controllers: [GadgetsController] })
+class GadgetsModule {}
 
 let service: TestService;
 beforeAll(async () => {
-  service = await TestService.open({ modules: [ToysModule], plan: 'pro' });
+  service = await TestService.open({ modules: [GadgetsModule], plan: 'pro' });
 });
 afterAll(() => service.close());
 
 describe('a module added to the service', () => {
   it('needs a key without asking for it', async () => {
-    expect((await service.request('GET', '/v1/toys', { key: null })).status).toBe(401);
+    expect((await service.request('GET', '/v1/gadgets', { key: null })).status).toBe(401);
   });
 
   it('answers bigint and fractions exactly', async () => {
-    expect((await service.request('GET', '/v1/toys')).text).toBe(
+    expect((await service.request('GET', '/v1/gadgets')).text).toBe(
       '{"biggest":9223372036854775807,"price":9.95}',
     );
   });
 
   it('has its values validated by stock decorators, every fault named', async () => {
-    const { status, body } = await service.request('POST', '/v1/toys', {
+    const { status, body } = await service.request('POST', '/v1/gadgets', {
       json: { maker: 'x', size: 1.5, color: 'red' },
     });
     expect(status).toBe(400);
     expect(
       body.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
     ).toEqual(['maker is_email', 'size is_int', 'color unknown_field']);
-    const made = await service.request('POST', '/v1/toys', { json: { maker: 'a@b.example', size: 3 } });
+    const made = await service.request('POST', '/v1/gadgets', { json: { maker: 'a@b.example', size: 3 } });
     expect([made.status, made.body]).toEqual([201, { maker: 'a@b.example', size: 3 }]);
   });
 
   it('knows its caller', async () => {
-    expect((await service.request('GET', '/v1/toys/mine')).body).toMatchObject({
+    expect((await service.request('GET', '/v1/gadgets/mine')).body).toMatchObject({
       clientId: service.clientId,
     });
   });
 
   it.each([
-    ['its own error', 'broken', 409, 'toy_broken', 'The toy Teddy is broken.'],
+    ['its own error', 'broken', 409, 'gadget_broken', 'The gadget Teddy is broken.'],
     ['a crash', 'crash', 500, 'internal_error', /X-Request-Id/],
     ['a thrown text', 'crash-oddly', 500, 'internal_error', /X-Request-Id/],
     ['Nest’s 404', 'missing', 404, 'not_found', 'Not Found'],
     ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
   ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
-    const { body, headers, text } = await service.request('GET', `/v1/toys/${path}`);
+    const { body, headers, text } = await service.request('GET', `/v1/gadgets/${path}`);
     expect(body).toEqual({ code, status, message: expect.stringMatching(message) });
     expect(text).not.toMatch(/secret|SELECT|passwd|10\.0\.0\.7/);
     expect(headers.has('retry-after')).toBe(status === 503);
@@ -188,40 +193,40 @@ describe('a module added to the service', () => {
   });
 
   it('may answer something else than JSON, or nothing', async () => {
-    expect((await service.request('GET', '/v1/toys/text')).text).toBe('plain');
-    const nothing = await service.request('DELETE', '/v1/toys');
+    expect((await service.request('GET', '/v1/gadgets/text')).text).toBe('plain');
+    const nothing = await service.request('DELETE', '/v1/gadgets');
     expect([nothing.status, nothing.text]).toEqual([204, '']);
   });
 
   it('may open a route, which then counts for the address', async () => {
-    const { status, headers } = await service.request('GET', '/v1/toys/open', { key: null });
+    const { status, headers } = await service.request('GET', '/v1/gadgets/open', { key: null });
     expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
   });
 
   it('may set a limit of its own with @Throttle, beside the client’s day', async () => {
     const statuses = [];
     for (let sent = 0; sent < 3; sent += 1)
-      statuses.push((await service.request('GET', '/v1/toys/rare')).status);
+      statuses.push((await service.request('GET', '/v1/gadgets/rare')).status);
     expect(statuses).toEqual([200, 200, 429]);
-    const { headers } = await service.request('GET', '/v1/toys/rare');
+    const { headers } = await service.request('GET', '/v1/gadgets/rare');
     expect(headers.get('ratelimit-policy')).toBe('"minute";q=2;w=10, "day";q=10000;w=86400');
     service.clock.advance(10_000);
-    expect((await service.request('GET', '/v1/toys/rare')).status).toBe(200);
+    expect((await service.request('GET', '/v1/gadgets/rare')).status).toBe(200);
   });
 
   it('may leave a route uncounted with @SkipThrottle', async () => {
-    const before = (await service.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
-    const response = await fetch(`${service.url}/v1/toys/free`, {
+    const before = (await service.request('GET', '/v1/gadgets')).headers.get('x-ratelimit-remaining');
+    const response = await fetch(`${service.url}/v1/gadgets/free`, {
       headers: { authorization: `Bearer ${service.key}` },
     });
     expect(response.status).toBe(200);
-    const after = (await service.request('GET', '/v1/toys')).headers.get('x-ratelimit-remaining');
+    const after = (await service.request('GET', '/v1/gadgets')).headers.get('x-ratelimit-remaining');
     expect(Number(before) - Number(after)).toBe(1);
   });
 
   it('stands in the document with everything that the chain does', () => {
-    const toys = service.document.paths['/toys'];
-    expect(Object.keys(toys?.get?.responses ?? {})).toEqual([
+    const gadgets = service.document.paths['/gadgets'];
+    expect(Object.keys(gadgets?.get?.responses ?? {})).toEqual([
       '200',
       '304',
       '401',
@@ -230,7 +235,7 @@ describe('a module added to the service', () => {
       '429',
       'default',
     ]);
-    expect(Object.keys(toys?.post?.responses ?? {})).toEqual([
+    expect(Object.keys(gadgets?.post?.responses ?? {})).toEqual([
       '201',
       '400',
       '401',
@@ -250,17 +255,17 @@ describe('two features that claim one name', () => {
     expect(() =>
       defineErrors({ pet_not_found: { status: 404, message: 'x', cause: 'x', remedy: 'x' } }),
     ).toThrow('Error code "pet_not_found" is declared twice.');
-    expect(() => defineScopes({ 'pets:read': 'x' })).toThrow('Scope "pets:read" is declared twice.');
+    expect(() => defineScopes('pets', { read: 'x' })).toThrow('Scope "pets:read" is declared twice.');
     expect(() =>
       defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
     ).toThrow(/slug/);
     expect(() => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } })).toThrow(
       /400 to 599/,
     );
-    expect(() => RequireScopes('nobody:declared')).toThrow(/not declared/);
+    expect(() => RequireScopes({ ...GADGETS_SCOPES.write, name: 'nobody:declared' })).toThrow(/not declared/);
   });
 });
 
 describe('the derived refusal table covers it without a test of its own:', () => {
-  describeRefusals({ modules: [ToysModule] });
+  describeRefusals({ modules: [GadgetsModule] });
 });

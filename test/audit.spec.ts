@@ -3,10 +3,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { AuditService } from '../src/audit/audit.service.js';
+import { declaredScopes } from '../src/accounts/scopes.js';
 import { onCommandLine, overHttp } from './support/faces.js';
 import { TestService } from './support/test-service.js';
 
-const ALL = ['admin', 'pets:read', 'pets:write'];
+const ALL = declaredScopes().map(({ name }) => name);
 
 async function open() {
   const service = await TestService.open();

@@ -5,7 +5,6 @@ import {
   type CanActivate,
   Catch,
   Controller,
-  createParamDecorator,
   type ExceptionFilter,
   type ExecutionContext,
   Get,
@@ -31,6 +30,7 @@ import {
   UseGuards,
   UseInterceptors,
   UsePipes,
+  createParamDecorator,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';

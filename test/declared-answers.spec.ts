@@ -11,7 +11,7 @@ class Maker {
   town!: string;
 }
 
-class Toy {
+class Gadget {
   @ApiProperty({ type: 'integer' })
   size!: bigint;
 
@@ -45,11 +45,11 @@ const SHOWN =
   '{"size":9223372036854775807,"name":"Ball","maker":{"town":"Ulm"},"shops":[{"town":"Bern"}],' +
   '"made_at":"1970-01-01T00:00:00.000Z","labels":{"any":{"thing":null}}}';
 
-class StoredToy {
+class StoredGadget {
   readonly supplierNote = 'pays late';
-  constructor(readonly toy: typeof row) {}
+  constructor(readonly gadget: typeof row) {}
   toJSON(): object {
-    return this.toy;
+    return this.gadget;
   }
 }
 
@@ -60,13 +60,13 @@ const answered = (id: string, list = false) =>
     description: 'For a test.',
     answers: {
       status: 200,
-      description: 'Toys',
-      ...(list ? { arrayOf: Toy, schemaName: 'Toys' } : { type: Toy }),
+      description: 'Gadgets',
+      ...(list ? { arrayOf: Gadget, schemaName: 'Gadgets' } : { type: Gadget }),
     },
   });
 
-@Controller({ path: 'toys', version: '1' })
-class ToysController {
+@Controller({ path: 'gadgets', version: '1' })
+class GadgetsController {
   @Get('one')
   @answered('one')
   one(): object {
@@ -88,7 +88,7 @@ class ToysController {
   @Get('stored')
   @answered('stored')
   stored(): object {
-    return new StoredToy(row);
+    return new StoredGadget(row);
   }
 
   @Get('bare')
@@ -116,26 +116,26 @@ class ToysController {
   }
 
   @Get('stock-nested')
-  @ApiOkResponse({ type: Toy })
+  @ApiOkResponse({ type: Gadget })
   stockNested(): object {
     return { size: 1n, name: 'Ball', shops: row.shops };
   }
 
   @Get('stock-free')
-  @ApiOkResponse({ type: Toy })
+  @ApiOkResponse({ type: Gadget })
   stockFree(): object {
     return { size: 1n, name: 'Ball', labels: row.labels };
   }
 }
 
-@Module({ controllers: [ToysController] })
-class ToysModule {}
+@Module({ controllers: [GadgetsController] })
+class GadgetsModule {}
 
 let service: TestService;
 let nests: TestService;
 beforeAll(async () => {
-  service = await TestService.open({ modules: [ToysModule] });
-  nests = await byNest(() => TestService.open({ modules: [ToysModule] }));
+  service = await TestService.open({ modules: [GadgetsModule] });
+  nests = await byNest(() => TestService.open({ modules: [GadgetsModule] }));
 });
 afterAll(() => Promise.all([service.close(), nests.close()]));
 
@@ -146,14 +146,14 @@ describe('what an operation answers', () => {
     ['an Observable', 'observed', SHOWN],
     ['an object with a toJSON of its own', 'stored', SHOWN],
   ])('is shown as its DTO declares it: %s', async (_, path, expected) => {
-    expect((await service.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
-    expect((await nests.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
+    expect((await service.request('GET', `/v1/gadgets/${path}`)).text).toBe(expected);
+    expect((await nests.request('GET', `/v1/gadgets/${path}`)).text).toBe(expected);
   });
 });
 
 describe('an object within an answer', () => {
   it('shows nothing that its class does not declare, also where a required member is missing', async () => {
-    const response = await fetch(`${service.url}/v1/toys/bare`, {
+    const response = await fetch(`${service.url}/v1/gadgets/bare`, {
       headers: { authorization: `Bearer ${service.key}` },
     });
     expect(await response.text()).toBe('{"size":1,"name":"Ball","maker":{}}');
@@ -164,11 +164,11 @@ describe('the test kit', () => {
   it.each(['enveloped', 'stock', 'stock-list', 'stock-nested'])(
     'refuses a member that no schema has: %s',
     async (path) => {
-      await expect(service.request('GET', `/v1/toys/${path}`)).rejects.toThrow(/secret/);
+      await expect(service.request('GET', `/v1/gadgets/${path}`)).rejects.toThrow(/secret/);
     },
   );
 
   it('accepts any member where the schema says so', async () => {
-    expect((await service.request('GET', '/v1/toys/stock-free')).status).toBe(200);
+    expect((await service.request('GET', '/v1/gadgets/stock-free')).status).toBe(200);
   });
 });

@@ -1,11 +1,14 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ACCOUNTS_EVENTS, type AccountChanged } from '../src/accounts/accounts.events.js';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { type DomainEventMap, DomainEvents, OnDomainEvent } from '../src/events/domain-events.js';
+import { DomainEvents, OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
+import { PET_CREATED, type PetCreated } from '../src/pets/pets.events.js';
+import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
 import { earnBan, hammer } from './support/earn-ban.js';
 import { TestService, type TestServiceOptions } from './support/test-service.js';
 
@@ -17,21 +20,21 @@ const throwing = { now: false };
 class Greeter {
   constructor(private readonly dataSource: DataSource) {}
 
-  @OnDomainEvent('pet.created')
-  async greet(event: DomainEventMap['pet.created']): Promise<void> {
+  @OnDomainEvent(PET_CREATED)
+  async greet(event: PetCreated): Promise<void> {
     if (throwing.now) throw new Error('no voice');
     const committed = await this.dataSource.manager.existsBy(Pet, { id: event.id });
     heard.push(['pet.created', { ...event, committed }]);
   }
 
-  @OnDomainEvent('api_key.banned')
-  warn(event: DomainEventMap['api_key.banned']): void {
+  @OnDomainEvent(API_KEY_BANNED)
+  warn(event: ApiKeyBanned): void {
     heard.push(['api_key.banned', event]);
   }
 
-  @OnDomainEvent('client.suspended')
-  @OnDomainEvent('api_key.rotated')
-  note(event: DomainEventMap['client.suspended']): void {
+  @OnDomainEvent(ACCOUNTS_EVENTS['client.suspended'])
+  @OnDomainEvent(ACCOUNTS_EVENTS['api_key.rotated'])
+  note(event: AccountChanged): void {
     heard.push(['changed', event]);
   }
 }
@@ -125,7 +128,7 @@ it('changes of clients and keys are told by the names of the audit trail', async
 
 describe('an event that is published in a transaction', () => {
   const publish = (service: TestService, name: string) =>
-    service.app.get(DomainEvents).publish('pet.created', { id: 1n, name, categoryId: 1n, status: 'sold' });
+    service.app.get(DomainEvents).publish(PET_CREATED, { id: 1n, name, categoryId: 1n, status: 'sold' });
   const names = () => heard.map(([, event]) => (event as { name: string }).name);
   const undo = () => {
     throw new Error('undo');
@@ -220,4 +223,17 @@ describe('a change of a client', () => {
     await suspending(() => undefined);
     await expect.poll(() => heard).toEqual([['changed', { clientId: service.clientId }]]);
   });
+});
+
+describe('the name of an event', () => {
+  it('stops the start when two features claim it', () => {
+    expect(() => defineEvent('pet.created')).toThrow('Event "pet.created" is declared twice.');
+  });
+
+  it.each(['', 'pet', 'Pet.created', 'pet.created.twice', 'pet created', ' pet.created', 'pet.'])(
+    'is not %o',
+    (name) => {
+      expect(() => defineEvent(name)).toThrow(`Event "${name}" is not of the form subject.happened.`);
+    },
+  );
 });

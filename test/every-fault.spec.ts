@@ -12,31 +12,28 @@ import {
 import { ApiExcludeController } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
-import { EnumProperty } from '../src/input/enum.js';
-import { Int64Parameter, Int64Property } from '../src/input/int64.js';
-import { IntegerParameter } from '../src/input/integer.js';
-import { TextProperty } from '../src/input/text.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { TestService } from './support/test-service.js';
+import { Enum, Int64, Integer, Text } from '../src/input/fields.js';
 
 class CageParams {
-  @Int64Parameter({ description: 'Id of the cage', example: 1 })
+  @Int64({ description: 'Id of the cage', example: 1 })
   cageId!: bigint;
 }
 
 class CageQuery {
-  @IntegerParameter({ description: 'Floor of the cage', minimum: 0, maximum: 5, default: 0 })
+  @Integer({ description: 'Floor of the cage', minimum: 0, maximum: 5, default: 0 })
   floor!: number;
 
-  @EnumProperty({ enumName: 'CageSize', values: ['small', 'large'], description: 'Size of the cage' })
+  @Enum({ enumName: 'CageSize', values: ['small', 'large'], description: 'Size of the cage', optional: true })
   size?: string;
 }
 
 class NewCage {
-  @TextProperty({ description: 'Name of the cage', example: 'Den', maxLength: 10 })
+  @Text({ description: 'Name of the cage', example: 'Den', maxLength: 10 })
   name!: string;
 
-  @Int64Property({ description: 'Category of the cage', example: 1 })
+  @Int64({ description: 'Category of the cage', example: 1 })
   categoryId!: bigint;
 }
 

@@ -66,7 +66,7 @@ describe('the module of docs/extending.md, as it stands there', () => {
     const tests = await node(
       'node_modules/vitest/vitest.mjs',
       'run',
-      'test/toys.spec.ts',
+      'src/toys/toys.spec.ts',
       'test/refusals.spec.ts',
     );
     expect(stripVTControlCharacters(tests.stdout)).toMatch(/Tests +9 passed \(9\)/);

@@ -83,6 +83,7 @@ describe('the walls of the house', () => {
 
   it.each([
     ['a feature uses the public surface', 'src/toys/a', 'src/auth/auth.decorators'],
+    ['a feature listens to an event of another', 'src/toys/a', 'src/pets/pets.events'],
     ['a feature uses its own files', 'src/toys/a', 'src/toys/dto/b'],
     ['the service lists a feature', 'src/app.module', 'src/toys/toys.module'],
   ])('let pass when %s', async (_, from, to) => {

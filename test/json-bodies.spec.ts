@@ -4,18 +4,16 @@ import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DurationProperty } from '../src/input/duration.js';
-import { Int64Property } from '../src/input/int64.js';
-import { IntegerProperty } from '../src/input/integer.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { parseRaw, sendRaw } from './support/raw-http.js';
 import { TestService } from './support/test-service.js';
+import { Duration, Int64, Integer } from '../src/input/fields.js';
 
 class Line {
-  @Int64Property({ description: 'Id of the article', example: 1 })
+  @Int64({ description: 'Id of the article', example: 1 })
   articleId!: bigint;
 
-  @IntegerProperty({ description: 'How many', example: 1, minimum: 1, maximum: 9 })
+  @Integer({ description: 'How many', example: 1, minimum: 1, maximum: 9, optional: true })
   count?: number;
 
   @IsNumber()
@@ -36,7 +34,7 @@ class Order {
 }
 
 class Pause {
-  @DurationProperty({ description: 'How long', example: '1h', default: '1h' })
+  @Duration({ description: 'How long', example: '1h', default: '1h' })
   length!: number;
 }
 

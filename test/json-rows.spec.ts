@@ -8,9 +8,8 @@ import { JsonRows, type JsonText } from '../src/database/json-rows.js';
 import { migrate } from '../src/database/schema.js';
 import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { writeExactJson } from '../src/http/body/exact-json.js';
-import { PetDto } from '../src/pets/dto/pet.dto.js';
-import { PET_STATUSES } from '../src/pets/pet-status.js';
-import { Pet } from '../src/pets/pet.entity.js';
+import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
+import { PetDto } from '../src/pets/pets.dto.js';
 import { emptyFolder } from './support/service-process.js';
 
 class Badge {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { earnBan, hammer } from './support/earn-ban.js';
 import {
-  TestService,
   type Answer,
   type RequestOptions,
+  TestService,
   type TestServiceOptions,
 } from './support/test-service.js';
 

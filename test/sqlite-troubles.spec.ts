@@ -3,8 +3,8 @@ import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { JsonRows } from '../src/database/json-rows.js';
-import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Pet } from '../src/pets/pet.entity.js';
+import { PetDto } from '../src/pets/pets.dto.js';
 import { emptyFolder } from './support/service-process.js';
 import { TestService } from './support/test-service.js';
 

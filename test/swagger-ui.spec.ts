@@ -43,11 +43,12 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
 
   const operation = (id: string) => page.locator(`#operations-Pets-${id}`);
 
-  it('shows the three operations, getPet struck out', async () => {
+  it('shows every operation of the document, getPet struck out', async () => {
     await page.goto(`${service.url}/docs`);
     await operation('listPets').waitFor();
     expect(await page.title()).toBe('Pet Store Service');
-    expect(await page.locator('.opblock').count()).toBe(3);
+    const operations = Object.values(service.document.paths).flatMap((item) => Object.keys(item));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
     expect(await operation('getPet').getAttribute('class')).toContain('opblock-deprecated');
   });
 
@@ -116,7 +117,8 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
   it('works at /docs/ too', async () => {
     await page.goto(`${service.url}/docs/`);
     await operation('listPets').waitFor();
-    expect(await page.locator('.opblock').count()).toBe(3);
+    const operations = Object.values(service.document.paths).flatMap((item) => Object.keys(item));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
   });
 
   it('asks nobody else for anything, and breaks no rule of its strict policy', async () => {

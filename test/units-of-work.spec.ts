@@ -20,8 +20,8 @@ import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { PetDto } from '../src/pets/dto/pet.dto.js';
 import { Pet } from '../src/pets/pet.entity.js';
+import { PetDto } from '../src/pets/pets.dto.js';
 import { emptyFolder } from './support/service-process.js';
 import { TestService } from './support/test-service.js';
 

@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClientsService } from '../src/accounts/clients.service.js';
+import { declaredScopes } from '../src/accounts/scopes.js';
 import { DeprecatedCallsService } from '../src/accounts/deprecated-calls.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
@@ -9,7 +10,7 @@ import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js
 import { REDIS_URL, describeWith } from './support/requirements.js';
 import { TestService, type TestServiceOptions } from './support/test-service.js';
 
-const ALL = ['admin', 'pets:read', 'pets:write'];
+const ALL = declaredScopes().map(({ name }) => name);
 
 function describeUsage(environment: TestServiceOptions['environment'] = {}): void {
   async function open() {

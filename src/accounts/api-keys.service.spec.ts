@@ -4,11 +4,11 @@ import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../throttling/quota.js';
 import { windowsOf } from '../throttling/quota.service.js';
 import type { NewKey } from './key.inputs.js';
 import { type Operator, SERVICE_ITSELF } from './operator.js';
-import { defineScopes } from './scopes.js';
+import { defineScope, defineScopes } from './scopes.js';
 import { subjectOfClient } from './usage.service.js';
 
-defineScopes({ 'shelves:read': 'Read shelves.', 'shelves:write': 'Change shelves.' });
-defineScopes({ keeper: 'Do anything.' }, { grantedByDefault: false, lastKeyProtected: true });
+defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
+defineScope('keeper', 'Do anything.', { grantedByDefault: false, lastKeyProtected: true });
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const AT = '2026-11-20T12:00:10.250Z';

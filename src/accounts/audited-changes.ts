@@ -3,12 +3,12 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { AuditService, type Change } from '../audit/audit.service.js';
 import { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
-import type { AdministrationEventName } from './accounts.events.js';
+import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
 import type { Operator } from './operator.js';
 
 /** A change of a client or a key: it is written to the audit trail under the name of the event that tells of it. */
 export interface AuditedChange extends Change {
-  readonly action: AdministrationEventName;
+  readonly action: AccountsEventName;
 }
 
 /** Makes changes with their line of the audit trail in one transaction, and publishes them once it is committed. */
@@ -36,7 +36,10 @@ export class AuditedChanges {
     // The caller may stand in a transaction around this one.
     this.transactions.afterCommit(() => {
       for (const { action, clientId, keyId } of changes)
-        this.events.publish(action, keyId === undefined ? { clientId } : { clientId, keyId });
+        this.events.publish(
+          ACCOUNTS_EVENTS[action],
+          keyId === undefined ? { clientId } : { clientId, keyId },
+        );
     });
     return result;
   }

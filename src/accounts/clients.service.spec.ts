@@ -3,7 +3,7 @@ import { type ServiceParts, openParts } from '../../test/support/service-parts.j
 import { SERVICE_ITSELF } from './operator.js';
 import { defineScopes } from './scopes.js';
 
-defineScopes({ 'shelves:read': 'Read shelves.' });
+defineScopes('shelves', { read: 'Read shelves.' });
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const AT = '2026-11-20T12:00:10.250Z';

@@ -8,7 +8,7 @@ import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../databas
 import { ApiError } from '../errors/api-error.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
-import type { AdministrationEventName } from './accounts.events.js';
+import type { AccountsEventName } from './accounts.events.js';
 import { AuditedChanges } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
 import { refuseEndOfLastKey } from './key-rules.js';
@@ -126,7 +126,7 @@ export class ClientsService {
   private change(
     id: string,
     by: Operator,
-    action: AdministrationEventName,
+    action: AccountsEventName,
     apply: (client: Client, manager: EntityManager) => object | Promise<object>,
   ): Promise<Client> {
     return this.changes.run(by, async (manager, record) => {

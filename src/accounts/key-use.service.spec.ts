@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../throttling/quota.js';
 import { SERVICE_ITSELF } from './operator.js';
 import { defineScopes } from './scopes.js';
 
-defineScopes({ 'shelves:read': 'Read shelves.' });
+defineScopes('shelves', { read: 'Read shelves.' });
 
 let parts: ServiceParts;
 let uses: ServiceParts['uses'];

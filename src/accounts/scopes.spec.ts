@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { grantableScopes, refuseScopesNotHeld } from './key-rules.js';
 import { type Operator, SERVICE_ITSELF } from './operator.js';
-import { declaredScopes, defineScopes } from './scopes.js';
+import { declaredScopes, defineScope, defineScopes } from './scopes.js';
 
 beforeEach(() => {
   if (declaredScopes().length > 0) return;
-  defineScopes({ 'toys:write': 'Sell toys', 'toys:read': 'See toys' });
-  defineScopes({ keeper: 'Do anything' }, { grantedByDefault: false, lastKeyProtected: true });
+  defineScopes('toys', { write: 'Sell toys', read: 'See toys' });
+  defineScope('keeper', 'Do anything', { grantedByDefault: false, lastKeyProtected: true });
 });
 
 const holding = (...scopes: string[]): Operator => ({ ...SERVICE_ITSELF, kind: 'key', scopes });
@@ -23,7 +23,7 @@ function refusal(work: () => unknown): unknown {
 
 describe('a scope', () => {
   it('is declared once, by the feature that guards with it', () => {
-    expect(() => defineScopes({ 'toys:read': 'Read toys' })).toThrow('Scope "toys:read" is declared twice.');
+    expect(() => defineScopes('toys', { read: 'Read toys' })).toThrow('Scope "toys:read" is declared twice.');
   });
 
   it.each([
@@ -39,13 +39,12 @@ describe('a scope', () => {
     ' toys',
     'toys ',
   ])('is not called %o', (name) => {
-    expect(() => defineScopes({ [name]: 'Wrong' })).toThrow(
-      `Scope "${name}" is not of the form feature:right.`,
-    );
+    expect(() => defineScope(name, 'Wrong')).toThrow(`Scope "${name}" is not of the form feature:right.`);
   });
 
   it.each(['t', 'toys2-new', 'x:y', 'x2:y-2'])('may be called %o', (name) => {
-    defineScopes({ [name]: 'Right' });
+    const scope = defineScope(name, 'Right');
+    expect(declaredScopes()).toContain(scope);
     expect(declaredScopes()).toContainEqual({
       name,
       description: 'Right',

@@ -6,27 +6,39 @@ export interface Scope {
   readonly description: string;
   /** Whether a key gets it when none are named at issue. */
   readonly grantedByDefault: boolean;
-  /** Whether the last working key that holds it can be ended only with force. */
+  /** Whether revoking the last valid key that holds it needs `force`. */
   readonly lastKeyProtected: boolean;
 }
+
+/** How keys get a scope, and how they lose it; the defaults suit every scope but an administrative one. */
+export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'lastKeyProtected'>>;
 
 const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
 const declared = new Map<string, Scope>();
 
 /**
- * Declares the scopes that a feature owns: name to description. Throws when a name is malformed or another
- * feature already declared it: a clash stops the start.
+ * Declares the scopes that a feature owns, right to description: `defineScopes('pets', { read: 'List animals.' }).read` is
+ * the scope `pets:read`. Throws when a name is malformed or already declared by another feature: a clash stops the start.
  */
-export function defineScopes<Name extends string>(
-  descriptions: Record<Name, string>,
-  options: { grantedByDefault?: boolean; lastKeyProtected?: boolean } = {},
-): void {
-  for (const [name, description] of Object.entries<string>(descriptions)) {
-    if (!NAME.test(name)) throw new Error(`Scope "${name}" is not of the form feature:right.`);
-    if (declared.has(name)) throw new Error(`Scope "${name}" is declared twice.`);
-    const { grantedByDefault = true, lastKeyProtected = false } = options;
-    declared.set(name, { name, description, grantedByDefault, lastKeyProtected });
-  }
+export function defineScopes<Right extends string>(
+  feature: string,
+  rights: Record<Right, string>,
+  options?: ScopeOptions,
+): Readonly<Record<Right, Scope>> {
+  const scopes = {} as Record<Right, Scope>;
+  for (const right of Object.keys(rights) as Right[])
+    scopes[right] = defineScope(`${feature}:${right}`, rights[right], options);
+  return scopes;
+}
+
+/** Declares one scope by its whole name, such as `admin`; the rules of defineScopes() hold. */
+export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
+  if (!NAME.test(name)) throw new Error(`Scope "${name}" is not of the form feature:right.`);
+  if (declared.has(name)) throw new Error(`Scope "${name}" is declared twice.`);
+  const { grantedByDefault = true, lastKeyProtected = false } = options;
+  const scope = { name, description, grantedByDefault, lastKeyProtected };
+  declared.set(name, scope);
+  return scope;
 }
 
 /** Every scope declared so far, by name in alphabetical order. */

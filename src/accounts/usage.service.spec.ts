@@ -7,7 +7,7 @@ import { SERVICE_ITSELF } from './operator.js';
 import { defineScopes } from './scopes.js';
 import { DAYS_KEPT, DAYS_SHOWN, subjectOfClient } from './usage.service.js';
 
-defineScopes({ 'shelves:read': 'Read shelves.' });
+defineScopes('shelves', { read: 'Read shelves.' });
 
 let parts: ServiceParts;
 let shop: Client;

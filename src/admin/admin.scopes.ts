@@ -1,6 +1,8 @@
-import { defineScopes } from '../accounts/scopes.js';
+import { defineScope } from '../accounts/scopes.js';
 
-defineScopes(
-  { admin: 'Administer clients and keys, and read the audit trail, over HTTP.' },
+/** The right to administer; not a right of a feature, so its name has one word. */
+export const ADMIN_SCOPE = defineScope(
+  'admin',
+  'Administer clients and keys, and read the audit trail, over HTTP.',
   { grantedByDefault: false, lastKeyProtected: true },
 );

@@ -3,13 +3,13 @@ import { AuditService } from '../audit/audit.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
-import './admin.scopes.js';
+import { ADMIN_SCOPE } from './admin.scopes.js';
 import { AuditQuery } from './dto/admin.queries.js';
 import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
 @Tag('Audit', 'Who changed what, when, and from where.')
-@RequireScopes('admin')
+@RequireScopes(ADMIN_SCOPE)
 @Controller('admin/audit')
 export class AuditController {
   constructor(private readonly audit: AuditService) {}

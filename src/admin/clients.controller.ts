@@ -9,7 +9,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { PageQuery } from '../paging/page.query.js';
 import { Paged, type Pager } from '../paging/pager.js';
-import './admin.scopes.js';
+import { ADMIN_SCOPE } from './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
 import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.queries.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
@@ -21,7 +21,7 @@ const { client_not_found, client_already_suspended, client_not_suspended, last_k
 
 /** The clients, over HTTP. */
 @Tag('Clients', 'The accounts that hold a plan and own keys.')
-@RequireScopes('admin')
+@RequireScopes(ADMIN_SCOPE)
 @Controller('admin/clients')
 export class ClientsController {
   constructor(

@@ -9,7 +9,7 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
-import './admin.scopes.js';
+import { ADMIN_SCOPE } from './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
 import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.queries.js';
 import {
@@ -34,7 +34,7 @@ const {
 
 /** The keys of clients, over HTTP. */
 @Tag('Keys', 'The API keys of clients.')
-@RequireScopes('admin')
+@RequireScopes(ADMIN_SCOPE)
 @Controller('admin/keys')
 export class KeysController {
   constructor(

@@ -3,13 +3,13 @@ import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
-import './admin.scopes.js';
+import { ADMIN_SCOPE } from './admin.scopes.js';
 import { UsageQuery } from './dto/admin.queries.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
 @Tag('Usage', 'What clients have used of their plans.')
-@RequireScopes('admin')
+@RequireScopes(ADMIN_SCOPE)
 @Controller('admin/usage')
 export class UsageController {
   constructor(private readonly usage: UsageService) {}

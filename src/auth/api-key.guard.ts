@@ -19,7 +19,7 @@ import type { FoundKey } from './key-cache.js';
 /**
  * Lets only requests with a valid API key pass, unless the route is `@Public()`. A request that is refused for its credential
  * counts for its address; once the address has used its minute, it gets 429 instead. A valid key is never refused because of
- * its address, and a database that does not answer counts for nobody.
+ * its address. When the database does not answer, the request is not counted at all.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -59,7 +59,7 @@ export class ApiKeyGuard implements CanActivate {
     }
   }
 
-  /** Look-ups for an address that has used up its minute wait for one another. */
+  /** Runs a look-up at once, or in the queue of its address if that has used up its minute. */
   private async inTurn(request: Request, lookUp: () => Promise<FoundKey>): Promise<FoundKey> {
     const address = quotaSubjectOf(request);
     const { admitted } = await this.quota.look(address);

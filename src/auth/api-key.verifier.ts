@@ -14,10 +14,10 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
 const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 
-/** Runs a look-up in the database at once, or when it is its turn. */
+/** Runs a look-up in the database, at once or queued. */
 export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
 
-/** Tells from an `Authorization` header which key, and so which client, sends a request. */
+/** Finds the key, and with it the client, of an `Authorization` header. */
 @Injectable()
 export class ApiKeyVerifier {
   constructor(
@@ -28,8 +28,8 @@ export class ApiKeyVerifier {
 
   /**
    * The key of the credential, with its client. `turn` runs the look-up of a key that is not cached. Throws
-   * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key, the last two only for a genuine key, so that nothing
-   * is learnt by guessing; service_unavailable when the database does not answer.
+   * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key; the last two only when the whole key matched, so
+   * that guessing reveals nothing. Throws service_unavailable when the database does not answer.
    */
   async verify(authorization: string | undefined, turn: LookUpTurn): Promise<ApiKey> {
     const credential = authorization ?? '';

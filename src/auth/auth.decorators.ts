@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
-import { declaredScopes } from '../accounts/scopes.js';
+import { type Scope, declaredScopes } from '../accounts/scopes.js';
 
 /** Metadata key of `@Public()`. */
 export const PUBLIC_ROUTE = 'petstore:public';
@@ -18,14 +18,14 @@ export function Public(): ClassDecorator & MethodDecorator {
 }
 
 /**
- * Lets only keys pass that hold all these scopes, and documents 403. Throws when a scope is not declared
- * with defineScopes().
+ * Lets only keys pass that hold all these scopes, and documents 403. Throws when one was not made by defineScopes(), because
+ * no key could hold it.
  */
-export function RequireScopes(...scopes: string[]): ClassDecorator & MethodDecorator {
-  const known = new Set(declaredScopes().map(({ name }) => name));
-  for (const scope of scopes) {
-    if (!known.has(scope))
-      throw new Error(`Scope "${scope}" is not declared; declare it with defineScopes().`);
-  }
-  return applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(SCOPES_EXTENSION, scopes));
+export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & MethodDecorator {
+  const known = declaredScopes();
+  const names = scopes.map((scope) => {
+    if (known.includes(scope)) return scope.name;
+    throw new Error(`Scope "${scope.name}" is not declared; declare it with defineScopes().`);
+  });
+  return applyDecorators(SetMetadata(REQUIRED_SCOPES, names), ApiExtension(SCOPES_EXTENSION, names));
 }

@@ -11,17 +11,17 @@ export interface Caller {
 
 const CALLER = new RequestSlot<Caller>('caller');
 
-/** Records who sends the request. */
+/** Stores the caller with the request. */
 export function setCaller(request: Request, caller: Caller): void {
   CALLER.set(request, caller);
 }
 
-/** Who sends the request; undefined before the credential guard, without a valid key, and on public routes. */
+/** The caller of a request; undefined before the credential guard, without a valid key, and on public routes. */
 export function callerOf(request: Request): Caller | undefined {
   return CALLER.get(request);
 }
 
-/** Handler parameter: who sends the request. */
+/** Handler parameter: the caller of the request. */
 export const CurrentClient = createParamDecorator(
   (_: unknown, context: ExecutionContext): Caller | undefined =>
     callerOf(context.switchToHttp().getRequest<Request>()),

@@ -3,11 +3,11 @@ import type { ApiKey } from '../accounts/api-key.entity.js';
 import { Clock } from '../clock.js';
 import { DataVersion } from '../database/data-version.js';
 
-/** How long it is cached at most what the database has for a digest, in milliseconds. */
+/** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
-/** Keys that are cached at most; then the one that was cached first is evicted. */
+/** Maximum number of cached keys; the oldest entry is evicted first. */
 const MOST_KEYS = 10_000;
-/** Digests of no key that are cached at most: enough for clients that repeat a wrong key, and too few to fill memory. */
+/** Maximum number of cached digests without a key: enough for clients that repeat a wrong key, too few to fill memory. */
 const MOST_UNKNOWN = 1_000;
 
 /** What the database has for a digest: a key with its client, or none. */
@@ -22,9 +22,9 @@ interface CachedKey extends FoundKey {
 }
 
 /**
- * Caches for at most 5 seconds which key, with its client, the database has for a digest, or that it has none. Where the
- * database can tell that nothing was committed, what is cached is exact; any commit, such as a revocation by another
- * process, makes it void at once. Where it cannot tell, only keys are cached: a new key must work at once.
+ * Caches the result of looking up a digest, a key with its client or none, for at most 5 seconds. Where the database has a
+ * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
+ * entries stale at once. Where it has none, only found keys are cached, because a key that is issued now must work now.
  */
 @Injectable()
 export class KeyCache {
@@ -36,12 +36,12 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
-  /** The state to cache something with; ask before the database is read. */
+  /** The data version to cache an entry with; ask for it before the database is read. */
   version(): number | undefined {
     return this.dataVersion.current('keys');
   }
 
-  /** What the database has for a digest, if it is cached from the state that the database is in now. */
+  /** The entry of a digest, if there is one of the current data version that is not too old. */
   get(digest: string): FoundKey | undefined {
     const cached = this.keys.get(digest) ?? this.unknown.get(digest);
     if (!cached) return undefined;
@@ -51,7 +51,7 @@ export class KeyCache {
     return undefined;
   }
 
-  /** Caches what was read after the state was asked. */
+  /** Caches what was read after the data version was asked for. */
   set(digest: string, key: ApiKey | undefined, version: number | undefined): void {
     if (!key && version === undefined) return;
     const [memory, most] = key ? [this.keys, MOST_KEYS] : [this.unknown, MOST_UNKNOWN];

@@ -8,8 +8,8 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
 
 /**
- * Looks up which key has a digest, by one prepared statement on the connection for reads: it waits for no writer and for no
- * other request. Requests with one digest that come together share one look-up.
+ * Looks up the key of a digest by one prepared statement on the connection for reads, which waits neither for writers nor
+ * for other requests. Concurrent requests with the same digest share one look-up.
  */
 @Injectable()
 export class KeyLookUp {
@@ -30,7 +30,7 @@ export class KeyLookUp {
     const version = this.cache.version();
     if (version === undefined) return this.read(digest, version);
     const shared = this.underWay.get(digest);
-    // It began after the last commit that this request must see.
+    // The data version is unchanged, so the shared look-up sees every commit that this request must see.
     if (shared?.version === version) return shared.found;
     const found = this.read(digest, version);
     const own = { version, found };

@@ -10,16 +10,16 @@ import { RequireScopes } from './auth.decorators.js';
 import { setCaller } from './caller.js';
 import { ScopesGuard } from './scopes.guard.js';
 
-defineScopes({ 'shelves:read': 'Read shelves.', 'shelves:write': 'Change shelves.' });
+const SHELVES_SCOPES = defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
 
 @Controller()
-@RequireScopes('shelves:read')
+@RequireScopes(SHELVES_SCOPES.read)
 class ShelvesController {
   @Get()
   list(): void {}
 
   @Get()
-  @RequireScopes('shelves:write')
+  @RequireScopes(SHELVES_SCOPES.write)
   change(): void {}
 }
 

@@ -10,7 +10,7 @@ import { callerOf } from './caller.js';
 
 /**
  * Lets only keys pass that hold the scopes of `@RequireScopes()`; throws insufficient_scope (RFC 6750 section 3.1). It
- * stands behind the quota, so that a request without the scope counts as any other.
+ * stands behind the quota, so that a request that is refused for its scope is counted too.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {

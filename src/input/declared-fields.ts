@@ -3,10 +3,10 @@ import type { FaultDetail } from '../errors/api-error.js';
 
 type Class = abstract new (...args: never[]) => unknown;
 
-/** What a class declares by decorators, which none of them changes later. */
+/** The fields that a class declares by decorators; they do not change once the class is defined. */
 interface Fields {
   readonly names: ReadonlySet<string>;
-  /** The names by themselves in lower case. */
+  /** Names by their lower-case spelling. */
   readonly byLowerCase: ReadonlyMap<string, string>;
 }
 
@@ -23,14 +23,14 @@ function fieldsOf(metatype: Class): Fields {
   return fields;
 }
 
-/** Whether a class declares fields at all. */
+/** Whether a class declares any field. */
 export function isDto(metatype: Class): boolean {
   return fieldsOf(metatype).names.size > 0;
 }
 
 /**
- * Parts the fields of a body that its class declares from the others, and makes a fault of each of those. class-transformer
- * drops some names (`__proto__`, `constructor`) before its validator could see them, and trips over others.
+ * Separates the fields of a body that its class declares from the others, each of which is a fault. It is done before
+ * class-transformer runs, because that drops some names silently (`__proto__`, `constructor`) and throws on others.
  */
 export function partKnownFields(body: object, metatype: Class): { declared: object; faults: FaultDetail[] } {
   const { names } = fieldsOf(metatype);
@@ -42,8 +42,8 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
 }
 
 /**
- * A fault for every parameter of a query that is a known one in another spelling: in another case, or with brackets behind
- * it, as some clients write lists. Whoever sends it believes that it works. Other unknown parameters are no faults.
+ * A fault for every query parameter that is a declared one in another spelling: in another case, or followed by brackets, as
+ * some clients write lists. It would be ignored, although the client relies on it. Other unknown parameters are ignored.
  */
 export function misspelledParameters(query: object, metatype: Class): FaultDetail[] {
   const { names, byLowerCase } = fieldsOf(metatype);

@@ -9,9 +9,9 @@ import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
 /**
- * Completes the refusal of invalid values. Whatever is validated, be it an argument of the handler or a header, refuses by
- * itself, and the first one ends the request; here the other arguments are validated too, so that the client hears of every
- * fault at once. Costs nothing while there is none.
+ * Completes a 400 for invalid values. The first invalid argument or header throws and ends the request; this interceptor
+ * catches that, validates the remaining arguments too, and throws one error with the faults of all. A valid request does no
+ * extra work.
  */
 @Injectable()
 export class EveryFaultInterceptor extends AsyncInterceptor {
@@ -57,7 +57,7 @@ const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type'
   [RouteParamtypes.BODY, 'body'],
 ]);
 
-/** The arguments of a handler that ValidationPipe alone sees. */
+/** The arguments of a handler that only ValidationPipe validates. */
 function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
   const method = nameOf(handler, controller.prototype as object);
   if (method === undefined) return [];

@@ -8,17 +8,18 @@ import {
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { JsonDecimal } from '../http/body/exact-json.js';
+import { FROM_TEXT } from './define-field.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 
 /**
- * The same value with a plain number in place of every JsonDecimal, which are replaced where they stand: in arrays, in
- * objects, and in instances that class-transformer made of them.
+ * Replaces every JsonDecimal by a plain number, in place: in arrays, in objects, and in instances that class-transformer
+ * made of them. Returns the value.
  */
 export function plainNumbers(value: unknown): unknown {
   if (value instanceof JsonDecimal) return value.valueOf();
   if (typeof value !== 'object' || value === null) return value;
   const pending: object[] = [value];
-  // What a transformation of an added module has made may refer to itself.
+  // A transformation of an added module may have made a circular structure.
   let seen: Set<object> | undefined;
   for (let holder = pending.pop(); holder; holder = pending.pop()) {
     if (ArrayBuffer.isView(holder)) continue;
@@ -46,12 +47,12 @@ export class InvalidArgument extends ApiError {
   }
 }
 
-/** What class-validator has found in a value, before anybody knows which argument it is. */
+/** The errors of class-validator, thrown where it is not known yet which argument they are of. */
 class Faults {
   constructor(readonly errors: readonly ValidationError[]) {}
 }
 
-/** Nest's own pipe, which shows the rules plain numbers: the properties that ask for integers have seen the decimals. */
+/** Nest's own pipe; replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
 class PlainNumbersPipe extends NestValidationPipe {
   protected override validate(
     ...[object, options]: Parameters<NestValidationPipe['validate']>
@@ -78,6 +79,7 @@ export class ValidationPipe implements PipeTransform {
   private readonly parameters = new NestValidationPipe({
     transform: true,
     whitelist: true,
+    transformOptions: FROM_TEXT,
     exceptionFactory,
   });
 
@@ -114,7 +116,7 @@ export class ValidationPipe implements PipeTransform {
     return valid;
   }
 
-  /** A body all of whose fields may be absent may be absent itself. */
+  /** An absent body is read as an empty object, which is valid if every field is optional. */
   private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
     try {
       return await this.valid(this.body, {}, metadata);

@@ -19,7 +19,7 @@ export interface DocumentOutline {
   readonly serverOf: (baseUrl: string) => string;
 }
 
-/** What both documents say of what they do not name. */
+/** What both documents say about parameters and fields that they do not name. */
 const UNKNOWN_PARAMETERS =
   'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
   '`status[]`) is refused, as is every unknown field of a body.';

@@ -1,22 +1,27 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
+import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
+import {
+  DEPRECATION_EXTENSION,
+  type Deprecation,
+  REMOVED_EXTENSION,
+  SUNSET_EXTENSION,
+} from '../deprecation/deprecated.decorator.js';
+import { effectiveSunset } from '../deprecation/deprecation.guards.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { ErrorSchema } from '../errors/error.schema.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
-import { describeDeprecation } from './deprecation-notes.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
+import { DOCUMENTED_HEADERS, describeIdempotency, describeRevalidation, headersOf } from './headers.js';
 import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
-import { describeIdempotency, describeRevalidation } from './request-headers.js';
-import { DOCUMENTED_HEADERS, headersOf } from './response-headers.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
-/** What the decorators leave for this file alone. */
+/** Extensions by which decorators pass data to this file; they are removed from the published document. */
 const INTERNAL_EXTENSIONS = [
   ERRORS_EXTENSION,
   ARRAY_SCHEMA_EXTENSION,
@@ -43,7 +48,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   return complete(document, outline.prefix);
 }
 
-/** Adds to every operation what the chain does to it, and makes paths relative to the server, which ends in the prefix. */
+/** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
 function complete(document: OpenAPIObject, prefix: string): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
@@ -97,7 +102,7 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   }
 }
 
-/** Takes the texts of `@Tag()` off the operations and answers them, by name. */
+/** Removes the texts of `@Tag()` from the operations and returns them, sorted by name. */
 function takeTags(paths: Record<string, PathItem>): { name: string; description: string }[] {
   const descriptions = new Map<string, string>();
   for (const operation of operationsOf(paths) as ExtendedOperation[]) {
@@ -120,7 +125,7 @@ function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): 
   return info;
 }
 
-/** Completes one operation in place and answers the named array schema that it brings, if any. */
+/** Completes one operation in place; returns the schema of its array, if it has a named one. */
 function completeOperation(operation: ExtendedOperation, method: string): Schemas {
   const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
@@ -139,7 +144,7 @@ function completeOperation(operation: ExtendedOperation, method: string): Schema
   return schemas;
 }
 
-/** Gives the array that an operation answers a name of its own, as @nestjs/swagger cannot. */
+/** Makes a named schema of the array that an operation answers, which @nestjs/swagger cannot. */
 function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     const content = response.content?.['application/json'];
@@ -153,4 +158,21 @@ function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
 
 function sortedByName<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement. */
+function describeDeprecation(operation: OperationObject, app: INestApplication): void {
+  const extended = operation as OperationObject & Record<`x-${string}`, unknown>;
+  const deprecation = extended[DEPRECATION_EXTENSION] as Deprecation | undefined;
+  if (!deprecation) return;
+  const sunset = effectiveSunset(deprecation, app.get(Settings));
+  const isRemoved = app.get(Clock).now() >= sunset;
+  const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+  operation.deprecated = true;
+  operation.description += isRemoved
+    ? ` Removed on ${date}: it answers 410 \`operation_removed\` alone.`
+    : ` Deprecated: it will be removed on ${date}.`;
+  operation.description += ` Use \`${deprecation.replacement}\` instead.`;
+  extended[SUNSET_EXTENSION] = new Date(sunset).toISOString();
+  if (isRemoved) extended[REMOVED_EXTENSION] = true;
 }

@@ -11,7 +11,7 @@ import type { OperationObject, ResponseObject } from './document-outlines.js';
 /** An operation with the extensions that the decorators left on it. */
 export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;
 
-/** The error responses of an operation: its own, and those that the chain can give it. */
+/** The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. */
 export function errorResponsesOf(operation: ExtendedOperation): Record<string, ResponseObject> {
   const byStatus = new Map<number, ErrorRow[]>();
   for (const row of errorsOf(operation)) byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);

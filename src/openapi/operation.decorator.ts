@@ -2,25 +2,25 @@ import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { declareOperation } from '../http/adapter/declared-operation.js';
 
-/** OpenAPI extension that carries the name of an answered array to the document's making; it is not published. */
+/** OpenAPI extension that passes the name of an answered array to document.ts; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
 
 /** What an operation answers when it succeeds. */
 export type Answer = {
   readonly status: number;
   readonly description: string;
-  /** Response headers of this operation, name to meaning; those of every response are added by themselves. */
+  /** Response headers of this operation, name to description; those of every response are added automatically. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Those that only some of these responses carry. */
+  /** Headers that only some of these responses have. */
   readonly optionalHeaders?: Readonly<Record<string, string>>;
 } & ({ readonly type: Type } | { readonly arrayOf: Type; readonly schemaName: string });
 
-/** The header of a page that another follows. */
+/** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
 /**
  * States an operation once: its name in the OpenAPI document, its texts and its success. Everything that the
- * chain adds to it (errors, headers, security) is documented by itself.
+ * chain adds to it (errors, headers, security) is documented automatically.
  */
 export function Operation(operation: {
   readonly id: string;
@@ -57,7 +57,7 @@ function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, requ
   );
 }
 
-/** OpenAPI extension that carries a tag's description to the document's making; it is not published. */
+/** OpenAPI extension that passes the description of a tag to document.ts; it is not published. */
 export const TAG_EXTENSION = 'x-tag-description';
 
 /** Groups the operations of a controller in the docs, under a name and with a text. */

@@ -6,9 +6,9 @@ import { namesEntityTag } from '../caching/entity-tag.js';
 
 const compressWithBrotli = promisify(brotliCompress);
 const compressWithGzip = promisify(gzip);
-/** Brotli's default of 11 takes seconds for the script of the docs, in the threads that the database needs. */
+/** Brotli's default of 11 takes seconds for the script of the docs, in libuv's threads, which sqlite3 needs too. */
 const BROTLI_QUALITY = 5;
-/** Codings of one `Accept-Encoding` that are looked at. */
+/** Maximum number of codings of one `Accept-Encoding` that are read. */
 const MOST_CODINGS = 16;
 
 type Coding = 'br' | 'gzip' | 'identity';
@@ -19,13 +19,13 @@ interface Representation {
 }
 
 /**
- * Something that is served as it stands: read once, at its first use, compressed once for each coding, and kept in memory. No
- * request opens a file, starts a compression of its own, or holds anything that has to be closed.
+ * A static response: loaded once, at its first use, compressed once for each coding, and cached in memory. Later requests
+ * open no file, compress nothing and hold no resource that must be closed.
  */
 export class ServedAsset {
   private readonly representations = new Map<Coding, Promise<Representation>>();
 
-  /** `type` is its Content-Type; `load` is called once, and again after it failed. `isText` says whether compressing pays. */
+  /** `type` is its Content-Type; `load` is called once, and again after it failed. `isText`: whether to compress it. */
   constructor(
     private readonly type: string,
     private readonly load: () => string | Buffer | Promise<string | Buffer>,
@@ -76,7 +76,7 @@ async function compressed(content: string | Buffer, coding: Coding): Promise<Buf
   return compressWithBrotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
 
-/** The best coding that the client takes (RFC 9110 section 12.5.3). */
+/** The best coding that the client accepts (RFC 9110 section 12.5.3). */
 function codingFor(acceptEncoding: string): Coding {
   const taken = new Set<string>();
   for (const item of acceptEncoding.toLowerCase().split(',', MOST_CODINGS)) {

@@ -12,7 +12,7 @@ import { ServedAsset } from './served-asset.js';
 const READS = new Set(['GET', 'HEAD']);
 const PNG = 'image/png';
 
-/** The files of the Swagger UI that its page asks for, with their types; nothing else of its package is served. */
+/** The files of the package swagger-ui-dist that its page loads, with their types; no other file of it is served. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'index.css': 'text/css; charset=utf-8',
@@ -131,7 +131,7 @@ function fileOf(name: string): Promise<Buffer> {
   return readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
 }
 
-/** Everything from here alone; "Try it out" may also call the servers that the document names. */
+/** Allows resources from this origin alone; "Try it out" may also call the servers that the document names. */
 function contentSecurityPolicy(
   { publicBaseUrl, stagingBaseUrl }: Settings,
   { serverOf }: DocumentOutline,

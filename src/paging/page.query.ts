@@ -1,20 +1,20 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { CURSOR_RULE } from '../database/keyset-page.js';
-import { IntegerParameter } from '../input/integer.js';
-import { Rule } from '../input/rule.js';
+import { Rule } from '../input/define-field.js';
+import { Integer } from '../input/fields.js';
 
 /** Query of a paged list; extend it with the filters of the list. */
 export class PageQuery {
-  @IntegerParameter({ description: 'Most entries of a page', minimum: 1, maximum: 100, default: 20 })
+  @Integer({ description: 'Most entries of a page', minimum: 1, maximum: 100, default: 20 })
   limit!: number;
 
-  @CursorParameter()
+  @Cursor()
   cursor?: string;
 }
 
 /** The cursor of a page, as the `Link` of the page before gave it. */
-export function CursorParameter(): PropertyDecorator {
+export function Cursor(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: 'string',

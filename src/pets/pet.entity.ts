@@ -1,6 +1,14 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import { Int64Column, Int64Key } from '../database/int64.js';
-import type { PetStatus } from './pet-status.js';
+
+/** Availability of an animal (specification, heading "PetStatus"). */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** One of the allowed values of `status`. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/** Status of an animal that is added without one. */
+export const DEFAULT_PET_STATUS: PetStatus = 'available';
 
 /** An animal offered in the store. */
 @Entity('pets')

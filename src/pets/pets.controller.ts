@@ -8,12 +8,9 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { Idempotent } from '../idempotency/idempotent.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
-import { GetPetParams } from './dto/get-pet.params.js';
-import { ListPetsQuery } from './dto/list-pets.query.js';
-import { NewPet } from './dto/new-pet.js';
-import { PetDto } from './dto/pet.dto.js';
+import { GetPetParams, ListPetsQuery, NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import './pets.scopes.js';
+import { PETS_SCOPES } from './pets.scopes.js';
 import { PetsService } from './pets.service.js';
 
 /** The three operations of the specification (heading "Endpoints"). */
@@ -23,7 +20,7 @@ export class PetsController {
   constructor(private readonly pets: PetsService) {}
 
   @Get()
-  @RequireScopes('pets:read')
+  @RequireScopes(PETS_SCOPES.read)
   @Cached()
   @Operation({
     id: 'listPets',
@@ -42,7 +39,7 @@ export class PetsController {
   }
 
   @Post()
-  @RequireScopes('pets:write')
+  @RequireScopes(PETS_SCOPES.write)
   @Idempotent()
   @Operation({
     id: 'createPet',
@@ -62,7 +59,7 @@ export class PetsController {
   }
 
   @Get(':petId')
-  @RequireScopes('pets:read')
+  @RequireScopes(PETS_SCOPES.read)
   @Cached()
   @Deprecated({
     since: Date.UTC(2026, 10, 20),

@@ -1,9 +1,91 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { ProvidesDemoData, type DemoDataProvider } from '../database/demo-data.js';
-import { DEMO_CATALOGUE } from './demo-catalogue.js';
-import { Pet } from './pet.entity.js';
+import { type DemoDataProvider, ProvidesDemoData } from '../database/demo-data.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+
+/** Name, category and status of one animal. */
+export type DemoPet = readonly [name: string, categoryId: number, status: PetStatus];
+
+/** Categories of the demo catalogue, by id. The specification shows no category record; these are its numbers. */
+const [
+  DOGS,
+  CATS,
+  RABBITS,
+  GUINEA_PIGS,
+  HAMSTERS,
+  PARROTS,
+  CANARIES,
+  TORTOISES,
+  LIZARDS,
+  SNAKES,
+  FRESHWATER_FISH,
+  FERRETS,
+] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
+
+/** What a store with an empty database starts with outside production. */
+export const DEMO_CATALOGUE: readonly DemoPet[] = [
+  ['Biscuit', DOGS, 'available'],
+  ['Luna', DOGS, 'available'],
+  ['Otis', DOGS, 'pending'],
+  ['Maple', DOGS, 'available'],
+  ['Rufus', DOGS, 'sold'],
+  ['Tilly', DOGS, 'available'],
+  ['Bruno', DOGS, 'pending'],
+  ['Hazel', DOGS, 'available'],
+  ['Miso', CATS, 'available'],
+  ['Duchess', CATS, 'available'],
+  ['Pepper', CATS, 'sold'],
+  ['Cleo', CATS, 'available'],
+  ['Mango', CATS, 'pending'],
+  ['Sir Whiskers', CATS, 'available'],
+  ['Olive', CATS, 'available'],
+  ['Smudge', CATS, 'sold'],
+  ['Clover', RABBITS, 'available'],
+  ['Thumper', RABBITS, 'available'],
+  ['Nutmeg', RABBITS, 'pending'],
+  ['Snowdrop', RABBITS, 'available'],
+  ['Bramble', RABBITS, 'sold'],
+  ['Peanut', GUINEA_PIGS, 'available'],
+  ['Toffee', GUINEA_PIGS, 'available'],
+  ['Crumpet', GUINEA_PIGS, 'available'],
+  ['Bubble', GUINEA_PIGS, 'sold'],
+  ['Squeak', GUINEA_PIGS, 'sold'],
+  ['Nibbles', HAMSTERS, 'available'],
+  ['Pip', HAMSTERS, 'available'],
+  ['Gizmo', HAMSTERS, 'pending'],
+  ['Acorn', HAMSTERS, 'available'],
+  ['Captain', PARROTS, 'available'],
+  ['Rio', PARROTS, 'pending'],
+  ['Kiwi', PARROTS, 'available'],
+  ['Paloma', PARROTS, 'available'],
+  ['Echo', PARROTS, 'sold'],
+  ['Sunny', CANARIES, 'available'],
+  ['Figaro', CANARIES, 'available'],
+  ['Lemon', CANARIES, 'available'],
+  ['Caruso', CANARIES, 'sold'],
+  ['Speedy', TORTOISES, 'available'],
+  ['Sheldon', TORTOISES, 'available'],
+  ['Methuselah', TORTOISES, 'pending'],
+  ['Terra', TORTOISES, 'available'],
+  ['Spike', LIZARDS, 'available'],
+  ['Zilla', LIZARDS, 'available'],
+  ['Saffron', LIZARDS, 'pending'],
+  ['Chester', LIZARDS, 'available'],
+  ['Kaa', SNAKES, 'available'],
+  ['Noodle', SNAKES, 'available'],
+  ['Cinder', SNAKES, 'sold'],
+  ['Bubbles', FRESHWATER_FISH, 'available'],
+  ['Neon', FRESHWATER_FISH, 'available'],
+  ['Koi Boy', FRESHWATER_FISH, 'available'],
+  ['Marlin', FRESHWATER_FISH, 'pending'],
+  ['Coral', FRESHWATER_FISH, 'available'],
+  ['Finn', FRESHWATER_FISH, 'sold'],
+  ['Bandit', FERRETS, 'available'],
+  ['Ziggy', FERRETS, 'available'],
+  ['Weasley', FERRETS, 'pending'],
+  ['Domino', FERRETS, 'available'],
+];
 
 /** Rows per statement; SQLite takes at most 32,766 bound values. */
 const BATCH = 1_000;

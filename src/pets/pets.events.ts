@@ -1,6 +1,7 @@
-import type { PetStatus } from './pet-status.js';
+import { defineEvent } from '../events/domain-events.js';
+import type { PetStatus } from './pet.entity.js';
 
-/** An animal was added. */
+/** An animal that was added. */
 export interface PetCreated {
   readonly id: bigint;
   readonly name: string;
@@ -8,8 +9,5 @@ export interface PetCreated {
   readonly status: PetStatus;
 }
 
-declare module '../events/domain-events.js' {
-  interface DomainEventMap {
-    'pet.created': PetCreated;
-  }
-}
+/** An animal was added. */
+export const PET_CREATED = defineEvent<PetCreated>('pet.created');

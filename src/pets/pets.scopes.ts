@@ -1,6 +1,7 @@
 import { defineScopes } from '../accounts/scopes.js';
 
-defineScopes({
-  'pets:read': 'List animals and fetch one.',
-  'pets:write': 'Add animals.',
+/** The rights on the catalogue: `pets:read` and `pets:write`. */
+export const PETS_SCOPES = defineScopes('pets', {
+  read: 'List animals and fetch one.',
+  write: 'Add animals.',
 });

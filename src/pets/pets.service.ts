@@ -5,12 +5,10 @@ import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js
 import type { PageRequest } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
-import type { NewPet } from './dto/new-pet.js';
-import { PetDto } from './dto/pet.dto.js';
-import type { PetStatus } from './pet-status.js';
-import { Pet } from './pet.entity.js';
+import { Pet, type PetStatus } from './pet.entity.js';
+import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import './pets.events.js';
+import { PET_CREATED } from './pets.events.js';
 
 /** The catalogue of animals. */
 @Injectable()
@@ -30,7 +28,7 @@ export class PetsService {
   async create(newPet: NewPet): Promise<Pet> {
     const pet = this.pets.create(newPet);
     await this.pets.insert(pet);
-    this.events.publish('pet.created', pet);
+    this.events.publish(PET_CREATED, pet);
     return pet;
   }
 

@@ -20,7 +20,7 @@ import {
   violatedWindow,
 } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
-import './throttling.events.js';
+import { API_KEY_BANNED } from './throttling.events.js';
 
 /** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
@@ -98,7 +98,7 @@ export class QuotaService {
   private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {
     const clientId = clientIdOfSubject(id);
     if (clientId === undefined || keyId === undefined) return;
-    this.events.publish('api_key.banned', {
+    this.events.publish(API_KEY_BANNED, {
       keyId,
       clientId,
       bannedUntil: new Date(bannedUntil).toISOString(),

@@ -1,4 +1,6 @@
-/** A key was banned for a while, because it kept sending after 429. */
+import { defineEvent } from '../events/domain-events.js';
+
+/** A key that was banned for a while, because it kept sending after 429. */
 export interface ApiKeyBanned {
   readonly keyId: string;
   readonly clientId: string;
@@ -6,8 +8,5 @@ export interface ApiKeyBanned {
   readonly bannedUntil: string;
 }
 
-declare module '../events/domain-events.js' {
-  interface DomainEventMap {
-    'api_key.banned': ApiKeyBanned;
-  }
-}
+/** A key was banned. */
+export const API_KEY_BANNED = defineEvent<ApiKeyBanned>('api_key.banned');

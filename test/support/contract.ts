@@ -3,7 +3,6 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { expect } from 'vitest';
 import type { OperationObject, ResponseObject } from '../../src/openapi/document-outlines.js';
 import { withClosedSchemas } from './closed-schemas.js';
-import type { Answer } from './test-service.js';
 
 interface ResponseValidator {
   /** Undefined when the body is one that the document allows for the status. */
@@ -24,6 +23,15 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
 ];
+
+/** What came back; `body` is the parsed JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
 
 /** An OpenAPI document, and the path that its operations are below. */
 export interface DocumentBelow {

@@ -15,8 +15,10 @@ import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
 import { buildDocument } from '../../src/openapi/document.js';
 import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
-import { Contract } from './contract.js';
+import { type Answer, Contract } from './contract.js';
 import { TestClock } from './test-clock.js';
+
+export type { Answer };
 
 /** What a test says of the service that it wants; everything has a default. */
 export interface TestServiceOptions {
@@ -141,15 +143,6 @@ export interface RequestOptions {
   readonly key?: string | null;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** What came back; `body` is the parsed JSON. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly body: any;
 }
 
 function parsed(text: string): unknown {

@@ -1,8 +1,6 @@
 import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
-import { FlagParameter } from '../../input/enum.js';
-import { IntegerParameter } from '../../input/integer.js';
-import { UuidParameter } from '../../input/text.js';
 import { PageQuery } from '../../paging/page.query.js';
+import { Flag, Integer, Uuid } from '../../input/fields.js';
 
 const DAYS = {
   description: 'How many UTC days to show, today among them',
@@ -13,45 +11,45 @@ const DAYS = {
 
 /** Path parameter of one client. */
 export class ClientParams {
-  @UuidParameter({ description: 'Id of the client' })
+  @Uuid({ description: 'Id of the client' })
   clientId!: string;
 }
 
 /** Path parameter of one key. */
 export class KeyParams {
-  @UuidParameter({ description: 'Id of the key' })
+  @Uuid({ description: 'Id of the key' })
   keyId!: string;
 }
 
 /** Query of an operation that may end the last key with the scope admin. */
 export class ForceQuery {
-  @FlagParameter({ description: 'Do it even if nothing is left that works with the scope `admin`' })
+  @Flag({ description: 'Do it even if nothing is left that works with the scope `admin`', default: false })
   force!: boolean;
 }
 
 /** Query of one client. */
 export class DaysQuery {
-  @IntegerParameter(DAYS)
+  @Integer(DAYS)
   days!: number;
 }
 
 /** Query of the usage of all clients. */
 export class UsageQuery extends PageQuery {
-  @IntegerParameter(DAYS)
+  @Integer(DAYS)
   days!: number;
 }
 
 /** Query of the list of keys. */
 export class KeysQuery extends PageQuery {
-  @UuidParameter({ description: 'Only keys of this client', optional: true })
+  @Uuid({ description: 'Only keys of this client', optional: true })
   client?: string;
 }
 
 /** Query of the audit trail. */
 export class AuditQuery extends PageQuery {
-  @UuidParameter({ description: 'Only changes of this client and its keys', optional: true })
+  @Uuid({ description: 'Only changes of this client and its keys', optional: true })
   client?: string;
 
-  @UuidParameter({ description: 'Only changes of this key', optional: true })
+  @Uuid({ description: 'Only changes of this key', optional: true })
   key?: string;
 }

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ApiKey, IssuedKey } from '../../accounts/api-key.entity.js';
-import { InstantField } from '../../input/duration.js';
+import { Instant } from '../../input/fields.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })
@@ -20,16 +20,16 @@ export class ApiKeyDto {
   @ApiProperty({ type: [String], example: ['pets:read'] })
   scopes!: string[];
 
-  @InstantField({ description: 'When it was issued' })
+  @Instant({ description: 'When it was issued' })
   createdAt!: string;
 
-  @InstantField({ description: 'When it ends; null for never', nullable: true })
+  @Instant({ description: 'When it ends; null for never', nullable: true })
   expiresAt!: string | null;
 
-  @InstantField({ description: 'When it was revoked; null if it was not', nullable: true })
+  @Instant({ description: 'When it was revoked; null if it was not', nullable: true })
   revokedAt!: string | null;
 
-  @InstantField({ description: 'When it was last used, to the minute; null for never', nullable: true })
+  @Instant({ description: 'When it was last used, to the minute; null for never', nullable: true })
   lastUsedAt!: string | null;
 
   @ApiProperty({
@@ -68,7 +68,7 @@ export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
 /** One key with the ban that runs, if any. */
 @ApiSchema({ name: 'ApiKeyState', description: 'A key of a client, and whether it is banned.' })
 export class ApiKeyStateDto extends ApiKeyDto {
-  @InstantField({ description: 'When its ban ends; null if it is not banned', nullable: true })
+  @Instant({ description: 'When its ban ends; null if it is not banned', nullable: true })
   bannedUntil!: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../audit/audit-entry.entity.js';
-import { InstantField } from '../../input/duration.js';
+import { Instant } from '../../input/fields.js';
 
 /** One change that was made, on the command line and over HTTP. */
 @ApiSchema({
@@ -11,7 +11,7 @@ export class AuditEntryDto {
   @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
   id!: bigint;
 
-  @InstantField({ description: 'When' })
+  @Instant({ description: 'When' })
   at!: string;
 
   @ApiProperty({ type: 'string', description: 'What was done', example: 'api_key.revoked' })

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
 import type { Usage } from '../../accounts/usage.service.js';
-import { InstantField } from '../../input/duration.js';
 import { ClientDto, toClientDto } from './client.dto.js';
+import { Instant } from '../../input/fields.js';
 
 /** One window of a client as it stands. */
 @ApiSchema({ name: 'WindowUse', description: 'One window of a client’s quota as it stands.' })
@@ -19,7 +19,7 @@ class WindowUseDto {
   @ApiProperty({ type: 'integer', description: 'Requests left in it', example: 288 })
   remaining!: number;
 
-  @InstantField({ description: 'When it is full again' })
+  @Instant({ description: 'When it is full again' })
   resetsAt!: string;
 }
 
@@ -32,7 +32,7 @@ class BanDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   keyId!: string;
 
-  @InstantField({ description: 'When the ban ends' })
+  @Instant({ description: 'When the ban ends' })
   bannedUntil!: string;
 }
 
@@ -76,7 +76,7 @@ export class ClientUsageDto extends ClientDto {
   @ApiProperty({ type: [BanDto], description: 'Its keys that are banned' })
   bans!: readonly BanDto[];
 
-  @InstantField({ description: 'When any of its keys was last used, to the minute', nullable: true })
+  @Instant({ description: 'When any of its keys was last used, to the minute', nullable: true })
   lastUsedAt!: string | null;
 
   @ApiProperty({ type: [DayUseDto], description: 'Requests admitted in each UTC day, today first' })

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
-import { InstantField } from '../../input/duration.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
+import { Instant } from '../../input/fields.js';
 
 /** A client as shown, on the command line and over HTTP. */
 @ApiSchema({ name: 'Client', description: 'An account that holds a plan and owns keys.' })
@@ -21,10 +21,10 @@ export class ClientDto {
   @ApiProperty({ type: 'integer', description: 'Requests per UTC day', example: 10_000 })
   perDay!: number;
 
-  @InstantField({ description: 'When it was made' })
+  @Instant({ description: 'When it was made' })
   createdAt!: string;
 
-  @InstantField({ description: 'Since when its keys are refused; null while they are not', nullable: true })
+  @Instant({ description: 'Since when its keys are refused; null while they are not', nullable: true })
   suspendedAt!: string | null;
 }
 

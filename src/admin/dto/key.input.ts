@@ -1,7 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { DurationProperty } from '../../input/duration.js';
-import { NamesProperty, TextProperty, UuidParameter } from '../../input/text.js';
 import { WithoutApiKey } from './without-api-key.js';
+import { Duration, Names, Text, Uuid } from '../../input/fields.js';
 
 const LABEL = {
   description: 'What people call the key',
@@ -13,36 +12,42 @@ const LABEL = {
 /** What a key is made of. */
 @ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
 export class NewKeyDto {
-  @UuidParameter({ description: 'Client that the key belongs to' })
+  @Uuid({ description: 'Client that the key belongs to' })
   clientId!: string;
 
-  @NamesProperty({
+  @Names({
     description:
       'Scopes of the key, none that the ordering key lacks; default: all but the administrative ones',
     example: ['pets:read'],
+    optional: true,
   })
   scopes?: string[];
 
-  @TextProperty(LABEL)
+  @Text(LABEL)
   @WithoutApiKey()
   label?: string;
 
   /** Lifetime in milliseconds. */
-  @DurationProperty({ description: 'Lifetime, such as 90d, 12h or 30m; default: no end', example: '90d' })
+  @Duration({
+    description: 'Lifetime, such as 90d, 12h or 30m; default: no end',
+    example: '90d',
+    optional: true,
+  })
   expires?: number;
 }
 
 /** What can be changed of a key; what is left out stays as it is. */
 @ApiSchema({ name: 'KeyChanges', description: 'What to change of a key; what is left out stays as it is.' })
 export class KeyChangesDto {
-  @TextProperty({ ...LABEL, nullable: true })
+  @Text({ nullable: true, ...LABEL })
   @WithoutApiKey()
   label?: string | null;
 
   /** In milliseconds. */
-  @DurationProperty({
+  @Duration({
     description: 'How long the key still lives; its end can be brought forward, never put off',
     example: '7d',
+    optional: true,
   })
   expires?: number;
 }
@@ -51,7 +56,7 @@ export class KeyChangesDto {
 @ApiSchema({ name: 'KeyRotation', description: 'How to rotate a key.' })
 export class KeyRotationDto {
   /** In milliseconds. */
-  @DurationProperty({
+  @Duration({
     description: 'How long the old key still lives, never longer than its own end; 0 ends it at once',
     example: '24h',
     default: '24h',
@@ -60,9 +65,10 @@ export class KeyRotationDto {
   grace!: number;
 
   /** Lifetime in milliseconds. */
-  @DurationProperty({
+  @Duration({
     description: 'Lifetime of the new key; default: as long as the old one was made for',
     example: '90d',
+    optional: true,
   })
   expires?: number;
 }

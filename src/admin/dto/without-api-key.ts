@@ -1,5 +1,5 @@
 import { holdsApiKey } from '../../accounts/api-key.format.js';
-import { Rule } from '../../input/rule.js';
+import { Rule } from '../../input/define-field.js';
 
 /** Refuses a text that holds an API key: what is stored is shown and logged, and a key is neither. */
 export function WithoutApiKey(): PropertyDecorator {

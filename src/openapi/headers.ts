@@ -1,6 +1,8 @@
-import type { Headers } from './document-outlines.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
+import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
 
-/** The headers of every response that has passed the chain. */
+/** The headers of every response of the API. */
 const QUOTA_HEADERS = {
   'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
@@ -15,7 +17,7 @@ const QUOTA_HEADERS = {
   ),
 } satisfies Headers;
 
-/** The headers that some statuses and operations have. */
+/** The headers of some statuses and operations. */
 const HEADERS = {
   'X-Request-Id': text(
     'Identifier of the request, to be named when reporting a fault',
@@ -24,7 +26,7 @@ const HEADERS = {
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
   'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
-  // A handler that sets Cache-Control itself has its own, and neither of the others.
+  // Optional, because a handler that sets Cache-Control itself gets none of the three from the service.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
   ),
@@ -37,7 +39,7 @@ const HEADERS = {
   Link: text('Related addresses (RFC 8288)', '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"'),
 } satisfies Headers;
 
-/** How the document names a header that is absent where no quota could be asked. */
+/** Name in the document of a quota header that is absent when the quota could not be determined. */
 const optionalName = (name: string): string => `${name}-Optional`;
 
 /** Headers that the document describes once, under `components.headers`. */
@@ -87,4 +89,59 @@ function text(description: string, example: string) {
 
 function optional<T extends { required: boolean }>(header: T): T {
   return { ...header, required: false };
+}
+
+// Neither parameter has an example: the Swagger UI would fill it in, and every second request would repeat the first.
+
+/** Adds conditional requests (`If-None-Match`, 304) to a GET operation. */
+export function describeRevalidation(operation: OperationObject): void {
+  addHeader(operation, 'If-None-Match', {
+    description:
+      'The `ETag` that the client has, as it was sent; if it is still the same, 304 without a body. A list of entity tags, ' +
+      'or `*` (RFC 9110 section 13.1.2); anything else is ignored',
+    schema: { type: 'string' },
+  });
+  operation.responses['304'] = {
+    description: 'Nothing has changed since the `ETag` sent in `If-None-Match`',
+  };
+}
+
+/** Adds `Idempotency-Key` to an operation that can be retried. */
+export function describeIdempotency(operation: OperationObject): void {
+  addHeader(operation, 'Idempotency-Key', {
+    description:
+      'Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, ' +
+      'and done once. 1 to 255 visible ASCII characters; a UUID for every new request is best.',
+    schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
+  });
+  for (const [status, response] of Object.entries(operation.responses) as [string, ResponseObject][]) {
+    if (status.startsWith('2')) {
+      response.headers = {
+        ...response.headers,
+        'Idempotent-Replayed': {
+          description: '`true` when this is the answer to an earlier request with the same `Idempotency-Key`',
+          schema: { type: 'string', enum: ['true'] },
+        },
+      };
+    }
+    if (Number(status) === HTTP_ERRORS.idempotency_in_progress.status) {
+      response.headers = {
+        ...response.headers,
+        // Not required: an operation may answer 409 for conflicts of its own, which waiting does not solve.
+        'Retry-After': {
+          description: 'With `idempotency_in_progress`: seconds to wait before the request is repeated',
+          schema: { type: 'integer', format: 'int64' },
+        },
+      };
+    }
+  }
+}
+
+function addHeader(
+  operation: OperationObject,
+  name: string,
+  { description, schema }: { description: string; schema: { type: 'string'; [constraint: string]: unknown } },
+): void {
+  const parameter = { name, in: 'header' as const, required: false, description, schema };
+  operation.parameters = [...(operation.parameters ?? []), parameter];
 }

@@ -1,0 +1,102 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { type ClassTransformOptions, Expose, Transform, type TransformFnParams } from 'class-transformer';
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+
+const TEXT = 'petstore:text';
+
+/** Options of class-transformer for path and query parameters, whose values are text; without them values are JSON. */
+export const FROM_TEXT: ClassTransformOptions = { groups: [TEXT] };
+
+/** Options of every field. `Sent` is its type as the client sends it. */
+export interface FieldOptions<Sent> {
+  readonly description?: string;
+  readonly example?: Sent;
+  /** Whether it may be absent, as a field with a `default` always may. */
+  readonly optional?: boolean;
+  /** Whether it may be null. */
+  readonly nullable?: boolean;
+  /** The value of an absent field, as a client would send it. */
+  readonly default?: Sent;
+}
+
+/** One kind of value. `Value` is the type of the property. */
+export interface FieldKind<Value> {
+  /** The type and its bounds, for the OpenAPI document. */
+  readonly schema: ApiPropertyOptions;
+  /** Code of the fault when a value is of another kind. */
+  readonly code: string;
+  /** What a value must be: completes "This must be …". */
+  readonly mustBe: string;
+  /** Converts a JSON value; undefined when it is of another kind. */
+  readonly read: (sent: unknown) => Value | undefined;
+  /** Converts the text of a path or query parameter, where that differs. */
+  readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
+  /** Further rules for a value of this kind. */
+  readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
+  /** The fault of an absent field that is required; by default "This field is required." */
+  readonly absent?: readonly [code: string, message: string];
+}
+
+/** Takes the place of a value of another kind, so that only the rule of the kind reports it. */
+class Unreadable {
+  constructor(readonly message: string) {}
+}
+
+/**
+ * Makes the property decorator of one kind of value: it converts what the client sends, validates it, and documents it. The
+ * class may be that of a body, of path or query parameters, or of an answer, which is documented alone.
+ */
+export function defineField<Sent, Value>(
+  kind: FieldKind<Value>,
+  options: FieldOptions<Sent>,
+): PropertyDecorator {
+  const { optional = false, ...documented } = options;
+  const { nullable = false, default: fallback } = documented;
+  const isOptional = optional || fallback !== undefined;
+  const [code, message] = kind.absent ?? ['required', 'This field is required.'];
+
+  const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
+    const sent: unknown = value;
+    if (sent === undefined) return fallback === undefined ? undefined : kind.read(fallback);
+    if (sent === null && nullable) return null;
+    const from = groups?.includes(TEXT) ? { ...kind, ...kind.text } : kind;
+    return from.read(sent) ?? new Unreadable(`This must be ${from.mustBe}${nullable ? ' or null' : ''}.`);
+  };
+  const isRead = (value: unknown): value is Value =>
+    value !== undefined && !(value === null && nullable) && !(value instanceof Unreadable);
+
+  return applyDecorators(
+    ApiProperty({
+      ...kind.schema,
+      ...documented,
+      required: !isOptional,
+    } as ApiPropertyOptions),
+    // Without it class-transformer skips an absent property, which then has no default.
+    ...(fallback === undefined ? [] : [Expose()]),
+    Transform(read),
+    ...(isOptional ? [] : [Rule(code, message, (value) => value !== undefined)]),
+    Rule(
+      kind.code,
+      (value) => (value as Unreadable).message,
+      (value) => !(value instanceof Unreadable),
+    ),
+    ...(kind.rules ?? []).map(([rule, text, holds]) =>
+      Rule(rule, text, (value) => !isRead(value) || holds(value)),
+    ),
+  );
+}
+
+/**
+ * One rule of a property: its code and text stand in the `details` of a 400 when `holds` answers false. The rules of a
+ * property should not overlap: answer true for a value that another rule refuses, so that each fault is reported once.
+ */
+export function Rule(
+  code: string,
+  message: string | ((value: unknown) => string),
+  holds: (value: unknown) => boolean,
+): PropertyDecorator {
+  const defaultMessage = (args?: ValidationArguments): string =>
+    typeof message === 'string' ? message : message(args?.value);
+  return ValidateBy({ name: code, validator: { validate: holds, defaultMessage } });
+}

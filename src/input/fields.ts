@@ -1,0 +1,200 @@
+import { INT64_MAX, INT64_MIN } from '../database/int64.js';
+import { DURATION_FORM, parseDuration } from '../duration.js';
+import { type FieldOptions, defineField } from './define-field.js';
+
+/** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
+const PATTERN = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
+const ACCEPTED = 'At least one visible character; no NUL and no half of a surrogate pair';
+const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
+
+/**
+ * A text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, nor hold NUL or half of a
+ * surrogate pair, which databases and UTF-8 cannot carry.
+ */
+export function Text(options: FieldOptions<string> & { readonly maxLength: number }): PropertyDecorator {
+  const { maxLength, ...others } = options;
+  const fits = (text: string): boolean => lengthOf(text) <= maxLength;
+  return defineField(
+    {
+      schema: { type: 'string', minLength: 1, maxLength, pattern: PATTERN },
+      code: 'not_a_string',
+      mustBe: 'a string',
+      read: (sent) => (typeof sent === 'string' ? sent : undefined),
+      rules: [
+        ['blank', 'This must hold a visible character.', (text) => VISIBLE.test(text)],
+        ['too_long', `This must have at most ${maxLength} characters.`, fits],
+        ['forbidden_character', 'This must not hold NUL or half of a surrogate pair.', isCarriable],
+      ],
+    },
+    { ...others, description: [others.description, ACCEPTED].filter(Boolean).join('. ') },
+  );
+}
+
+function isText(sent: unknown, form: RegExp): sent is string {
+  return typeof sent === 'string' && form.test(sent);
+}
+
+/** Length in code points, counted without allocating an array of them. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+const isCarriable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+const DECIMAL = /^-?(0|[1-9]\d*)$/;
+
+/**
+ * An integer of 64 bits, exact; the property is a `bigint`. In JSON it is a number without fraction or exponent, in a path
+ * or query decimal without sign `+` or leading zeros.
+ */
+export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {
+  return defineField(
+    {
+      schema: { type: 'integer', format: 'int64' },
+      code: 'not_an_integer',
+      mustBe: 'an integer',
+      read: (sent) => (isInteger(sent) ? BigInt(sent) : undefined),
+      text: {
+        mustBe: 'an integer in decimal',
+        read: (sent) => (isText(sent, DECIMAL) ? BigInt(sent) : undefined),
+      },
+      rules: [withinBounds(INT64_MIN, INT64_MAX)],
+    },
+    options,
+  );
+}
+
+/** An integer within bounds (both included), never clamped; the property is a `number`. */
+export function Integer(
+  options: FieldOptions<number> & { readonly minimum: number; readonly maximum: number },
+): PropertyDecorator {
+  const { minimum, maximum } = options;
+  return defineField(
+    {
+      schema: { type: 'integer' },
+      code: 'not_an_integer',
+      mustBe: 'an integer',
+      read: (sent) => (isInteger(sent) ? sent : undefined),
+      text: {
+        mustBe: 'one integer in decimal, without sign or leading zeros',
+        read: (sent) => {
+          if (!isText(sent, DECIMAL)) return undefined;
+          return isInteger(Number(sent)) ? Number(sent) : BigInt(sent);
+        },
+      },
+      rules: [withinBounds(minimum, maximum)],
+    },
+    options,
+  );
+}
+
+/** False for `1.0` in JSON: the body's parser makes a JsonDecimal of it. */
+function isInteger(sent: unknown): sent is number | bigint {
+  return typeof sent === 'bigint' || Number.isSafeInteger(sent);
+}
+
+function withinBounds(minimum: number | bigint, maximum: number | bigint) {
+  const holds = (value: number | bigint): boolean => value >= minimum && value <= maximum;
+  return ['out_of_range', `This must be from ${minimum} to ${maximum}.`, holds] as const;
+}
+
+/** One of the values of an enumeration, which the OpenAPI document has under the name `enumName`. */
+export function Enum<Value extends string>(
+  options: FieldOptions<Value> & { readonly enumName: string; readonly values: readonly Value[] },
+): PropertyDecorator {
+  const { enumName, values, ...documented } = options;
+  return defineField(
+    {
+      schema: { enum: [...values], enumName },
+      code: 'not_allowed_value',
+      mustBe: `one of ${values.join(', ')}`,
+      read: (sent) => values.find((value) => value === sent),
+    },
+    documented,
+  );
+}
+
+/** True or false; in a path or query `true` or `false`. */
+export function Flag(options: FieldOptions<boolean> = {}): PropertyDecorator {
+  return defineField(
+    {
+      schema: { type: 'boolean' },
+      code: 'not_a_flag',
+      mustBe: 'true or false',
+      read: (sent) => (typeof sent === 'boolean' ? sent : undefined),
+      text: { read: (sent) => sent === 'true' || (sent === 'false' ? false : undefined) },
+    },
+    options,
+  );
+}
+
+/** A duration such as `90d`; the property is in milliseconds. `0` only if `orZero`. */
+export function Duration(options: FieldOptions<string> & { readonly orZero?: boolean }): PropertyDecorator {
+  const { orZero = false, ...documented } = options;
+  return defineField(
+    {
+      schema: { type: 'string' },
+      code: 'not_a_duration',
+      mustBe: `${DURATION_FORM}${orZero ? ', or 0' : ''}`,
+      read: (sent) => {
+        if (typeof sent !== 'string' || (sent === '0' && !orZero)) return undefined;
+        return parseDuration(sent);
+      },
+    },
+    documented,
+  );
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
+const AN_INSTANT = '2026-11-20T12:00:00.000Z';
+
+/** An instant as ISO 8601 text in UTC; the property is that text. */
+export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
+  return defineField(
+    {
+      schema: { type: 'string', format: 'date-time', example: AN_INSTANT },
+      code: 'not_an_instant',
+      mustBe: `an instant in UTC such as ${AN_INSTANT}`,
+      read: (sent) => (isText(sent, INSTANT) && !Number.isNaN(Date.parse(sent)) ? sent : undefined),
+    },
+    options,
+  );
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A UUID (RFC 9562 section 4), in lower case as the service writes it. */
+export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
+  return defineField(
+    {
+      schema: { type: 'string', format: 'uuid' },
+      code: 'not_a_uuid',
+      mustBe: 'a UUID in lower case',
+      read: (sent) => (isText(sent, UUID) ? sent : undefined),
+      absent: ['not_a_uuid', 'This must be a UUID in lower case.'],
+    },
+    options,
+  );
+}
+
+const MOST_NAMES = 100;
+
+/** A list of names; the service decides which names exist. */
+export function Names(options: FieldOptions<string[]> = {}): PropertyDecorator {
+  return defineField(
+    {
+      schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MOST_NAMES },
+      code: 'not_a_list_of_names',
+      mustBe: `a list of 1 to ${MOST_NAMES} strings`,
+      read: (sent) => (isListOfNames(sent) ? sent : undefined),
+    },
+    options,
+  );
+}
+
+function isListOfNames(sent: unknown): sent is string[] {
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > MOST_NAMES) return false;
+  return sent.every((name) => typeof name === 'string');
+}
