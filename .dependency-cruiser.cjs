@@ -44,7 +44,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address)`,
-        pathNot: '^src/cli/with-app',
+        pathNot: '^src/cli/main',
       },
       to: {
         path: '^src/',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { petstoreProgram, runPetstore } from '../src/cli/program.js';
-import type { Shell } from '../src/cli/shell.js';
+import type { Shell } from '../src/cli/command.js';
 import { emptyFolder, petstore, ServiceProcess, type Finished } from './support/service-process.js';
 
 let folder: { path: string; remove(): Promise<void> };
