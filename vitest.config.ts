@@ -7,6 +7,8 @@ import { onBundle } from './test/support/on-bundle.js';
  */
 const THE_SAME_ON_THE_BUNDLE = [
   'src/accounts/api-keys.service.spec.ts',
+  'src/accounts/key-issuing.service.spec.ts',
+  'src/accounts/key-rules.spec.ts',
   'src/auth/scopes.guard.spec.ts',
   'src/accounts/scopes.spec.ts',
   'src/request-address.spec.ts',

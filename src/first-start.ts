@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ApiKeysService } from './accounts/api-keys.service.js';
 import { ClientsService } from './accounts/clients.service.js';
+import { KeyIssuingService } from './accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from './accounts/operator.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
@@ -17,7 +17,7 @@ export async function prepareFirstStart(app: INestApplication, show: (key: strin
     if (!(await isEmpty(app))) return;
     await app.get(DemoData).add();
     const client = await app.get(ClientsService).create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
-    const { secret } = await app.get(ApiKeysService).issue({ clientId: client.id }, SERVICE_ITSELF);
+    const { secret } = await app.get(KeyIssuingService).issue({ clientId: client.id }, SERVICE_ITSELF);
     // Before the commit: a process that is killed in between leaves an empty store, whose next start shows another key.
     show(secret);
   });

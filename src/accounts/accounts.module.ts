@@ -9,6 +9,7 @@ import { AuditedChanges } from './audited-changes.js';
 import { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService } from './deprecated-calls.service.js';
+import { KeyIssuingService } from './key-issuing.service.js';
 import { KeyUseService } from './key-use.service.js';
 import { UsageService } from './usage.service.js';
 
@@ -20,9 +21,17 @@ import { UsageService } from './usage.service.js';
     AuditedChanges,
     ClientsService,
     DeprecatedCallsService,
+    KeyIssuingService,
     KeyUseService,
     UsageService,
   ],
-  exports: [ApiKeysService, ClientsService, DeprecatedCallsService, KeyUseService, UsageService],
+  exports: [
+    ApiKeysService,
+    ClientsService,
+    DeprecatedCallsService,
+    KeyIssuingService,
+    KeyUseService,
+    UsageService,
+  ],
 })
 export class AccountsModule {}

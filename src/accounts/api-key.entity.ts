@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { type KeyEnvironment, digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { Client } from './client.entity.js';
 
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */
@@ -55,29 +53,4 @@ export class ApiKey {
   /** Id of the key that it was rotated to. */
   @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
   replacedBy!: string | null;
-}
-
-/** A key just made, with the secret that is never shown again. */
-export interface IssuedKey {
-  readonly apiKey: ApiKey;
-  readonly secret: string;
-}
-
-/** Makes a key with a new secret; it works once its row is inserted. */
-export function makeKey(
-  environment: KeyEnvironment,
-  of: Pick<ApiKey, 'clientId' | 'scopes' | 'label' | 'createdAt' | 'expiresAt'>,
-): IssuedKey {
-  const secret = generateApiKey(environment);
-  const apiKey = Object.assign(new ApiKey(), {
-    ...of,
-    id: randomUUID(),
-    digest: digestOf(secret),
-    prefix: displayablePrefixOf(secret),
-    issuedUntil: of.expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
-    replacedBy: null,
-  });
-  return { apiKey, secret };
 }

@@ -11,7 +11,7 @@ import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AdministrationEventName } from './accounts.events.js';
 import { AuditedChanges } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
-import { refuseEndOfLastKey } from './key-rules.js';
+import { protectLastKey } from './key-rules.js';
 import { type Forcible, requireChange } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
@@ -140,7 +140,7 @@ export class ClientsService {
   }
 
   private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
-    return refuseEndOfLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
+    return protectLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
   }
 
   private now(): string {

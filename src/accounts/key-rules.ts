@@ -13,7 +13,7 @@ export const SOON_MS = 86_400_000;
  * Throws last_key_with_scope when the keys that end are all that works with a protected scope. A key that was rotated, or
  * that ends within a day, does not count as one that is left. `now` is in ms since the Unix epoch.
  */
-export async function refuseEndOfLastKey(
+export async function protectLastKey(
   manager: EntityManager,
   now: number,
   ends: (key: ApiKey) => boolean,
@@ -71,12 +71,12 @@ export function grantableScopes(wanted: readonly string[] | undefined, by: Opera
     .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
   if (scopes.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
-  refuseScopesNotHeld(scopes, by);
+  requireScopesHeld(scopes, by);
   return [...new Set(scopes)].toSorted();
 }
 
 /** Throws scope_not_held when a key orders a key with a scope that it lacks (RFC 6750 section 3.1). */
-export function refuseScopesNotHeld(scopes: readonly string[], { scopes: held }: Operator): void {
+export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Operator): void {
   if (held === 'all') return;
   const lacking = scopes.filter((scope) => !held.includes(scope));
   if (lacking.length === 0) return;

@@ -22,7 +22,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const issue = async () => (await parts.keys.issue({ clientId }, SERVICE_ITSELF)).apiKey.id;
+const issue = async () => (await parts.issuing.issue({ clientId }, SERVICE_ITSELF)).apiKey.id;
 const shown = async (id: string) => (await parts.keys.get(id)).lastUsedAt;
 const written = async (id: string) => {
   await uses.flush();

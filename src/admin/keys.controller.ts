@@ -3,6 +3,7 @@ import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import type { Operator } from '../accounts/operator.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
@@ -39,6 +40,7 @@ const {
 export class KeysController {
   constructor(
     private readonly keys: ApiKeysService,
+    private readonly issuing: KeyIssuingService,
     private readonly usage: UsageService,
   ) {}
 
@@ -80,7 +82,7 @@ export class KeysController {
     @CurrentOperator() by: Operator,
     @Res({ passthrough: true }) response: Response,
   ): Promise<IssuedKeyDto> {
-    const issued = await this.keys.issue(input, by);
+    const issued = await this.issuing.issue(input, by);
     response.setHeader('Location', `/admin/keys/${issued.apiKey.id}`);
     return toIssuedKeyDto(issued);
   }
@@ -147,7 +149,7 @@ export class KeysController {
     @CurrentOperator() by: Operator,
     @Res({ passthrough: true }) response: Response,
   ): Promise<IssuedKeyDto> {
-    const issued = await this.keys.rotate(keyId, rotation, by, query);
+    const issued = await this.issuing.rotate(keyId, rotation, by, query);
     response.setHeader('Location', `/admin/keys/${issued.apiKey.id}`);
     return toIssuedKeyDto(issued);
   }

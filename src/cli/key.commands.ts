@@ -1,6 +1,7 @@
 import { text as readText } from 'node:stream/consumers';
 import { isWellFormedApiKey, verifyApiKey } from '../accounts/api-key.format.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { type ApiKeyDto, toApiKeyDto, toApiKeyStateDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
 import { KeyChangesDto, KeyRotationDto, NewKeyDto } from '../admin/dto/key.input.js';
@@ -26,7 +27,7 @@ const issue = command({
     'key issue --client <id> --scopes admin,pets:read,pets:write',
   ],
   input: ({ client: clientId, ...options }) => inputOf(NewKeyDto, { clientId, ...options }),
-  run: async (app, { input, by }) => toIssuedKeyDto(await app.get(ApiKeysService).issue(input, by)),
+  run: async (app, { input, by }) => toIssuedKeyDto(await app.get(KeyIssuingService).issue(input, by)),
   text: ({ id, scopes, key }) => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key),
 });
 
@@ -100,7 +101,7 @@ const rotate = command({
   run: async (app, { argument, input, force, by }) => {
     const keys = app.get(ApiKeysService);
     const id = await idOf(keys, argument);
-    const issued = toIssuedKeyDto(await keys.rotate(id, input, by, { force }));
+    const issued = toIssuedKeyDto(await app.get(KeyIssuingService).rotate(id, input, by, { force }));
     return { issued, old: await keys.get(id) };
   },
   text: ({ issued: { id, key }, old }) =>

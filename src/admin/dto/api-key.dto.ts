@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { ApiKey, IssuedKey } from '../../accounts/api-key.entity.js';
+import type { ApiKey } from '../../accounts/api-key.entity.js';
+import type { IssuedKey } from '../../accounts/key-issuing.service.js';
 import { InstantField } from '../../input/duration.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
