@@ -36,6 +36,7 @@ const THE_SAME_ON_THE_BUNDLE = [
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
   globalSetup: 'test/support/build.ts',
+  setupFiles: 'test/support/restore.ts',
   // For what hangs: no test may fail because the machine is slow. A call of the command line takes over 20 s at load 30.
   testTimeout: 300_000,
   hookTimeout: 300_000,

@@ -1,7 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DirectRoutes } from '../src/http/direct/direct-routes.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { TestService } from './support/test-service.js';
@@ -145,8 +145,7 @@ describe('what an operation answers', () => {
     ['an object with a toJSON of its own', 'stored', SHOWN],
   ])('is shown as its DTO declares it: %s', async (_, path, expected) => {
     expect((await service.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
-    const find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
-    onTestFinished(() => find.mockRestore());
+    vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
     expect((await service.request('GET', `/v1/toys/${path}`)).text).toBe(expected);
   });
 });

@@ -35,7 +35,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { type Observable, map, of, tap } from 'rxjs';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi, type MockInstance } from 'vitest';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { type Caller, CurrentClient, callerOf } from '../src/auth/caller.js';
 import { Cached } from '../src/caching/response-cache.js';
@@ -51,8 +51,10 @@ import { Metrics } from '../src/metrics/metrics.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
-const run = vi.spyOn(DirectOperation.prototype, 'run');
-afterEach(() => void run.mockClear());
+let run: MockInstance<DirectOperation['run']>;
+beforeEach(() => {
+  run = vi.spyOn(DirectOperation.prototype, 'run');
+});
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

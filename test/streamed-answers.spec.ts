@@ -13,7 +13,7 @@ import {
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
 import { of } from 'rxjs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
 import type { UnitOfWork } from '../src/database/unit-of-work.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
@@ -193,14 +193,12 @@ describe.each([
   ['directly', true],
   ['by Nest', false],
 ] as const)('what an added operation that is run %s answers', (_way, isDirect) => {
-  const run = vi.spyOn(DirectOperation.prototype, 'run');
-  let find: { mockRestore: () => void } | undefined;
+  let run: MockInstance<DirectOperation['run']>;
   beforeEach(() => {
-    run.mockClear();
+    run = vi.spyOn(DirectOperation.prototype, 'run');
     service.clock.advance(60_000);
-    if (!isDirect) find = vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
+    if (!isDirect) vi.spyOn(DirectRoutes.prototype, 'find').mockReturnValue(undefined);
   });
-  afterEach(() => find?.mockRestore());
 
   const json = 'application/json; charset=utf-8';
   const text = 'text/plain; charset=utf-8';

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { inTime, TooLateError } from './in-time.js';
 
 const LIMIT_MS = 50;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** An answer that comes when it is told to. */

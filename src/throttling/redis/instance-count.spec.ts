@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { RedisKeys } from './redis-keys.js';
@@ -10,9 +10,6 @@ const time = { now: 0 };
 beforeEach(() => {
   time.now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => time.now);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 function open() {

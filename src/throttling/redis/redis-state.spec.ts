@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, expect, it, vi, type MockInstance } from 'vitest';
+import { beforeEach, expect, it, vi, type MockInstance } from 'vitest';
 import { Metrics } from '../../metrics/metrics.js';
 import { CLOSED, RedisState } from './redis-state.js';
 
@@ -8,9 +8,6 @@ let warn: MockInstance<Logger['warn']>;
 beforeEach(() => {
   log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
   warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 function open() {

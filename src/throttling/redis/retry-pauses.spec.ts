@@ -1,9 +1,5 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RetryPauses } from './retry-pauses.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 function pausesAt(chance: number) {
   const time = { now: 1_000_000 };
