@@ -12,16 +12,18 @@ import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
-import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.queries.js';
+import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.inputs.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,
   IssuedKeyDto,
+  KeyChangesDto,
+  KeyRotationDto,
+  NewKeyDto,
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
 } from './dto/api-key.dto.js';
-import { KeyChangesDto, KeyRotationDto, NewKeyDto } from './dto/key.input.js';
 
 const {
   client_not_found,

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';

@@ -1,11 +1,10 @@
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { loadSettings } from '../config/load-settings.js';
-import type { Settings } from '../config/settings.js';
+import { type Settings, loadSettings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { schemaStatus } from '../database/schema.js';
-import { freeBytesBeside, LEAST_FREE_BYTES } from '../database/sqlite/free-room.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from '../database/sqlite/free-room.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { checkCreatable, checkWrites } from '../database/sqlite/usable-file.js';

@@ -3,9 +3,16 @@ import { isWellFormedApiKey, verifyApiKey } from '../accounts/api-key.format.js'
 import { ApiKeysService } from '../accounts/api-keys.service.js';
 import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { UsageService } from '../accounts/usage.service.js';
-import { type ApiKeyDto, toApiKeyDto, toApiKeyStateDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
-import { KeyChangesDto, KeyRotationDto, NewKeyDto } from '../admin/dto/key.input.js';
-import { type Call, command, FORCE, group, JSON_OPTION, Refusal } from './command.js';
+import {
+  type ApiKeyDto,
+  KeyChangesDto,
+  KeyRotationDto,
+  NewKeyDto,
+  toApiKeyDto,
+  toApiKeyStateDto,
+  toIssuedKeyDto,
+} from '../admin/dto/api-key.dto.js';
+import { type Call, FORCE, JSON_OPTION, Refusal, command, group } from './command.js';
 import { duration, durationOrZero, names, option, required } from './options.js';
 import { everyPage, inputOf } from './service-calls.js';
 import { tableOf } from './table.js';

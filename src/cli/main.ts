@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { createApp } from '../app.setup.js';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { named } from '../database/sqlite/unusable-database.js';
 import { ApiError } from '../errors/api-error.js';

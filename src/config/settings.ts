@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { Global, Module } from '@nestjs/common';
 import {
+  Setting,
   baseUrl,
   databaseUrl,
   host,
@@ -6,11 +10,11 @@ import {
   oneOf,
   origins,
   portOrOff,
+  readSettings,
   redisUrl,
   trustedProxies,
   wholeNumber,
-} from './setting-types.js';
-import { Setting } from './setting.js';
+} from './setting.js';
 
 /** Every setting of the service: its type, range and default. Inject it where a setting is needed. */
 export class Settings {
@@ -90,3 +94,25 @@ export class Settings {
   @Setting(wholeNumber(0, 600_000), 10_000)
   readonly shutdownTimeoutMs!: number;
 }
+
+/**
+ * The settings of this process: its environment over the file `.env` of the working directory.
+ * Throws SettingsError with one line per fault.
+ */
+export function loadSettings(): Settings {
+  return readSettings(Settings, { ...readEnvFile('.env'), ...process.env });
+}
+
+function readEnvFile(path: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}
+
+/** Provides Settings to every module. */
+@Global()
+@Module({ providers: [{ provide: Settings, useFactory: loadSettings }], exports: [Settings] })
+export class SettingsModule {}

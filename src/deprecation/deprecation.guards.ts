@@ -10,7 +10,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { Metrics } from '../metrics/metrics.js';
-import { routeTemplateOf } from '../metrics/response-status.js';
+import { routeTemplateOf } from '../metrics/request-labels.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation really goes, in ms since the epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */

@@ -1,13 +1,27 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { HealthCheckService, HealthIndicatorService, type HealthCheckResult } from '@nestjs/terminus';
+import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
 import { JsonReader } from '../database/json-reader.js';
 import { WriteTrouble } from '../database/write-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { Readiness } from './readiness.js';
+
+/** Whether the service still wants requests. */
+@Injectable()
+export class Readiness {
+  private stopping = false;
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** From now on /health/ready answers 503. */
+  stop(): void {
+    this.stopping = true;
+  }
+}
 
 /** Longest wait for the database's answer, in milliseconds. */
 const PING_TIMEOUT_MS = 2_000;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
-import { Injectable, type LoggerService } from '@nestjs/common';
-import { destination, pino, type DestinationStream, type Logger } from 'pino';
+import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
+import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 
@@ -97,3 +97,39 @@ function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: 'context', sync: true });
 }
+
+type Level = 'warn' | 'error' | 'fatal';
+
+/**
+ * Holds what is told while the service is made, until its logger is there: a warning of the database or of Redis. Nest's own
+ * lines of each module are dropped; what ends the start is told by whoever ends it, and not held.
+ */
+export class HeldLog implements LoggerService {
+  private readonly held: (readonly [level: Level, message: unknown, more: readonly unknown[]])[] = [];
+
+  log(): void {
+    // Nest tells of each module and route.
+  }
+
+  warn(message: unknown, ...more: unknown[]): void {
+    this.held.push(['warn', message, more]);
+  }
+
+  error(message: unknown, ...more: unknown[]): void {
+    this.held.push(['error', message, more]);
+  }
+
+  fatal(message: unknown, ...more: unknown[]): void {
+    this.held.push(['fatal', message, more]);
+  }
+
+  /** Tells a logger what was held. */
+  tell(logger: LoggerService): void {
+    for (const [level, message, more] of this.held.splice(0)) logger[level]?.(message, ...more);
+  }
+}
+
+/** Provides the logger to every module. */
+@Global()
+@Module({ providers: [AppLogger], exports: [AppLogger] })
+export class LoggingModule {}

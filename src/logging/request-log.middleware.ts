@@ -1,7 +1,7 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
-import { responseStatusOf, routeTemplateOf } from '../metrics/response-status.js';
+import { responseStatusOf, routeTemplateOf } from '../metrics/request-labels.js';
 import { AppLogger } from './app-logger.js';
 import { requestIdOf } from './request-id.middleware.js';
 

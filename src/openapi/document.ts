@@ -3,8 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { Settings } from '../config/settings.js';
 import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
-import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
-import { ErrorSchema } from '../errors/error.schema.js';
+import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import { describeDeprecation } from './deprecation-notes.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';

@@ -1,7 +1,11 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
 import { InstantField } from '../../input/duration.js';
-import { PLANS, type Plan } from '../../throttling/plans.js';
+import { EnumProperty } from '../../input/enum.js';
+import { IntegerProperty } from '../../input/integer.js';
+import { TextProperty } from '../../input/text.js';
+import { LARGEST_LIMIT, PLANS, type Plan } from '../../throttling/plans.js';
+import { WithoutApiKey } from './admin.inputs.js';
 
 /** A client as shown, on the command line and over HTTP. */
 @ApiSchema({ name: 'Client', description: 'An account that holds a plan and owns keys.' })
@@ -31,4 +35,51 @@ export class ClientDto {
 /** What is shown of a client. */
 export function toClientDto({ id, name, plan, limits, createdAt, suspendedAt }: Client): ClientDto {
   return { id, name, plan, ...limits, createdAt, suspendedAt };
+}
+
+const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };
+const PLAN = { enumName: 'Plan', values: PLANS, description: 'Plan that sets the limits' };
+
+/** Limits of an enterprise client; other plans have their own. */
+class EnterpriseLimits {
+  @IntegerProperty({
+    description: 'Requests per minute; enterprise only, and required there',
+    example: 5_000,
+    minimum: 1,
+    maximum: LARGEST_LIMIT,
+  })
+  perMinute?: number;
+
+  @IntegerProperty({
+    description: 'Requests per UTC day; enterprise only, and required there',
+    example: 500_000,
+    minimum: 1,
+    maximum: LARGEST_LIMIT,
+  })
+  perDay?: number;
+}
+
+/** What a client is made of. */
+@ApiSchema({ name: 'NewClient', description: 'A client to make.' })
+export class NewClientDto extends EnterpriseLimits {
+  @TextProperty(NAME)
+  @WithoutApiKey()
+  name!: string;
+
+  @EnumProperty({ ...PLAN, required: true })
+  plan!: Plan;
+}
+
+/** What can be changed of a client; what is left out stays as it is. */
+@ApiSchema({
+  name: 'ClientChanges',
+  description: 'What to change of a client; what is left out stays as it is.',
+})
+export class ClientChangesDto extends EnterpriseLimits {
+  @TextProperty({ ...NAME, optional: true })
+  @WithoutApiKey()
+  name?: string;
+
+  @EnumProperty(PLAN)
+  plan?: Plan;
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished } from 'vitest';
-import { HeldLog } from './held-log.js';
+import { HeldLog } from './app-logger.js';
 
 it('what is told while the service is made is told to its logger once that is there, in order, and once', () => {
   const held = new HeldLog();

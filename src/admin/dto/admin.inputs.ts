@@ -1,6 +1,8 @@
+import { holdsApiKey } from '../../accounts/api-key.format.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
 import { FlagParameter } from '../../input/enum.js';
 import { IntegerParameter } from '../../input/integer.js';
+import { Rule } from '../../input/rule.js';
 import { UuidParameter } from '../../input/text.js';
 import { PageQuery } from '../../paging/page.query.js';
 
@@ -54,4 +56,13 @@ export class AuditQuery extends PageQuery {
 
   @UuidParameter({ description: 'Only changes of this key', optional: true })
   key?: string;
+}
+
+/** Refuses a text that holds an API key: what is stored is shown and logged, and a key is neither. */
+export function WithoutApiKey(): PropertyDecorator {
+  return Rule(
+    'holds_api_key',
+    'This must not hold an API key.',
+    (value) => typeof value !== 'string' || !holdsApiKey(value),
+  );
 }
