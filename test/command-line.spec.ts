@@ -256,7 +256,7 @@ describe('--help', () => {
   const shell: Shell = {
     withApp: () => Promise.reject(new Error('help needs no application')),
     write: () => undefined,
-    complain: () => undefined,
+    writeError: () => undefined,
   };
   const leaves = (program: Command): Command[] =>
     program.commands.length === 0 ? [program] : program.commands.flatMap(leaves);
@@ -292,7 +292,7 @@ describe('--help', () => {
           words.map((word) => word.replace(/<id>/, NOBODY)),
           {
             ...shell,
-            complain: (text) => (complaint += text),
+            writeError: (text) => (complaint += text),
           },
         );
         expect([code, complaint], call).toEqual([1, 'Failed: help needs no application\n']);

@@ -11,7 +11,7 @@ export interface Shell {
   /** Standard output. */
   readonly write: (text: string) => void;
   /** Standard error. */
-  readonly complain: (text: string) => void;
+  readonly writeError: (text: string) => void;
 }
 
 /** A command that cannot be carried out, for a reason that only the command line has. */

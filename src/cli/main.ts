@@ -14,7 +14,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 process.exitCode = await runPetstore(process.argv.slice(2), {
   withApp,
   write: (text) => process.stdout.write(text),
-  complain: (text) => process.stderr.write(text),
+  writeError: (text) => process.stderr.write(text),
 });
 
 /** Runs a command in the service's own application, not listening, and closes it. */

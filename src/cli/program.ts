@@ -45,7 +45,7 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
     return DONE;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
-    shell.complain(`${reasonOf(error)}\n`);
+    shell.writeError(`${reasonOf(error)}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }
 }
@@ -60,7 +60,7 @@ function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
     .showHelpAfterError('(--help shows how to call it)')
-    .configureOutput({ writeOut: shell.write, writeErr: shell.complain });
+    .configureOutput({ writeOut: shell.write, writeErr: shell.writeError });
   for (const child of command.commands) configure(child, shell);
 }
 

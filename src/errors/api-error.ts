@@ -54,7 +54,7 @@ export interface ApiErrorOptions {
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
   /** The log was told of the state that this is refused for; it is not told of each refusal. */
-  readonly isTold?: boolean;
+  readonly isLogged?: boolean;
 }
 
 /** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
@@ -65,7 +65,7 @@ export class ApiError extends HttpException {
   /** Every fault, also beyond those in the body. */
   readonly faults: readonly FaultDetail[];
   /** Whether the log was told already. */
-  readonly isTold: boolean;
+  readonly isLogged: boolean;
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
@@ -84,7 +84,7 @@ export class ApiError extends HttpException {
     Error.stackTraceLimit = stackTraceLimit;
     this.message = message;
     this.code = row.code;
-    this.isTold = options.isTold ?? false;
+    this.isLogged = options.isLogged ?? false;
     this.headers = options.headers ?? {};
     this.body = body;
     this.faults = options.details ?? [];

@@ -21,8 +21,8 @@ const logger = new Logger('Errors');
 /** Answers a request with the Error body of whatever was thrown, and logs what is a fault of ours. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   const { body, headers } = toRefusal(thrown, request);
-  const isTold = thrown instanceof ApiError && thrown.isTold;
-  if (body.status >= 500 && !isTold) logger.error(reasonOf(thrown), stackOf(thrown));
+  const isLogged = thrown instanceof ApiError && thrown.isLogged;
+  if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
     // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
     response.destroy();

@@ -77,11 +77,11 @@ export class HealthController {
   }
 }
 
-function unavailable(reason: string, cause?: unknown, isTold = false): ApiError {
+function unavailable(reason: string, cause?: unknown, isLogged = false): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason },
     headers: { 'Retry-After': '5' },
     cause,
-    isTold,
+    isLogged,
   });
 }

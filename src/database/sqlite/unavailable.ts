@@ -12,6 +12,6 @@ export function unavailable(reason: string, cause: unknown, isTold = false): Api
     params: { reason },
     headers: { 'Retry-After': '1' },
     cause,
-    isTold,
+    isLogged: isTold,
   });
 }
