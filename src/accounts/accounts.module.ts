@@ -13,7 +13,7 @@ import { KeyIssuingService } from './key-issuing.service.js';
 import { KeyUseService } from './key-use.service.js';
 import { UsageService } from './usage.service.js';
 
-/** Clients, their API keys and what they have used: what the API of administration and the command line administer. */
+/** Clients, their API keys and their usage: the services behind the administration over HTTP and the command line. */
 @Module({
   imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [

@@ -22,7 +22,7 @@ export class ApiKey {
   @Index('api_keys_digest', { unique: true })
   digest!: string;
 
-  /** The beginning of the key, by which people tell keys apart. */
+  /** The first characters of the key, shown so that people can tell keys apart. */
   @Column('varchar', { length: 20 })
   prefix!: string;
 
@@ -38,11 +38,11 @@ export class ApiKey {
   @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
   revokedAt!: string | null;
 
-  /** When it was to end as it was issued, whatever has been brought forward since. */
+  /** The expiry that it was issued with; `expiresAt` may have been brought forward since. */
   @Column('varchar', { name: 'issued_until', length: 24, nullable: true })
   issuedUntil!: string | null;
 
-  /** What people call it. */
+  /** A name that the client gives it. */
   @Column('varchar', { length: 255, nullable: true })
   label!: string | null;
 

@@ -17,7 +17,7 @@ import { SOON_MS, protectLastKey, refuseEnded, refuseRevoked } from './key-rules
 import { type Forcible, type KeyChanges, requireChange } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
-/** Shows, changes and ends API keys. Every change is one transaction with its line of the audit trail. */
+/** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -38,14 +38,14 @@ export class ApiKeysService {
     return pageByCreation(query, page);
   }
 
-  /** The key with this id, seen by the manager of a transaction if there is one; throws key_not_found. */
+  /** The key with this id, read with the manager of a transaction if one is given. Throws key_not_found. */
   async get(id: string, manager = this.keys.manager): Promise<ApiKey> {
     const key = await manager.findOneBy(ApiKey, { id });
     if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id } });
     return key;
   }
 
-  /** The key whose secret this is; throws key_not_found, which does not repeat it. */
+  /** The key with this secret. Throws key_not_found, whose message does not contain the secret. */
   async identify(secret: string): Promise<ApiKey> {
     const key = await this.keys.findOneBy({ digest: digestOf(secret) });
     if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id: 'with this secret' } });
@@ -72,7 +72,7 @@ export class ApiKeysService {
     });
   }
 
-  /** Ends a key at once. Throws key_not_found or key_already_revoked, and last_key_with_scope unless forced. */
+  /** Ends a key at once and for good. Throws key_not_found or key_already_revoked, and last_key_with_scope unless forced. */
   revoke(id: string, { force }: Forcible, by: Operator): Promise<ApiKey> {
     return this.change(id, by, 'api_key.revoked', async (key, manager) => {
       refuseRevoked(key);
@@ -86,7 +86,7 @@ export class ApiKeysService {
   async unban(id: string, by: Operator): Promise<ApiKey> {
     const key = await this.get(id);
     const { clientId } = key;
-    // Bans are the quota store's, in Redis or with a transaction of its own.
+    // Not in the transaction below: bans are kept by the quota store, in Redis or in a transaction of its own.
     await this.quota.unban(id, clientSubjectId(clientId));
     await this.changes.run(by, (_, record) => record({ action: 'api_key.unbanned', clientId, keyId: id }));
     return key;
@@ -113,7 +113,7 @@ export class ApiKeysService {
   }
 }
 
-/** The new end of a key; throws validation_failed when it is later than the old one: longer lives only a new key. */
+/** The new expiry of a key. Throws validation_failed when it is later than the old one: only a new key lives longer. */
 function earlier(end: string, oldEnd: string | null): string {
   if (oldEnd === null || end <= oldEnd) return end;
   const message = `The key ends at ${oldEnd}, and its end can only be brought forward; rotate it to go on.`;

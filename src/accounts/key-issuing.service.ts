@@ -18,13 +18,13 @@ import {
 import type { Forcible, NewKey, Rotation } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
-/** A key just made, with the secret that is never shown again. */
+/** A key just made, with its secret, which is not stored and so cannot be shown again. */
 export interface IssuedKey {
   readonly apiKey: ApiKey;
   readonly secret: string;
 }
 
-/** Makes keys: new ones, and those that follow another. Every change is one transaction with its line of the audit trail. */
+/** Issues keys and rotates them. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class KeyIssuingService {
   constructor(
@@ -51,8 +51,8 @@ export class KeyIssuingService {
   }
 
   /**
-   * Makes a key that follows another: a new secret with the same client, scopes and label. The old one ends after the
-   * grace; without any it is revoked. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
+   * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace
+   * period; with a grace of 0 it is revoked. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
    * scope_not_held, and last_key_with_scope for a last key that would live less than a day, unless forced.
    */
   rotate(
@@ -74,7 +74,7 @@ export class KeyIssuingService {
       await manager.insert(ApiKey, issued.apiKey);
       const end = this.instant(grace);
       key.expiresAt = key.expiresAt !== null && key.expiresAt < end ? key.expiresAt : end;
-      // At once is for ever: an end alone would be undone by a clock that is put back.
+      // A key that ends now is revoked too: an expiry alone would be undone by a clock that is set back.
       if (grace === 0) key.revokedAt = end;
       const { revokedAt } = key;
       await manager.update(ApiKey, { id }, { expiresAt: key.expiresAt, revokedAt, replacedBy: successor });
@@ -110,7 +110,7 @@ export class KeyIssuingService {
   }
 }
 
-/** How long a key was made to live, in milliseconds; undefined without an end. */
+/** The lifetime that a key was issued with, in milliseconds; undefined without an expiry. */
 function lifetimeOf({ createdAt, issuedUntil }: ApiKey): number | undefined {
   return issuedUntil === null ? undefined : Date.parse(issuedUntil) - Date.parse(createdAt);
 }

@@ -12,9 +12,9 @@ import { command } from './command.js';
 import { tableOf } from './table.js';
 
 const MEBIBYTE = 1_048_576;
-/** Below so much free room it is time to make some, in bytes: the write-ahead log alone may need some of it. */
+/** Below so much free space, in bytes, more should be made: the write-ahead log alone may need it. */
 const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
-/** File systems over a network, by the number that Linux gives them: SQLite's shared memory does not work there. */
+/** Network file systems by their Linux magic number: SQLite's shared memory does not work on them. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
@@ -23,11 +23,11 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x00c36400: 'Ceph',
 };
 
-/** What was found at one check; `skipped` could not be looked at, or there is nothing to look at. */
+/** The result of one check; `skipped` means that it could not be made or that there is nothing to check. */
 interface Finding {
   readonly check: 'database' | 'integrity' | 'migrations' | 'disk' | 'processes' | 'redis';
   readonly state: 'well' | 'wrong' | 'skipped';
-  /** What was found and, where it is wrong, what to do. */
+  /** The result in words and, if it is wrong, what to do. */
   readonly found: string;
 }
 
@@ -51,7 +51,7 @@ export const DOCTOR_COMMAND = command({
   },
 });
 
-/** Looks at everything that the service needs; makes nothing that is not there. */
+/** Checks everything that the service needs; creates no file. */
 async function examine(settings: Settings): Promise<Finding[]> {
   return [...(await examineDatabase(settings)), await examineRedis(settings)];
 }
@@ -89,7 +89,7 @@ async function examineWrites(file: string | undefined): Promise<Finding> {
   }
 }
 
-/** Whether it is made by the first start; a file of no bytes is too. */
+/** Whether the first start will create the database: the file is absent or empty. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     const found = await stat(path);

@@ -26,7 +26,7 @@ async function withApp<T>(command: (app: INestApplication) => Promise<T>): Promi
     return await command(app);
   } catch (error) {
     const file = fileOf(app.get(DataSource));
-    // What a caller over HTTP is told to do, such as to look at a header, helps nobody here.
+    // A remedy for callers over HTTP, such as a header to look at, is of no use here: the database file is named instead.
     throw error instanceof ApiError && file !== undefined ? await named(file, error) : error;
   } finally {
     await app.close();

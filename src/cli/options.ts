@@ -25,25 +25,25 @@ export function flag(flags: string, description: string): Option {
 /** `--days`, of commands that show the last days. */
 export const DAYS = option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7);
 
-/** Takes a duration such as `90d`, `12h`, `30m` or `45s`; answers it as written. */
+/** Checks a duration such as `90d`, `12h`, `30m` or `45s`, and returns it as written. */
 export function duration(text: string): string {
   if ((parseDuration(text) ?? 0) > 0) return text;
   throw new InvalidArgumentError(`Give ${DURATION_FORM}.`);
 }
 
-/** Takes a duration, or `0`; answers it as written. */
+/** Checks a duration, or `0`, and returns it as written. */
 export function durationOrZero(text: string): string {
   if (parseDuration(text) !== undefined) return text;
   throw new InvalidArgumentError(`Give ${DURATION_FORM}, or 0.`);
 }
 
-/** Reads a whole number of at least 1. */
+/** Parses a whole number of at least 1. */
 export function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number of at least 1.');
   return Number(text);
 }
 
-/** Reads names separated by commas. */
+/** Parses names separated by commas. */
 export function names(text: string): string[] {
   return text
     .split(',')
@@ -51,7 +51,7 @@ export function names(text: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** Reads a number of days that are kept. */
+/** Parses a number of days, at most those that are kept. */
 function days(text: string): number {
   const value = positiveInteger(text);
   if (value > 90) throw new InvalidArgumentError('Give 1 to 90; that many days are kept.');

@@ -23,7 +23,7 @@ const COMMANDS = [
   DOCTOR_COMMAND,
 ];
 
-/** Exit codes: done, refused with the reason on standard error, not a call of this command or not a value it takes. */
+/** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value. */
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
@@ -38,7 +38,7 @@ export function petstoreProgram(shell: Shell): Command {
   return program;
 }
 
-/** Runs the command with the arguments behind its name and answers the exit code. */
+/** Runs the command with these arguments and returns the exit code. */
 export async function runPetstore(args: readonly string[], shell: Shell): Promise<number> {
   try {
     await petstoreProgram(shell).parseAsync(args, { from: 'user' });
@@ -50,12 +50,12 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
   }
 }
 
-/** Whether an option has a value that the command cannot take, however deep that was found. */
+/** Whether an option's value was invalid, also when a service found that out. */
 function isOfValue(error: unknown): boolean {
   return error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code;
 }
 
-/** Commander ends the process itself, and writes where it likes, unless each command is told otherwise. */
+/** Makes each command throw instead of ending the process, and write to the shell instead of the process's streams. */
 function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
@@ -64,16 +64,16 @@ function configure(command: Command, shell: Shell): void {
   for (const child of command.commands) configure(child, shell);
 }
 
-/** What standard error says of a command that was refused or failed: why, and what to do. */
+/** The message for standard error when a command was refused or failed: why, and what to do. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
   if (error instanceof Refusal) return error.message;
-  if (error instanceof ApiError) return faceOf(error);
+  if (error instanceof ApiError) return messageOf(error);
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** The same words as over HTTP; a field is named by its option. */
-function faceOf({ code, message, body: { details } }: ApiError): string {
+/** The same message as over HTTP, with options in place of fields. */
+function messageOf({ code, message, body: { details } }: ApiError): string {
   if (details) return details.map((fault) => `${optionOf(fault.field)}${fault.message}`).join('\n');
   const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
   return remedy === undefined ? message : `${message}\n${remedy}`;

@@ -1,10 +1,10 @@
-/** Control and format characters, which could break a row or steer the terminal. */
+/** Control and format characters, which could break a row or control the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
-/** What stands in one place of a table; null is shown as a dash. */
+/** A cell of a table; null is shown as a dash. */
 export type Cell = string | number | null;
 
-/** Lines a table up in columns; the first row is its heading. */
+/** Formats rows as aligned columns; the first row sets the number of columns. */
 export function tableOf(given: readonly (readonly Cell[])[]): string {
   const rows = given.map((row) => row.map((cell) => String(cell ?? '-').replace(UNPRINTABLE, escaped)));
   const widths = (rows[0] ?? []).map((_, column) =>

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** How one setting is read from its text. */
+/** How the value of one kind of setting is parsed. */
 export interface SettingType<T> {
   /** What is allowed, in words that complete "must be …". */
   readonly allowed: string;
@@ -20,7 +20,7 @@ const definitions = new Map<object, Map<string, SettingDefinition>>();
 /**
  * Declares a property of a settings class. Its environment variable is the property's name in
  * SCREAMING_SNAKE case: `databaseUrl` is `DATABASE_URL`. An unset or empty variable takes the default.
- * A `secret` value is never repeated in a fault.
+ * The message of a fault does not contain a `secret` value.
  */
 export function Setting<T>(type: SettingType<T>, fallback: T, options: { secret?: boolean } = {}) {
   return (target: object, property: string): void => {
@@ -31,7 +31,7 @@ export function Setting<T>(type: SettingType<T>, fallback: T, options: { secret?
   };
 }
 
-/** Thrown when settings are wrong; `faults` has one line for each. */
+/** Thrown when settings are invalid; `faults` has one line for each of them. */
 export class SettingsError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
@@ -94,13 +94,13 @@ export const host: SettingType<string> = {
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : undefined),
 };
 
-/** Where the data is: an SQLite file, or memory. */
+/** The database: an SQLite file, or memory. */
 export const databaseUrl: SettingType<string> = {
   allowed: 'sqlite:<file> or sqlite::memory:',
   parse: (text) => (/^sqlite:[^?#]+$/.test(text) ? text : undefined),
 };
 
-/** Where Redis is. */
+/** The URL of Redis. */
 export const redisUrl: SettingType<string> = {
   allowed: 'redis://host:port, or rediss:// for TLS, with user, password and database if need be',
   parse: (text) => (/^rediss?:\/\/./.test(text) && URL.canParse(text) ? text : undefined),
@@ -130,7 +130,7 @@ export const origins: SettingType<readonly string[]> = {
   },
 };
 
-/** Whose X-Forwarded-For is believed: nobody's (null), that of a number of hops, or that of address ranges. */
+/** The proxies whose X-Forwarded-For is trusted: a number of hops, or address ranges; null for none. */
 export const trustedProxies: SettingType<number | readonly string[] | null> = {
   allowed: 'the number of proxies in front (1 to 32) or their addresses as CIDRs, separated by commas',
   parse(text) {
@@ -144,7 +144,7 @@ function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  // A prefix of 0 would be everybody.
+  // A prefix of 0 would trust every address.
   return (
     prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
   );

@@ -41,12 +41,12 @@ export class ErrorSchema {
   details?: object[];
 }
 
-/** OpenAPI extension that carries an operation's own error codes to the document's making; it is not published. */
+/** OpenAPI extension that hands an operation's own error codes to the document builder, which removes it. */
 export const ERRORS_EXTENSION = 'x-errors';
 
 /**
- * Documents the errors that are an operation's own. Those of the chain (key, quota, scope, body, validation)
- * are added to every operation by themselves.
+ * Documents the errors of one operation. Those of the request chain (key, quota, scope, body, validation) are added to
+ * every operation automatically.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
   return ApiExtension(

@@ -5,7 +5,7 @@ import { responseStatusOf, routeTemplateOf } from '../metrics/request-labels.js'
 import { AppLogger } from './app-logger.js';
 import { requestIdOf } from './request-id.middleware.js';
 
-/** Writes one line per request. It names route templates, not paths, and no header: no secret can get in. */
+/** Writes one line per request. It contains the route template, not the path, and no headers, so that no secret is logged. */
 @Injectable()
 export class RequestLogMiddleware implements NestMiddleware {
   constructor(private readonly logger: AppLogger) {}

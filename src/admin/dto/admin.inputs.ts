@@ -58,7 +58,7 @@ export class AuditQuery extends PageQuery {
   key?: string;
 }
 
-/** Refuses a text that holds an API key: what is stored is shown and logged, and a key is neither. */
+/** Refuses a text that contains an API key: names and labels are shown and logged, and a key must never be. */
 export function WithoutApiKey(): PropertyDecorator {
   return Rule(
     'holds_api_key',

@@ -44,7 +44,7 @@ export class ApiKeyDto {
   replacedBy!: string | null;
 }
 
-/** What is shown of a key. */
+/** Makes the shown form of a key. */
 export function toApiKeyDto(key: ApiKey): ApiKeyDto {
   const { id, clientId, prefix, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy } =
     key;
@@ -62,20 +62,20 @@ export class IssuedKeyDto extends ApiKeyDto {
   key!: string;
 }
 
-/** What is shown of a key just issued. */
+/** Makes the shown form of a key just issued. */
 export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   const { id, ...rest } = toApiKeyDto(apiKey);
   return { id, key: secret, ...rest };
 }
 
-/** One key with the ban that runs, if any. */
+/** One key, and until when it is banned. */
 @ApiSchema({ name: 'ApiKeyState', description: 'A key of a client, and whether it is banned.' })
 export class ApiKeyStateDto extends ApiKeyDto {
   @InstantField({ description: 'When its ban ends; null if it is not banned', nullable: true })
   bannedUntil!: string | null;
 }
 
-/** What is shown of one key. */
+/** Makes the shown form of one key. */
 export function toApiKeyStateDto(key: ApiKey, bannedUntil: string | null): ApiKeyStateDto {
   return Object.assign(toApiKeyDto(key), { bannedUntil });
 }
@@ -87,7 +87,7 @@ const LABEL = {
   optional: true,
 };
 
-/** What a key is made of. */
+/** A key to issue. */
 @ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
 export class NewKeyDto {
   @UuidParameter({ description: 'Client that the key belongs to' })

@@ -32,7 +32,7 @@ export class ClientDto {
   suspendedAt!: string | null;
 }
 
-/** What is shown of a client. */
+/** Makes the shown form of a client. */
 export function toClientDto({ id, name, plan, limits, createdAt, suspendedAt }: Client): ClientDto {
   return { id, name, plan, ...limits, createdAt, suspendedAt };
 }
@@ -40,7 +40,7 @@ export function toClientDto({ id, name, plan, limits, createdAt, suspendedAt }: 
 const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };
 const PLAN = { enumName: 'Plan', values: PLANS, description: 'Plan that sets the limits' };
 
-/** Limits of an enterprise client; other plans have their own. */
+/** Limits of an enterprise client; other plans have fixed ones. */
 class EnterpriseLimits {
   @IntegerProperty({
     description: 'Requests per minute; enterprise only, and required there',
@@ -59,7 +59,7 @@ class EnterpriseLimits {
   perDay?: number;
 }
 
-/** What a client is made of. */
+/** A client to make. */
 @ApiSchema({ name: 'NewClient', description: 'A client to make.' })
 export class NewClientDto extends EnterpriseLimits {
   @TextProperty(NAME)
