@@ -52,11 +52,10 @@ function toRefusal(thrown: unknown, request: Request): Refusal {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   if (status === 503) {
-    const unavailable = new ApiError(HTTP_ERRORS.service_unavailable, {
+    return new ApiError(HTTP_ERRORS.service_unavailable, {
       params: { reason: 'try again shortly' },
       headers: { 'Retry-After': '1' },
     });
-    return unavailable;
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
   if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
