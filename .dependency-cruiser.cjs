@@ -47,7 +47,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
-        pathNot: '^src/cli/with-app',
+        pathNot: '^src/cli/main',
       },
       to: {
         path: '^src/',

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { loadSettings } from './src/config/load-settings.js';
+import { loadSettings } from './src/config/settings.js';
 import { createDataSource } from './src/database/data-source.js';
 
 /** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */

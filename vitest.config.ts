@@ -7,6 +7,8 @@ import { onBundle } from './test/support/on-bundle.js';
  */
 const THE_SAME_ON_THE_BUNDLE = [
   'src/accounts/api-keys.service.spec.ts',
+  'src/accounts/key-issuing.service.spec.ts',
+  'src/accounts/key-rules.spec.ts',
   'src/auth/scopes.guard.spec.ts',
   'src/accounts/scopes.spec.ts',
   'src/request-address.spec.ts',
@@ -35,6 +37,7 @@ const THE_SAME_ON_THE_BUNDLE = [
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
   globalSetup: 'test/support/build.ts',
+  setupFiles: 'test/support/restore.ts',
   // For what hangs: no test may fail because the machine is slow. A call of the command line takes over 20 s at load 30.
   testTimeout: 300_000,
   hookTimeout: 300_000,

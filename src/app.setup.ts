@@ -15,8 +15,7 @@ import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
-import { AppLogger } from './logging/app-logger.js';
-import { HeldLog } from './logging/held-log.js';
+import { AppLogger, LogBuffer } from './logging/app-logger.js';
 import { assignRequestId } from './logging/request-id.middleware.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -45,14 +44,14 @@ const BEYOND_KEEP_ALIVE_MS = 5_000;
 
 /** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
 export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
-  const early = new HeldLog();
+  const early = new LogBuffer();
   const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
     logger: early,
     abortOnError: false,
   });
   const logger: LoggerService | false = options.logger ?? app.get(AppLogger);
   app.useLogger(logger);
-  if (logger) early.tell(logger);
+  if (logger) early.flushTo(logger);
   return setupApp(app);
 }
 

@@ -1,24 +1,24 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ApiKeysService } from './accounts/api-keys.service.js';
 import { ClientsService } from './accounts/clients.service.js';
+import { KeyIssuingService } from './accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from './accounts/operator.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 
 /**
- * On an empty store outside production: loads the demo catalogue and makes a demo client with a key. `show` is given the
- * key, which cannot be shown again.
+ * In an empty database, and not in production: loads the demo catalogue and makes a demo client with a key. `show` gets the
+ * key, which is not stored and so cannot be shown later.
  */
 export async function prepareFirstStart(app: INestApplication, show: (key: string) => void): Promise<void> {
   if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return;
   await app.get(DataSource).transaction(async () => {
-    // Another process that began at the same time may have been first.
+    // Another process that started at the same time may have done it since the first check.
     if (!(await isEmpty(app))) return;
     await app.get(DemoData).add();
     const client = await app.get(ClientsService).create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
-    const { secret } = await app.get(ApiKeysService).issue({ clientId: client.id }, SERVICE_ITSELF);
-    // Before the commit: a process that is killed in between leaves an empty store, whose next start shows another key.
+    const { secret } = await app.get(KeyIssuingService).issue({ clientId: client.id }, SERVICE_ITSELF);
+    // Before the commit: if the process is killed in between, the database stays empty and the next start shows another key.
     show(secret);
   });
 }
@@ -27,7 +27,7 @@ async function isEmpty(app: INestApplication): Promise<boolean> {
   return (await app.get(ClientsService).count()) === 0 && (await app.get(DemoData).isAbsent());
 }
 
-/** What the first start prints: a request to paste and where the docs are. */
+/** What the first start prints: a request to paste, and the address of the docs. */
 export function firstStartText(key: string, origin: string): string {
   return [
     '',

@@ -4,24 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.setup.js';
-import { loadSettings } from './config/load-settings.js';
 import { SettingsError } from './config/setting.js';
-import { Settings } from './config/settings.js';
+import { Settings, loadSettings } from './config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
-import { Readiness } from './health/readiness.js';
+import { Readiness } from './health/health.controller.js';
 import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/adapter/graceful-stop.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
 
-/** What asks the service to stop; SIGHUP too, whose default would lose the counts of the last second. */
+/** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Least time that the last writes to the database have at a stop, in milliseconds, whatever SHUTDOWN_TIMEOUT_MS is. */
+/** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
 
-/** Before anything is served, a start is simply ended: what it has not committed has not happened. */
+/** Before the service listens, a signal ends the process at once: what is not committed is rolled back. */
 let stop = (signal: string): void => {
   process.stderr.write(`${signal}: ended before the start was complete\n`);
   process.exit(0);
@@ -39,7 +38,7 @@ async function start(): Promise<void> {
     .listen()
     .catch(naming('MANAGEMENT_PORT', managementPort));
   const origin = originOf(app.getHttpServer() as Server);
-  // Both ports are there: a start that ends for want of one has made nothing.
+  // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
   await prepareFirstStart(app, (key) => process.stdout.write(`${firstStartText(key, origin)}\n`));
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
@@ -47,7 +46,7 @@ async function start(): Promise<void> {
   await app.get(OtherProcesses).begin();
 }
 
-/** How a running service is stopped; a second signal ends it at once. */
+/** Makes the handler that stops a running service; a second signal ends it at once. */
 function stopOf(app: INestApplication): (signal: string) => void {
   const logger = app.get(AppLogger);
   let stopping = false;
@@ -88,7 +87,7 @@ function originOf(server: Server): string {
   return `http://${address === '0.0.0.0' ? 'localhost' : address}:${port}`;
 }
 
-// The log has a listener of its own. Nobody may be left to read these streams, and that ends nothing.
+// The reader of these streams may have gone away (EPIPE), which must not end the service. The log has its own listener.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 start().catch((error: unknown) => {

@@ -7,7 +7,7 @@ import { ScopesGuard } from './auth/scopes.guard.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
-import { SettingsModule } from './config/settings.module.js';
+import { SettingsModule } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
 import {
   DeprecationHeadersGuard,
@@ -30,7 +30,7 @@ import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { EveryFaultInterceptor } from './input/every-fault.interceptor.js';
 import { ValidationPipe } from './input/validation.pipe.js';
-import { LoggingModule } from './logging/logging.module.js';
+import { LoggingModule } from './logging/app-logger.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { declaredScopes } from '../src/accounts/scopes.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
@@ -390,7 +391,7 @@ async function prepare({ app }: TestService): Promise<Ids> {
     SERVICE_ITSELF,
   );
   const { apiKey } = await app
-    .get(ApiKeysService)
+    .get(KeyIssuingService)
     .issue({ clientId: client, scopes: ['pets:read'], label: 'First', expires: 86_400_000 }, SERVICE_ITSELF);
   return { client, big, key: apiKey.id };
 }
@@ -523,9 +524,10 @@ describe('the last key with the scope admin', () => {
     async (state) => {
       const { service, id, key } = await onlyAdmin();
       const keys = service.app.get(ApiKeysService);
+      const issuing = service.app.get(KeyIssuingService);
       const clients = service.app.get(ClientsService);
       const other = await clients.create({ name: 'Other', plan: 'free' }, SERVICE_ITSELF);
-      const { apiKey } = await keys.issue(
+      const { apiKey } = await issuing.issue(
         { clientId: other.id, scopes: ['admin'], expires: 3_600_000 },
         SERVICE_ITSELF,
       );
@@ -533,7 +535,7 @@ describe('the last key with the scope admin', () => {
       if (state === 'expired') service.clock.advance(3_600_000);
       if (state === 'suspended') await clients.suspend(other.id, {}, SERVICE_ITSELF);
       if (state === 'rotated') {
-        const { apiKey: successor } = await keys.rotate(apiKey.id, { grace: 60_000 }, SERVICE_ITSELF);
+        const { apiKey: successor } = await issuing.rotate(apiKey.id, { grace: 60_000 }, SERVICE_ITSELF);
         await keys.revoke(successor.id, {}, SERVICE_ITSELF);
       }
       const { body } = await service.request('POST', `/admin/keys/${id}/revoke`, { key });

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { SystemClock } from '../src/clock.js';
 import { Sweeper } from '../src/database/sweeper.js';
@@ -249,7 +250,7 @@ describe('what is kept for a time, when the clock is set', () => {
     const service = await open();
     const { id, key } = await service.issueKey();
     const other = await service.issueKey();
-    await service.app.get(ApiKeysService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
+    await service.app.get(KeyIssuingService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
     await service.app.get(ApiKeysService).revoke(other.id, {}, SERVICE_ITSELF);
     service.clock.step(-HOUR);
     for (const ended of [key, other.key])

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { petstoreProgram, runPetstore } from '../src/cli/program.js';
-import type { Shell } from '../src/cli/shell.js';
+import type { Shell } from '../src/cli/command.js';
 import { emptyFolder, petstore, ServiceProcess, type Finished } from './support/service-process.js';
 
 let folder: { path: string; remove(): Promise<void> };
@@ -256,7 +256,7 @@ describe('--help', () => {
   const shell: Shell = {
     withApp: () => Promise.reject(new Error('help needs no application')),
     write: () => undefined,
-    complain: () => undefined,
+    writeError: () => undefined,
   };
   const leaves = (program: Command): Command[] =>
     program.commands.length === 0 ? [program] : program.commands.flatMap(leaves);
@@ -292,7 +292,7 @@ describe('--help', () => {
           words.map((word) => word.replace(/<id>/, NOBODY)),
           {
             ...shell,
-            complain: (text) => (complaint += text),
+            writeError: (text) => (complaint += text),
           },
         );
         expect([code, complaint], call).toEqual([1, 'Failed: help needs no application\n']);

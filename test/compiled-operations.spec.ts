@@ -36,7 +36,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { type Observable, map, of, tap } from 'rxjs';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, CurrentClient, callerOf } from '../src/auth/caller.js';
 import { Cached } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
@@ -50,8 +50,10 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { byNest } from './support/by-nest.js';
 import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
-const run = vi.spyOn(CompiledOperation.prototype, 'run');
-afterEach(() => void run.mockClear());
+let run: MockInstance<CompiledOperation['run']>;
+beforeEach(() => {
+  run = vi.spyOn(CompiledOperation.prototype, 'run');
+});
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

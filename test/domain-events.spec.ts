@@ -2,8 +2,8 @@ import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ACCOUNTS_EVENTS, type AccountChanged } from '../src/accounts/accounts.events.js';
-import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
@@ -114,7 +114,7 @@ it('api_key.banned is told once, when the ban begins', async () => {
 it('changes of clients and keys are told by the names of the audit trail', async () => {
   const { service } = await open();
   const { id } = await service.issueKey();
-  await service.app.get(ApiKeysService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
+  await service.app.get(KeyIssuingService).rotate(id, { grace: 0 }, SERVICE_ITSELF);
   await service.app.get(ClientsService).suspend(service.clientId, {}, SERVICE_ITSELF);
   await expect(service.app.get(ClientsService).suspend(service.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
     /already/,

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Readiness } from '../src/health/readiness.js';
+import { Readiness } from '../src/health/health.controller.js';
 import { TestService } from './support/test-service.js';
 
 async function open(): Promise<TestService> {

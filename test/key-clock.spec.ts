@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { TestService } from './support/test-service.js';
 
 it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {
   const service = await TestService.open();
   onTestFinished(() => service.close());
-  const keys = service.app.get(ApiKeysService);
+  const keys = service.app.get(KeyIssuingService);
   const standing = service.clock.now.bind(service.clock);
   // Every look at the clock is a little later than the one before.
   service.clock.now = () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { TestService } from './support/test-service.js';
 
@@ -12,18 +13,19 @@ async function open() {
   const service = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
   onTestFinished(() => service.close());
   const keys = service.app.get(ApiKeysService);
+  const issuing = service.app.get(KeyIssuingService);
   const codeOf = async (key: string) => {
     const { status, body } = await service.request('GET', '/v1/pets?limit=1', { key });
     return status === 200 ? 200 : (body.code as string);
   };
-  return { service, keys, clients: service.app.get(ClientsService), codeOf };
+  return { service, keys, issuing, clients: service.app.get(ClientsService), codeOf };
 }
 
 describe('a rotated key', () => {
   it('works beside the new one until the grace is over, and both count for one client', async () => {
-    const { service, keys, codeOf } = await open();
+    const { service, issuing, codeOf } = await open();
     const { id, key } = await service.issueKey();
-    const { secret } = await keys.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
+    const { secret } = await issuing.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
     expect([await codeOf(key), await codeOf(secret)]).toEqual([200, 200]);
     const { headers } = await service.request('GET', '/v1/pets', { key: secret });
     expect(headers.get('x-ratelimit-remaining')).toBe('57');
@@ -34,24 +36,24 @@ describe('a rotated key', () => {
   });
 
   it('ends at once without grace', async () => {
-    const { service, keys, codeOf } = await open();
+    const { service, issuing, codeOf } = await open();
     const { id, key } = await service.issueKey();
-    const { secret } = await keys.rotate(id, { grace: 0 }, SERVICE_ITSELF);
+    const { secret } = await issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF);
     expect([await codeOf(key), await codeOf(secret)]).toEqual(['revoked_api_key', 200]);
   });
 
   it('is refused to a key that has ended', async () => {
-    const { service, keys } = await open();
+    const { service, issuing } = await open();
     const { id } = await service.issueKey({ expires: HOUR });
     service.clock.advance(HOUR);
-    await expect(keys.rotate(id, { grace: 0 }, SERVICE_ITSELF)).rejects.toThrow(/ expired at 2026-/);
+    await expect(issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF)).rejects.toThrow(/ expired at 2026-/);
   });
 
   it('never outlives its own end, and the new one lives as long as it was made for', async () => {
-    const { service, keys, codeOf } = await open();
+    const { service, issuing, codeOf } = await open();
     const { id, key } = await service.issueKey({ expires: 10 * HOUR });
     service.clock.advance(9 * HOUR);
-    const { apiKey, secret } = await keys.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
+    const { apiKey, secret } = await issuing.rotate(id, { grace: 24 * HOUR }, SERVICE_ITSELF);
     expect(apiKey.expiresAt).toBe('2026-11-21T07:00:00.000Z');
     service.clock.advance(HOUR);
     expect([await codeOf(key), await codeOf(secret)]).toEqual(['expired_api_key', 200]);
@@ -60,10 +62,10 @@ describe('a rotated key', () => {
   });
 
   it('is rotated once, however many ask at the same instant', async () => {
-    const { service, keys } = await open();
+    const { service, keys, issuing } = await open();
     const { id } = await service.issueKey();
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 10 }, () => keys.rotate(id, { grace: HOUR }, SERVICE_ITSELF)),
+      Array.from({ length: 10 }, () => issuing.rotate(id, { grace: HOUR }, SERVICE_ITSELF)),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect((await keys.list({ limit: 100 })).items).toHaveLength(3);
@@ -77,10 +79,10 @@ describe('the lifetime of the key that follows', () => {
   ])(
     'is %s, as the old one was made for, though its end was brought forward',
     async (_, expires, expected) => {
-      const { service, keys } = await open();
+      const { service, keys, issuing } = await open();
       const { id } = await service.issueKey(expires === undefined ? {} : { expires });
       await keys.update(id, { expires: HOUR }, {}, SERVICE_ITSELF);
-      expect((await keys.rotate(id, { grace: 0 }, SERVICE_ITSELF)).apiKey.expiresAt).toBe(expected);
+      expect((await issuing.rotate(id, { grace: 0 }, SERVICE_ITSELF)).apiKey.expiresAt).toBe(expected);
     },
   );
 });
@@ -175,10 +177,10 @@ describe('the last use of a key', () => {
   });
 
   it('is written for 2,000 keys in one go', async () => {
-    const { service, keys, uses } = await used();
+    const { service, issuing, uses } = await used();
     const ids = [];
     for (let made = 0; made < 2_000; made += 1)
-      ids.push((await keys.issue({ clientId: service.clientId }, SERVICE_ITSELF)).apiKey.id);
+      ids.push((await issuing.issue({ clientId: service.clientId }, SERVICE_ITSELF)).apiKey.id);
     for (const id of ids) uses.note(id);
     await uses.flush();
     const [row] = (await service.app

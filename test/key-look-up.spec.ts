@@ -23,7 +23,6 @@ async function open(
     await folder.remove();
   });
   const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
-  onTestFinished(() => first.mockRestore());
   return { service, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
 }
 
@@ -113,12 +112,11 @@ describe('an address that has used up its minute', () => {
     const first = Reflect.get(Object.getPrototypeOf(reader) as object, 'first') as Read;
     let running = 0;
     let most = 0;
-    const counted = vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
+    vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
       running += 1;
       most = Math.max(most, running);
       return Reflect.apply(first, reader, query).finally(() => (running -= 1));
     });
-    onTestFinished(() => counted.mockRestore());
     const statuses = await Promise.all(
       Array.from({ length: 30 }, async () => (await ask(service, generateApiKey('test'))).status),
     );

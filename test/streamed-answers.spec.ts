@@ -14,7 +14,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
 import { of } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type MockInstance, afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
@@ -197,9 +197,9 @@ describe.each([
   ['compiled', true],
   ['run by Nest', false],
 ] as const)('what an added operation that is %s answers', (_way, isCompiled) => {
-  const run = vi.spyOn(CompiledOperation.prototype, 'run');
+  let run: MockInstance<CompiledOperation['run']>;
   beforeEach(() => {
-    run.mockClear();
+    run = vi.spyOn(CompiledOperation.prototype, 'run');
     service = isCompiled ? services.compiled : services.nests;
     service.clock.advance(60_000);
   });

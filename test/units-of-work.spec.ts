@@ -13,7 +13,7 @@ import {
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { defer } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JsonRows } from '../src/database/json-rows.js';
 import { Transactions } from '../src/database/transactions.js';
 import { ApiError } from '../src/errors/api-error.js';
@@ -365,10 +365,6 @@ describe('a transaction that keeps the write lock for longer than a second', () 
   beforeEach(() => {
     told.length = 0;
     vi.spyOn(Logger.prototype, 'warn').mockImplementation((text: string) => void told.push(text));
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { defineErrors } from '../errors/define-errors.js';
 
-/** Refusals of changes to clients and keys, over HTTP and on the command line alike. */
+/** Errors of the administration of clients and keys, the same over HTTP and on the command line. */
 export const ACCOUNTS_ERRORS = defineErrors({
   client_not_found: {
     status: 404,

@@ -9,10 +9,11 @@ import { AuditedChanges } from './audited-changes.js';
 import { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService } from './deprecated-calls.service.js';
+import { KeyIssuingService } from './key-issuing.service.js';
 import { KeyUseService } from './key-use.service.js';
 import { UsageService } from './usage.service.js';
 
-/** Clients, their API keys and what they have used: what the API of administration and the command line administer. */
+/** Clients, their API keys and their usage: the services behind the administration over HTTP and the command line. */
 @Module({
   imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
   providers: [
@@ -20,9 +21,17 @@ import { UsageService } from './usage.service.js';
     AuditedChanges,
     ClientsService,
     DeprecatedCallsService,
+    KeyIssuingService,
     KeyUseService,
     UsageService,
   ],
-  exports: [ApiKeysService, ClientsService, DeprecatedCallsService, KeyUseService, UsageService],
+  exports: [
+    ApiKeysService,
+    ClientsService,
+    DeprecatedCallsService,
+    KeyIssuingService,
+    KeyUseService,
+    UsageService,
+  ],
 })
 export class AccountsModule {}

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { AbsenceCachedAs } from '../database/data-version.js';
-import { type KeyEnvironment, digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { Client } from './client.entity.js';
 
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */
@@ -26,7 +24,7 @@ export class ApiKey {
   @Index('api_keys_digest', { unique: true })
   digest!: string;
 
-  /** The beginning of the key, by which people tell keys apart. */
+  /** The first characters of the key, shown so that people can tell keys apart. */
   @Column('varchar', { length: 20 })
   prefix!: string;
 
@@ -42,11 +40,11 @@ export class ApiKey {
   @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
   revokedAt!: string | null;
 
-  /** When it was to end as it was issued, whatever has been brought forward since. */
+  /** The expiry that it was issued with; `expiresAt` may have been brought forward since. */
   @Column('varchar', { name: 'issued_until', length: 24, nullable: true })
   issuedUntil!: string | null;
 
-  /** What people call it. */
+  /** A name that the client gives it. */
   @Column('varchar', { length: 255, nullable: true })
   label!: string | null;
 
@@ -57,29 +55,4 @@ export class ApiKey {
   /** Id of the key that it was rotated to. */
   @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
   replacedBy!: string | null;
-}
-
-/** A key just made, with the secret that is never shown again. */
-export interface IssuedKey {
-  readonly apiKey: ApiKey;
-  readonly secret: string;
-}
-
-/** Makes a key with a new secret; it works once its row is inserted. */
-export function makeKey(
-  environment: KeyEnvironment,
-  of: Pick<ApiKey, 'clientId' | 'scopes' | 'label' | 'createdAt' | 'expiresAt'>,
-): IssuedKey {
-  const secret = generateApiKey(environment);
-  const apiKey = Object.assign(new ApiKey(), {
-    ...of,
-    id: randomUUID(),
-    digest: digestOf(secret),
-    prefix: displayablePrefixOf(secret),
-    issuedUntil: of.expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
-    replacedBy: null,
-  });
-  return { apiKey, secret };
 }

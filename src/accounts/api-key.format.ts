@@ -7,10 +7,10 @@ const CHECKSUM_LENGTH = 6;
 const SHAPE = /^pst_(?:live|test)_[0-9A-Za-z]{36}$/;
 const LENGTH = 'pst_live_'.length + SECRET_LENGTH + CHECKSUM_LENGTH;
 
-/** By this secret scanners find keys in any text, as a regular expression without flags. */
+/** The regular expression, without flags, by which secret scanners find keys in any text. */
 export const API_KEY_PATTERN = String.raw`\bpst_(live|test)_[0-9A-Za-z]{36}\b`;
 
-/** Which environment a key was made for. */
+/** The environment that a key was issued in; it is part of the key. */
 export type KeyEnvironment = 'live' | 'test';
 
 /** Makes a new key: `pst_`, environment, `_`, 30 random base62 (178 bits), 6 base62 of CRC-32 over the rest. */
@@ -20,7 +20,7 @@ export function generateApiKey(environment: KeyEnvironment): string {
   return rest + checksumOf(rest);
 }
 
-/** Whether text has the shape and the checksum of a key; needs no database, so typing errors cost nothing. */
+/** Whether text has the shape and the checksum of a key. A mistyped key is so refused without a database query. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const rest = text.slice(0, -CHECKSUM_LENGTH);
@@ -41,7 +41,7 @@ export function verifyApiKey(text: string): FormVerdict {
   return { wellFormed: false, reason: faultOf(text) };
 }
 
-/** Whether text holds a key anywhere, to keep keys out of what is stored or logged. */
+/** Whether text contains a key anywhere; such text is neither stored nor logged. */
 export function holdsApiKey(text: string): boolean {
   return [...text.matchAll(/pst_(?:live|test)_[0-9A-Za-z]{36}/g)].some(([key]) => isWellFormedApiKey(key));
 }
@@ -51,7 +51,7 @@ export function digestOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** The beginning of a key that may be shown: `pst_live_` and four more characters. */
+/** The part of a key that may be shown: `pst_live_` and four more characters. */
 export function displayablePrefixOf(key: string): string {
   return key.slice(0, 'pst_live_'.length + 4);
 }

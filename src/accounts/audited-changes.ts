@@ -6,12 +6,12 @@ import { DomainEvents } from '../events/domain-events.js';
 import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
 import type { Operator } from './operator.js';
 
-/** A change of a client or a key: it is written to the audit trail under the name of the event that tells of it. */
+/** A change of a client or a key; its action in the audit trail is the name of the event that is published for it. */
 export interface AuditedChange extends Change {
   readonly action: AccountsEventName;
 }
 
-/** Makes changes with their line of the audit trail in one transaction, and publishes them once it is committed. */
+/** Commits changes and their audit entries in one transaction, and publishes their events after the commit. */
 @Injectable()
 export class AuditedChanges {
   constructor(
@@ -21,7 +21,7 @@ export class AuditedChanges {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Runs work in a transaction; `record` is called for each change that it makes. Answers what the work answers. */
+  /** Runs work in a transaction and returns its result; the work calls `record` for each change that it makes. */
   async run<T>(
     by: Operator,
     work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
@@ -33,7 +33,7 @@ export class AuditedChanges {
         changes.push(change);
       }),
     );
-    // The caller may stand in a transaction around this one.
+    // The caller may have a transaction around this one: only the outermost commit publishes.
     this.transactions.afterCommit(() => {
       for (const { action, clientId, keyId } of changes)
         this.events.publish(

@@ -36,17 +36,17 @@ export class Client {
   @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
   suspendedAt!: string | null;
 
-  /** What the plan allows this client. */
+  /** The limits of its plan: fixed ones, or its own for the enterprise plan. */
   get limits(): PlanLimits {
     if (this.plan !== 'enterprise') return PLAN_LIMITS[this.plan];
-    // A check constraint sees to it that an enterprise client has both.
+    // The check constraint above guarantees both for an enterprise client.
     return { perMinute: this.perMinute ?? 0, perDay: this.perDay ?? 0 };
   }
 }
 
 const LIMITS = ['perMinute', 'perDay'] as const;
 
-/** What a client's row says of its plan. Throws validation_failed, naming every fault, when the limits do not go with it. */
+/** The columns that store a plan and its limits. Throws validation_failed when the plan does not take these limits. */
 export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Client, (typeof LIMITS)[number]> {
   const details = LIMITS.flatMap((field) => faultsOf(plan, field, limits[field]));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });

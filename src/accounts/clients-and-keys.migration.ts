@@ -69,7 +69,7 @@ const COLUMNS = [
 /** Suspension of clients; label, last use and successor of keys. */
 export class KeyLife1793491205000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // TypeORM would make an SQLite table anew for every column; both databases can simply add one.
+    // TypeORM's addColumn copies the whole SQLite table for each column; ADD COLUMN works in SQLite and PostgreSQL.
     for (const [table, column, type] of COLUMNS)
       await runner.query(`ALTER TABLE "${table}" ADD COLUMN "${column}" ${type}`);
     await runner.query('UPDATE api_keys SET issued_until = expires_at');

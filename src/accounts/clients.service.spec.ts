@@ -196,7 +196,7 @@ describe('a suspended client', () => {
 it('a deleted client is gone with its keys, and is still in the audit trail', async () => {
   const { id } = await create();
   const other = await create({ name: 'Other', plan: 'free' });
-  const { apiKey } = await parts.keys.issue({ clientId: id, scopes: ['shelves:read'] }, SERVICE_ITSELF);
+  const { apiKey } = await parts.issuing.issue({ clientId: id, scopes: ['shelves:read'] }, SERVICE_ITSELF);
   expect(await clients.delete(id, {}, SERVICE_ITSELF)).toMatchObject({ id, name: 'Shop' });
   await expect(clients.get(id)).rejects.toMatchObject({ code: 'client_not_found' });
   await expect(parts.keys.get(apiKey.id)).rejects.toMatchObject({ code: 'key_not_found' });

@@ -11,17 +11,17 @@ import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AccountsEventName } from './accounts.events.js';
 import { AuditedChanges } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
-import { refuseEndOfLastKey } from './key-rules.js';
+import { protectLastKey } from './key-rules.js';
 import { type Forcible, requireChange } from './key.inputs.js';
 import type { Operator } from './operator.js';
 
-/** What a client is made of; the limits are an enterprise client's own. */
+/** A client to make; limits are given for the enterprise plan only. */
 export interface NewClient extends Partial<PlanLimits> {
   readonly name: string;
   readonly plan: Plan;
 }
 
-/** Makes and changes clients. Every change is one transaction with its line of the audit trail. */
+/** Makes and changes clients. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ClientsService {
   constructor(
@@ -30,7 +30,7 @@ export class ClientsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a client. Throws validation_failed when the limits do not go with the plan. */
+  /** Makes a client. Throws validation_failed when the plan does not take these limits. */
   async create(input: NewClient, by: Operator): Promise<Client> {
     const { name, plan } = input;
     const client = this.clients.create({
@@ -59,7 +59,7 @@ export class ClientsService {
     return this.clients.count();
   }
 
-  /** The client with this id, seen by the manager of a transaction if there is one; throws client_not_found. */
+  /** The client with this id, read with the manager of a transaction if one is given. Throws client_not_found. */
   async get(id: string, manager = this.clients.manager): Promise<Client> {
     const client = await manager.findOneBy(Client, { id });
     if (!client) throw new ApiError(ACCOUNTS_ERRORS.client_not_found, { params: { id } });
@@ -67,15 +67,15 @@ export class ClientsService {
   }
 
   /**
-   * Renames a client or moves it to another plan; what it has used of its windows stays used, and what is not named
-   * stays as it is. Throws client_not_found, or validation_failed when the limits do not go with the plan.
+   * Renames a client or moves it to another plan. Fields left out stay as they are, and so do the counts of its quota
+   * windows. Throws client_not_found, or validation_failed when the plan does not take these limits.
    */
   async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
     requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
     return this.change(id, by, 'client.updated', (client) => {
       const plan = changes.plan ?? client.plan;
       const before = { name: client.name, plan: client.plan, ...client.limits };
-      const limits = plan === client.plan ? keeping(client, changes) : changes;
+      const limits = plan === client.plan ? mergedLimits(client, changes) : changes;
       Object.assign(client, { name: changes.name ?? client.name, plan, ...planColumns(plan, limits) });
       return differences(before, { name: client.name, plan, ...client.limits });
     });
@@ -97,7 +97,7 @@ export class ClientsService {
     });
   }
 
-  /** Takes the keys of a client again. Throws client_not_found or client_not_suspended. */
+  /** Accepts the keys of a suspended client again. Throws client_not_found or client_not_suspended. */
   async resume(id: string, by: Operator): Promise<Client> {
     return this.change(id, by, 'client.resumed', (client) => {
       if (client.suspendedAt === null)
@@ -109,7 +109,7 @@ export class ClientsService {
   }
 
   /**
-   * Deletes a client with all its keys; the audit trail and the counts of past days stay. Answers what it was.
+   * Deletes a client with all its keys; the audit trail and the counts of past days stay. Returns it as it was.
    * Throws client_not_found, and last_key_with_scope unless forced.
    */
   async delete(id: string, options: Forcible, by: Operator): Promise<Client> {
@@ -140,7 +140,7 @@ export class ClientsService {
   }
 
   private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
-    return refuseEndOfLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
+    return protectLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
   }
 
   private now(): string {
@@ -148,7 +148,8 @@ export class ClientsService {
   }
 }
 
-function keeping(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
+/** The client's own limits with the given ones changed; a fixed plan has none of its own. */
+function mergedLimits(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
   const kept = client.plan === 'enterprise' ? client.limits : {};
   return {
     ...kept,

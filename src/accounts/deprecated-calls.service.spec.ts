@@ -1,15 +1,10 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openParts } from '../../test/support/service-parts.js';
 import { DAY_MS } from '../throttling/quota.js';
 import { DeprecatedCallsService } from './deprecated-calls.service.js';
 
 const GET_PET = 'GET /v1/pets/:petId';
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 async function open() {
   const parts = await openParts();

@@ -6,14 +6,14 @@ import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './operator.js';
 import { declaredScopes, scopeChallenge } from './scopes.js';
 
-/** A key that ends within this time, in milliseconds, is nothing to rely on. */
+/** A key that expires within this time, in milliseconds, does not count as one that keeps a protected scope usable. */
 export const SOON_MS = 86_400_000;
 
 /**
- * Throws last_key_with_scope when the keys that end are all that works with a protected scope. A key that was rotated, or
- * that ends within a day, does not count as one that is left. `now` is in ms since the Unix epoch.
+ * Throws last_key_with_scope when the keys for which `ends` is true are the last that work with a protected scope. A key that
+ * was rotated, or that expires within a day, does not count as remaining. `now` is in ms since the Unix epoch.
  */
-export async function refuseEndOfLastKey(
+export async function protectLastKey(
   manager: EntityManager,
   now: number,
   ends: (key: ApiKey) => boolean,
@@ -53,14 +53,14 @@ export function refuseEnded(key: ApiKey, now: string): void {
   throw new ApiError(ACCOUNTS_ERRORS.key_already_expired, { params: { id, instant: expiresAt } });
 }
 
-/** Throws key_already_rotated for a key that another one follows. */
+/** Throws key_already_rotated for a key that was replaced by another. */
 export function refuseRotated({ id, replacedBy }: ApiKey): void {
   if (replacedBy === null) return;
   throw new ApiError(ACCOUNTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
 }
 
 /**
- * The scopes that a new key gets, in alphabetical order: those wanted, else those granted by default. Throws
+ * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default. Throws
  * validation_failed for an unknown scope or none, and scope_not_held for one that the operator lacks.
  */
 export function grantableScopes(wanted: readonly string[] | undefined, by: Operator): string[] {
@@ -71,12 +71,12 @@ export function grantableScopes(wanted: readonly string[] | undefined, by: Opera
     .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
   if (scopes.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
-  refuseScopesNotHeld(scopes, by);
+  requireScopesHeld(scopes, by);
   return [...new Set(scopes)].toSorted();
 }
 
-/** Throws scope_not_held when a key orders a key with a scope that it lacks (RFC 6750 section 3.1). */
-export function refuseScopesNotHeld(scopes: readonly string[], { scopes: held }: Operator): void {
+/** Throws scope_not_held when a key would grant a scope that it does not hold itself (RFC 6750 section 3.1). */
+export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Operator): void {
   if (held === 'all') return;
   const lacking = scopes.filter((scope) => !held.includes(scope));
   if (lacking.length === 0) return;

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
 import { MINUTE_MS } from '../throttling/quota.js';
 import { SERVICE_ITSELF } from './operator.js';
@@ -17,12 +17,8 @@ beforeEach(async () => {
   parts.clock.set('2026-11-20T13:00:00.000Z');
   clientId = (await parts.clients.create({ name: 'Shop', plan: 'free' }, SERVICE_ITSELF)).id;
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
-const issue = async () => (await parts.keys.issue({ clientId }, SERVICE_ITSELF)).apiKey.id;
+const issue = async () => (await parts.issuing.issue({ clientId }, SERVICE_ITSELF)).apiKey.id;
 const shown = async (id: string) => (await parts.keys.get(id)).lastUsedAt;
 const written = async (id: string) => {
   await uses.flush();

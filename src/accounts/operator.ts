@@ -1,12 +1,12 @@
 import type { Actor } from '../audit/audit-entry.entity.js';
 
-/** Who orders a change of clients and keys. */
+/** Who changes clients and keys. */
 export interface Operator extends Actor {
-  /** What it may hand on to a key: a key over HTTP no more than it holds itself, the command line everything. */
+  /** The scopes that it may grant: a key over HTTP only those that it holds itself, the command line all. */
   readonly scopes: readonly string[] | 'all';
 }
 
-/** The service itself, as at its first start. */
+/** The service itself, which makes a client and a key at its first start. */
 export const SERVICE_ITSELF: Operator = {
   kind: 'service',
   keyId: null,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
-import { grantableScopes, refuseScopesNotHeld } from './key-rules.js';
+import { grantableScopes, requireScopesHeld } from './key-rules.js';
 import { type Operator, SERVICE_ITSELF } from './operator.js';
 import { declaredScopes, defineScope, defineScopes } from './scopes.js';
 
@@ -106,7 +106,7 @@ describe('the scopes of a new key', () => {
 
   it('tells the scopes that are lacking, all of them and no others, for people and for programs', () => {
     expect(
-      refusal(() => refuseScopesNotHeld(['keeper', 'toys:read', 'toys:write'], holding('toys:read'))),
+      refusal(() => requireScopesHeld(['keeper', 'toys:read', 'toys:write'], holding('toys:read'))),
     ).toMatchObject({
       message: 'A key cannot hand on what it does not hold itself: keeper, toys:write.',
       headers: {

@@ -27,7 +27,7 @@ async function send(client: Client, times: number, keyId?: string, limits = {}):
     await parts.store.take({ subject: subject.id, isClient: true, windows, keyId }, parts.clock.now());
 }
 const issue = async (client: Client) =>
-  (await parts.keys.issue({ clientId: client.id }, SERVICE_ITSELF)).apiKey;
+  (await parts.issuing.issue({ clientId: client.id }, SERVICE_ITSELF)).apiKey;
 const requests = ({ days }: { days: readonly { requests: number }[] }) => days.map((day) => day.requests);
 async function ban(client: Client, keyId: string): Promise<void> {
   await send(client, 2, keyId, { perMinute: 1 });

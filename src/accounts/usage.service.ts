@@ -11,7 +11,7 @@ import type { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
 
-/** How many days are shown unless asked otherwise. */
+/** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
 /** How many days are kept. */
 export const DAYS_KEPT = 90;
@@ -20,7 +20,7 @@ export const DAYS_KEPT = 90;
 export interface Usage {
   readonly windows: readonly WindowState[];
   readonly bans: readonly { readonly keyId: string; readonly bannedUntil: string }[];
-  /** When any of its keys was last used, to the minute; null when none ever was. */
+  /** When one of its keys was last used, to the minute; null before the first use. */
   readonly lastUsedAt: string | null;
   /** Requests admitted in each UTC day, today first. */
   readonly days: readonly { readonly date: string; readonly requests: number }[];
@@ -28,7 +28,7 @@ export interface Usage {
   readonly deprecatedCalls: readonly Omit<DeprecatedUse, 'clientId'>[];
 }
 
-/** What the requests of a client count for. */
+/** The subject that the requests of a client are counted for. */
 export function subjectOfClient({ id, plan, limits }: Client): QuotaSubject {
   return { id: clientSubjectId(id), plan, ...limits };
 }
@@ -58,8 +58,8 @@ export class UsageService {
   }
 
   /**
-   * The usage of clients, in their order. Seen from another process than the one that serves, windows and bans are up to
-   * a second old, unless Redis counts.
+   * The usage of clients, in their order. A process other than the one that counts (the command line) reads windows and bans
+   * from the database, up to a second late; with Redis there is no delay.
    */
   private async ofAll(clients: readonly Client[], days: number): Promise<Usage[]> {
     const today = Math.floor(this.clock.now() / DAY_MS) * DAY_MS;

@@ -6,7 +6,7 @@ import { ClientsController } from './clients.controller.js';
 import { KeysController } from './keys.controller.js';
 import { UsageController } from './usage.controller.js';
 
-/** Administration over HTTP, for keys with the scope admin: the same services as behind the command line. */
+/** Administration over HTTP, for keys with the scope admin. The command line uses the same services. */
 @Module({
   imports: [AccountsModule, AuditModule],
   controllers: [ClientsController, KeysController, UsageController, AuditController],

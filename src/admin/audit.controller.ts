@@ -4,7 +4,7 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { AuditQuery } from './dto/admin.queries.js';
+import { AuditQuery } from './dto/admin.inputs.js';
 import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */

@@ -11,10 +11,9 @@ import { PageQuery } from '../paging/page.query.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
-import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.queries.js';
+import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
-import { ClientDto, toClientDto } from './dto/client.dto.js';
-import { ClientChangesDto, NewClientDto } from './dto/client.input.js';
+import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
   ACCOUNTS_ERRORS;

@@ -5,7 +5,7 @@ import { callerOf } from '../auth/caller.js';
 import { requestIdOf } from '../logging/request-id.middleware.js';
 import { addressOf } from '../request-address.js';
 
-/** Handler parameter: the key that orders a change over HTTP, which may hand on no more than it holds. */
+/** Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {
   const http = context.switchToHttp();
   const request = http.getRequest<Request>();

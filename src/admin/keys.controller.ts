@@ -3,6 +3,7 @@ import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import type { Operator } from '../accounts/operator.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
@@ -11,16 +12,18 @@ import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
-import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.queries.js';
+import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.inputs.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,
   IssuedKeyDto,
+  KeyChangesDto,
+  KeyRotationDto,
+  NewKeyDto,
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
 } from './dto/api-key.dto.js';
-import { KeyChangesDto, KeyRotationDto, NewKeyDto } from './dto/key.input.js';
 
 const {
   client_not_found,
@@ -39,6 +42,7 @@ const {
 export class KeysController {
   constructor(
     private readonly keys: ApiKeysService,
+    private readonly issuing: KeyIssuingService,
     private readonly usage: UsageService,
   ) {}
 
@@ -80,7 +84,7 @@ export class KeysController {
     @CurrentOperator() by: Operator,
     @Res({ passthrough: true }) response: Response,
   ): Promise<IssuedKeyDto> {
-    const issued = await this.keys.issue(input, by);
+    const issued = await this.issuing.issue(input, by);
     response.setHeader('Location', `/admin/keys/${issued.apiKey.id}`);
     return toIssuedKeyDto(issued);
   }
@@ -147,7 +151,7 @@ export class KeysController {
     @CurrentOperator() by: Operator,
     @Res({ passthrough: true }) response: Response,
   ): Promise<IssuedKeyDto> {
-    const issued = await this.keys.rotate(keyId, rotation, by, query);
+    const issued = await this.issuing.rotate(keyId, rotation, by, query);
     response.setHeader('Location', `/admin/keys/${issued.apiKey.id}`);
     return toIssuedKeyDto(issued);
   }

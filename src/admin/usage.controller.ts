@@ -4,7 +4,7 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { UsageQuery } from './dto/admin.queries.js';
+import { UsageQuery } from './dto/admin.inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */

@@ -15,7 +15,7 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** One change that was made. It outlives the client and the key that it names, so it refers to neither. */
+/** One change that was made. It stays when its client or key is deleted, so it has no foreign keys to them. */
 @Entity('audit_entries')
 @Index('audit_entries_client', ['clientId', 'id'])
 @Index('audit_entries_key', ['keyId', 'id'])
@@ -49,7 +49,7 @@ export class AuditEntry {
   @Column('varchar', { name: 'key_id', length: 36, nullable: true })
   keyId!: string | null;
 
-  /** What is worth knowing of the change; never a secret. */
+  /** Details of the change as JSON; never a secret. */
   @Column('simple-json')
   details!: object;
 }

@@ -3,7 +3,7 @@ import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 /** Table of the audit trail. */
 export class Audit1793491204000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // SQLite numbers only an `integer` key by itself (it holds an int64 there); PostgreSQL's is 32 bits wide.
+    // SQLite generates ids only for an `integer` primary key, which holds 64 bits there; PostgreSQL's `integer` has 32 bits.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';
     await runner.createTable(
       new Table({

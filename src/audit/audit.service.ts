@@ -11,11 +11,11 @@ export interface Change {
   readonly action: string;
   readonly clientId: string;
   readonly keyId?: string;
-  /** What is worth knowing of it, as JSON; never a secret. */
+  /** Details as JSON; never a secret. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps the audit trail: who changed what on which client or key, when, and from where. */
+/** Writes and lists the audit trail: who changed what on which client or key, when, and from where. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -23,7 +23,7 @@ export class AuditService {
     private readonly clock: Clock,
   ) {}
 
-  /** Records a change with the manager of its transaction: neither is ever there without the other. */
+  /** Records a change with the manager of its transaction, so that both are committed or neither. */
   async record(manager: EntityManager, by: Actor, change: Change): Promise<void> {
     await manager.insert(AuditEntry, {
       at: new Date(this.clock.now()).toISOString(),
@@ -38,7 +38,7 @@ export class AuditService {
     });
   }
 
-  /** What was changed, latest first, of one client or key or of all. */
+  /** A page of the entries of one client or key, or of all, latest first. */
   async list(
     page: PageRequest,
     { clientId, keyId }: { readonly clientId?: string; readonly keyId?: string } = {},
@@ -50,7 +50,7 @@ export class AuditService {
   }
 }
 
-/** What differs between two states of something, each field with what it was and what it became. */
+/** The fields that differ between two states, each with its old and its new value. */
 export function differences(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

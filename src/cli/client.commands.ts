@@ -1,174 +1,170 @@
-import type { Command } from 'commander';
+import type { INestApplication } from '@nestjs/common';
 import { ClientsService } from '../accounts/clients.service.js';
 import { UsageService } from '../accounts/usage.service.js';
-import { toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { ClientDto, toClientDto } from '../admin/dto/client.dto.js';
-import { ClientChangesDto, NewClientDto } from '../admin/dto/client.input.js';
-import { days, examples, forceOption, jsonOption, planOption, positiveInteger } from './arguments.js';
-import { clientText, clientUsageText } from './client.text.js';
-import { everyPage } from './every-page.js';
-import { inputOf } from './input.js';
-import { commandLineOperator } from './operator.js';
-import { type Shell, print } from './shell.js';
-import { tableOf } from './table.js';
+import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
+import { PLANS } from '../throttling/plans.js';
+import { type Call, FORCE, JSON_OPTION, command, group } from './command.js';
+import { DAYS, option, positiveInteger, required } from './options.js';
+import { everyPage, inputOf } from './service-calls.js';
+import { type Cell, tableOf } from './table.js';
 
-interface Json {
-  readonly json: boolean;
-}
-interface Plan {
-  readonly plan: string;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-}
+const ID = ['<id>'] as const;
+const NAME = required('--name <name>', 'name of the client, 1 to 255 characters');
+const PLAN_AND_LIMITS = [
+  required('--plan <plan>', 'plan that sets the limits').choices(PLANS),
+  option(
+    '--per-minute <requests>',
+    'requests per minute; enterprise only, and required there',
+    positiveInteger,
+  ),
+  option(
+    '--per-day <requests>',
+    'requests per UTC day; enterprise only, and required there',
+    positiveInteger,
+  ),
+];
+
+/** What both commands that change a client have in common. */
+const UPDATE = {
+  argument: ID,
+  input: (options: object) => inputOf(ClientChangesDto, options),
+  run: async (app: INestApplication, { argument: id, input, by }: Call<ClientChangesDto>) =>
+    toClientDto(await app.get(ClientsService).update(id, input, by)),
+};
+
+const create = command({
+  name: 'create',
+  description: 'make a client',
+  options: [...PLAN_AND_LIMITS, JSON_OPTION, NAME],
+  examples: [
+    `client create --name 'My shop' --plan pro`,
+    `client create --name 'Big shop' --plan enterprise --per-minute 5000 --per-day 500000`,
+  ],
+  input: (options) => inputOf(NewClientDto, options),
+  run: async (app, { input, by }) => toClientDto(await app.get(ClientsService).create(input, by)),
+  text: (client) => `Made the client ${client.id}.\n${clientText(client)}`,
+});
+
+const list = command({
+  name: 'list',
+  description: 'show all clients, oldest first',
+  examples: ['client list', 'client list --json'],
+  run: async (app) => (await everyPage((page) => app.get(ClientsService).list(page))).map(toClientDto),
+  text: (clients) =>
+    clients.length === 0
+      ? 'There are no clients yet; make one with `petstore client create`.'
+      : tableOf([
+          ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'],
+          ...clients.map((one) => [
+            one.id,
+            one.name,
+            one.plan,
+            one.perMinute,
+            one.perDay,
+            one.createdAt,
+            one.suspendedAt,
+          ]),
+        ]),
+});
+
+const show = command({
+  name: 'show',
+  argument: ID,
+  description: 'show a client and what it has used: both windows now, bans, last use, and its last days',
+  options: [DAYS],
+  examples: ['client show <id>', 'client show <id> --days 30 --json'],
+  run: async (app, { argument: id, input }: Call<{ days: number }>) => {
+    const client = await app.get(ClientsService).get(id);
+    return toClientUsageDto(client, await app.get(UsageService).of(client, input.days));
+  },
+  text: usageText,
+});
+
+const setPlan = command({
+  name: 'set-plan',
+  description: 'move a client to another plan; what it has used stays used',
+  options: PLAN_AND_LIMITS,
+  examples: ['client set-plan <id> --plan business'],
+  ...UPDATE,
+  text: (client) => `Changed the plan.\n${clientText(client)}`,
+});
+
+const rename = command({
+  name: 'rename',
+  description: 'give a client another name',
+  options: [NAME],
+  examples: [`client rename <id> --name 'My other shop'`],
+  ...UPDATE,
+  text: (client) => `Renamed the client.\n${clientText(client)}`,
+});
+
+const suspend = command({
+  name: 'suspend',
+  argument: ID,
+  description: 'refuse all keys of a client with 403 client_suspended until it is resumed',
+  options: [FORCE],
+  examples: ['client suspend <id>'],
+  run: async (app, { argument: id, force, by }) =>
+    toClientDto(await app.get(ClientsService).suspend(id, { force }, by)),
+  text: (client) => `Suspended the client; servers that run know within 5 s.\n${clientText(client)}`,
+});
+
+const resume = command({
+  name: 'resume',
+  argument: ID,
+  description: 'take the keys of a suspended client again',
+  examples: ['client resume <id>'],
+  run: async (app, { argument: id, by }) => toClientDto(await app.get(ClientsService).resume(id, by)),
+  text: (client) => `Resumed the client.\n${clientText(client)}`,
+});
+
+const remove = command({
+  name: 'delete',
+  argument: ID,
+  description: 'delete a client with all its keys, for good; the audit trail stays',
+  options: [FORCE],
+  examples: ['client delete <id>'],
+  run: async (app, { argument: id, force, by }) =>
+    toClientDto(await app.get(ClientsService).delete(id, { force }, by)),
+  text: ({ id, name }) => `Deleted the client ${id} (${name}) and its keys.`,
+});
+
+const COMMANDS = [create, list, show, setPlan, rename, suspend, resume, remove];
 
 /** `petstore client …`: the accounts that hold a plan. */
-export function addClientCommands(program: Command, shell: Shell): void {
-  const client = program.command('client').description('accounts that hold a plan and own keys');
+export const CLIENT_COMMANDS = group('client', 'accounts that hold a plan and own keys', COMMANDS);
 
-  withPlan(client.command('create').description('make a client'))
-    .requiredOption('--name <name>', 'name of the client, 1 to 255 characters')
-    .addHelpText(
-      'after',
-      examples(
-        `client create --name 'My shop' --plan pro`,
-        `client create --name 'Big shop' --plan enterprise --per-minute 5000 --per-day 500000`,
-      ),
-    )
-    .action(async ({ json, ...options }: Json & Plan) => {
-      const input = await inputOf(NewClientDto, options);
-      const made = await shell.withApp((app) => app.get(ClientsService).create(input, commandLineOperator()));
-      show(shell, json, toClientDto(made), `Made the client ${made.id}.`);
-    });
-
-  client
-    .command('list')
-    .description('show all clients, oldest first')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('client list', 'client list --json'))
-    .action(async ({ json }: Json) => {
-      const clients = await shell.withApp((app) => everyPage((page) => app.get(ClientsService).list(page)));
-      print(shell, json, clients.map(toClientDto), listText(clients.map(toClientDto)));
-    });
-
-  client
-    .command('show <id>')
-    .description('show a client and what it has used: both windows now, bans, last use, and its last days')
-    .option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7)
-    .addOption(jsonOption())
-    .addHelpText('after', examples('client show <id>', 'client show <id> --days 30 --json'))
-    .action(async (id: string, options: Json & { days: number }) => {
-      const shown = await shell.withApp(async (app) => {
-        const found = await app.get(ClientsService).get(id);
-        return toClientUsageDto(found, await app.get(UsageService).of(found, options.days));
-      });
-      print(shell, options.json, shown, clientUsageText(shown));
-    });
-
-  withPlan(
-    client.command('set-plan <id>').description('move a client to another plan; what it has used stays used'),
-  )
-    .addHelpText('after', examples('client set-plan <id> --plan business'))
-    .action(async (id: string, { json, ...options }: Json & Plan) => {
-      const changes = await inputOf(ClientChangesDto, options);
-      const moved = await shell.withApp((app) =>
-        app.get(ClientsService).update(id, changes, commandLineOperator()),
-      );
-      show(shell, json, toClientDto(moved), 'Changed the plan.');
-    });
-
-  client
-    .command('rename <id>')
-    .description('give a client another name')
-    .requiredOption('--name <name>', 'name of the client, 1 to 255 characters')
-    .addOption(jsonOption())
-    .addHelpText('after', examples(`client rename <id> --name 'My other shop'`))
-    .action(async (id: string, { json, name }: Json & { name: string }) => {
-      const changes = await inputOf(ClientChangesDto, { name });
-      const renamed = await shell.withApp((app) =>
-        app.get(ClientsService).update(id, changes, commandLineOperator()),
-      );
-      show(shell, json, toClientDto(renamed), 'Renamed the client.');
-    });
-
-  client
-    .command('suspend <id>')
-    .description('refuse all keys of a client with 403 client_suspended until it is resumed')
-    .addOption(forceOption())
-    .addOption(jsonOption())
-    .addHelpText('after', examples('client suspend <id>'))
-    .action(async (id: string, options: Json & { force: boolean }) => {
-      const suspended = await shell.withApp((app) =>
-        app.get(ClientsService).suspend(id, options, commandLineOperator()),
-      );
-      show(
-        shell,
-        options.json,
-        toClientDto(suspended),
-        'Suspended the client; servers that run know within 5 s.',
-      );
-    });
-
-  client
-    .command('resume <id>')
-    .description('take the keys of a suspended client again')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('client resume <id>'))
-    .action(async (id: string, { json }: Json) => {
-      const resumed = await shell.withApp((app) => app.get(ClientsService).resume(id, commandLineOperator()));
-      show(shell, json, toClientDto(resumed), 'Resumed the client.');
-    });
-
-  client
-    .command('delete <id>')
-    .description('delete a client with all its keys, for good; the audit trail stays')
-    .addOption(forceOption())
-    .addOption(jsonOption())
-    .addHelpText('after', examples('client delete <id>'))
-    .action(async (id: string, options: Json & { force: boolean }) => {
-      const deleted = await shell.withApp((app) =>
-        app.get(ClientsService).delete(id, options, commandLineOperator()),
-      );
-      print(
-        shell,
-        options.json,
-        toClientDto(deleted),
-        `Deleted the client ${id} (${deleted.name}) and its keys.`,
-      );
-    });
+function clientText(client: ClientDto): string {
+  return tableOf(clientRows(client));
 }
 
-function withPlan(command: Command): Command {
-  return command
-    .addOption(planOption())
-    .option(
-      '--per-minute <requests>',
-      'requests per minute; enterprise only, and required there',
-      positiveInteger,
-    )
-    .option(
-      '--per-day <requests>',
-      'requests per UTC day; enterprise only, and required there',
-      positiveInteger,
-    )
-    .addOption(jsonOption());
+function clientRows(client: ClientDto): Cell[][] {
+  return [
+    ['id', client.id],
+    ['name', client.name],
+    ['plan', client.plan],
+    ['per minute', client.perMinute],
+    ['per day', client.perDay],
+    ['created', client.createdAt],
+    ...(client.suspendedAt === null ? [] : [['suspended', client.suspendedAt]]),
+  ];
 }
 
-function show(shell: Shell, json: boolean, client: ClientDto, done: string): void {
-  print(shell, json, client, `${done}\n${clientText(client)}`);
-}
-
-function listText(clients: readonly ClientDto[]): string {
-  if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
+function usageText(client: ClientUsageDto): string {
+  const { windows, bans, lastUsedAt, days, deprecatedCalls } = client;
   return tableOf([
-    ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'],
-    ...clients.map(({ id, name, plan, perMinute, perDay, createdAt, suspendedAt }) => [
-      id,
-      name,
-      plan,
-      String(perMinute),
-      String(perDay),
-      createdAt,
-      suspendedAt ?? '-',
+    ...clientRows(client),
+    ...windows.map((window) => [
+      `this ${window.name}`,
+      `${window.used} used, ${window.remaining} left; full again at ${window.resetsAt}`,
+    ]),
+    ['last used', lastUsedAt ?? 'never'],
+    ...bans.map(({ keyId, bannedUntil }) => ['banned', `key ${keyId} until ${bannedUntil}`]),
+    ...days.map(({ date, requests }) => [date, `${requests} requests`]),
+    ...deprecatedCalls.map(({ operation, calls, lastDay }) => [
+      'deprecated',
+      `${calls} calls of ${operation}, the last on ${lastDay}`,
     ]),
   ]);
 }

@@ -1,59 +1,54 @@
-import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { examples, jsonOption, positiveInteger } from './arguments.js';
-import { print, type Shell } from './shell.js';
+import { type Call, command, group } from './command.js';
+import { option, positiveInteger } from './options.js';
 import { tableOf } from './table.js';
 
+const applyPending = command({
+  name: 'migrate',
+  description: 'bring the schema up to date; nothing happens when it is',
+  examples: ['db migrate'],
+  runAlone: async () => ({ applied: await withDatabase(migrate) }),
+  text: ({ applied }) =>
+    applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
+});
+
+const status = command({
+  name: 'status',
+  description: 'show which migrations ran and which are pending; changes nothing',
+  examples: ['db status --json'],
+  runAlone: () => withDatabase(schemaStatus),
+  text: (found) => {
+    const states = ['applied', 'pending', 'unknown'] as const;
+    const rows = states.flatMap((state) => found[state].map((name) => [name, state]));
+    return tableOf([['MIGRATION', 'STATE'], ...rows]);
+  },
+});
+
+const seed = command({
+  name: 'seed',
+  description: 'add demo data',
+  options: [
+    option('--count <animals>', 'how many animals; default: the demo catalogue once', positiveInteger),
+  ],
+  examples: ['db seed', 'db seed --count 10000'],
+  run: async (app, { input }: Call<{ count?: number }>) => ({
+    added: await app.get(DemoData).add(input.count),
+  }),
+  text: ({ added }) => `Added ${added} animals.`,
+});
+
 /** `petstore db …`: the database. */
-export function addDbCommands(program: Command, shell: Shell): void {
-  const db = program.command('db').description('the database');
-
-  db.command('migrate')
-    .description('bring the schema up to date; nothing happens when it is')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('db migrate'))
-    .action(async (options: { json: boolean }) => {
-      const applied = await withDatabase(migrate);
-      print(
-        shell,
-        options.json,
-        { applied },
-        applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
-      );
-    });
-
-  db.command('status')
-    .description('show which migrations ran and which are pending; changes nothing')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('db status --json'))
-    .action(async (options: { json: boolean }) => {
-      const status = await withDatabase(schemaStatus);
-      const rows = (['applied', 'pending', 'unknown'] as const).flatMap((state) =>
-        status[state].map((name) => [name, state]),
-      );
-      print(shell, options.json, status, tableOf([['MIGRATION', 'STATE'], ...rows]));
-    });
-
-  db.command('seed')
-    .description('add demo data')
-    .option('--count <animals>', 'how many animals; default: the demo catalogue once', positiveInteger)
-    .addOption(jsonOption())
-    .addHelpText('after', examples('db seed', 'db seed --count 10000'))
-    .action(async (options: { count?: number; json: boolean }) => {
-      const added = await shell.withApp((app) => app.get(DemoData).add(options.count));
-      print(shell, options.json, { added }, `Added ${added} animals.`);
-    });
-}
+export const DB_COMMANDS = group('db', 'the database', [applyPending, status, seed]);
 
 /** Opens the database without migrating it, which starting the application would do. */
-async function withDatabase<T>(command: (dataSource: DataSource) => Promise<T>): Promise<T> {
+async function withDatabase<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
   const dataSource = await openDataSource(loadSettings());
   try {
-    return await command(dataSource);
+    return await work(dataSource);
   } finally {
     await dataSource.destroy();
   }

@@ -1,199 +1,204 @@
-import type { INestApplication } from '@nestjs/common';
-import type { Command } from 'commander';
-import type { IssuedKey } from '../accounts/api-key.entity.js';
+import { text as readText } from 'node:stream/consumers';
 import { isWellFormedApiKey, verifyApiKey } from '../accounts/api-key.format.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { UsageService } from '../accounts/usage.service.js';
-import { toApiKeyDto, toApiKeyStateDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
-import { KeyChangesDto, KeyRotationDto, NewKeyDto } from '../admin/dto/key.input.js';
-import { duration, durationOrZero, examples, forceOption, jsonOption, names } from './arguments.js';
-import { everyPage } from './every-page.js';
-import { inputOf } from './input.js';
-import { addKeyVerifyCommand } from './key-verify.command.js';
-import { keyListText, keyText } from './key.text.js';
-import { commandLineOperator } from './operator.js';
-import { Refusal } from './refusal.js';
-import { type Shell, print } from './shell.js';
+import {
+  type ApiKeyDto,
+  KeyChangesDto,
+  KeyRotationDto,
+  NewKeyDto,
+  toApiKeyDto,
+  toApiKeyStateDto,
+  toIssuedKeyDto,
+} from '../admin/dto/api-key.dto.js';
+import { type Call, FORCE, JSON_OPTION, Refusal, command, group } from './command.js';
+import { duration, durationOrZero, names, option, required } from './options.js';
+import { everyPage, inputOf } from './service-calls.js';
+import { tableOf } from './table.js';
 
-interface Json {
-  readonly json: boolean;
-}
-interface Forcible extends Json {
-  readonly force: boolean;
-}
-interface IssueOptions extends Json {
-  readonly client: string;
-  readonly scopes?: string[];
-  readonly label?: string;
-  readonly expires?: string;
-}
+const ID = ['<id>', 'id of the key, or the key itself'] as const;
+const LABEL = option('--label <label>', 'what people call it, 1 to 255 characters');
 
-const ID = 'id of the key, or the key itself';
+const issue = command({
+  name: 'issue',
+  description: 'make a key; it is shown this once',
+  options: [
+    required('--client <id>', 'client that the key belongs to'),
+    option('--scopes <a,b>', 'scopes, separated by commas; default: all but the administrative ones', names),
+    LABEL,
+    option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no end', duration),
+  ],
+  examples: [
+    `key issue --client <id> --label 'Web shop' --expires 90d`,
+    'key issue --client <id> --scopes admin,pets:read,pets:write',
+  ],
+  input: ({ client: clientId, ...options }) => inputOf(NewKeyDto, { clientId, ...options }),
+  run: async (app, { input, by }) => toIssuedKeyDto(await app.get(KeyIssuingService).issue(input, by)),
+  text: ({ id, scopes, key }) => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key),
+});
 
-/** `petstore key …`: the keys of clients. */
-export function addKeyCommands(program: Command, shell: Shell): void {
-  const key = program.command('key').description('API keys of clients');
+const list = command({
+  name: 'list',
+  description: 'show keys, oldest first, never their secrets',
+  options: [option('--client <id>', 'only those of this client')],
+  examples: ['key list', 'key list --client <id> --json'],
+  run: async (app, { input: { client } }: Call<{ client?: string }>) => {
+    const filter = client === undefined ? {} : { clientId: client };
+    return (await everyPage((page) => app.get(ApiKeysService).list(page, filter))).map(toApiKeyDto);
+  },
+  text: listText,
+});
 
-  key
-    .command('issue')
-    .description('make a key; it is shown this once')
-    .requiredOption('--client <id>', 'client that the key belongs to')
-    .option('--scopes <a,b>', 'scopes, separated by commas; default: all but the administrative ones', names)
-    .option('--label <label>', 'what people call it, 1 to 255 characters')
-    .option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no end', duration)
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      examples(
-        `key issue --client <id> --label 'Web shop' --expires 90d`,
-        'key issue --client <id> --scopes admin,pets:read,pets:write',
-      ),
-    )
-    .action(async ({ client: clientId, json, ...options }: IssueOptions) => {
-      const input = await inputOf(NewKeyDto, { clientId, ...options });
-      const issued = await shell.withApp((app) =>
-        app.get(ApiKeysService).issue(input, commandLineOperator()),
-      );
-      showIssued(
-        shell,
-        json,
-        issued,
-        `Issued the key ${issued.apiKey.id} with ${issued.apiKey.scopes.join(', ')}.`,
-      );
-    });
+const show = command({
+  name: 'show',
+  argument: ID,
+  description: 'show a key, never its secret, and whether it is banned',
+  examples: ['key show <id>'],
+  run: async (app, { argument }) => {
+    const keys = app.get(ApiKeysService);
+    const key = await keys.get(await idOf(keys, argument));
+    return toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key));
+  },
+  text: (key) => keyText(key, key.bannedUntil),
+});
 
-  key
-    .command('list')
-    .description('show keys, oldest first, never their secrets')
-    .option('--client <id>', 'only those of this client')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('key list', 'key list --client <id> --json'))
-    .action(async ({ client, json }: Json & { client?: string }) => {
-      const filter = client === undefined ? {} : { clientId: client };
-      const keys = await shell.withApp((app) =>
-        everyPage((page) => app.get(ApiKeysService).list(page, filter)),
-      );
-      print(shell, json, keys.map(toApiKeyDto), keyListText(keys.map(toApiKeyDto)));
-    });
+const update = command({
+  name: 'update',
+  argument: ID,
+  description: 'label a key, or bring its end forward',
+  options: [
+    LABEL,
+    option('--no-label', 'take the label away'),
+    option('--expires <duration>', 'how long it still lives, such as 7d; never longer than before', duration),
+    FORCE,
+  ],
+  examples: [`key update <id> --label 'Old web shop' --expires 7d`],
+  // Commander hands `--no-label` over as false, and its absence as true.
+  input: ({ label, expires }) =>
+    inputOf(KeyChangesDto, { label: label === true ? undefined : label === false ? null : label, expires }),
+  run: async (app, { argument, input, force, by }) => {
+    const keys = app.get(ApiKeysService);
+    return toApiKeyDto(await keys.update(await idOf(keys, argument), input, { force }, by));
+  },
+  text: (key) => `Changed the key.\n${keyText(key)}`,
+});
 
-  key
-    .command('show')
-    .argument('<id>', ID)
-    .description('show a key, never its secret, and whether it is banned')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('key show <id>'))
-    .action(async (id: string, { json }: Json) => {
-      const shown = await shell.withApp(async (app) => {
-        const found = await app.get(ApiKeysService).get(await idOf(app, id));
-        return toApiKeyStateDto(found, await app.get(UsageService).bannedUntil(found));
-      });
-      print(shell, json, shown, keyText(shown, shown.bannedUntil));
-    });
-
-  key
-    .command('update')
-    .argument('<id>', ID)
-    .description('label a key, or bring its end forward')
-    .option('--label <label>', 'what people call it, 1 to 255 characters')
-    .option('--no-label', 'take the label away')
-    .option('--expires <duration>', 'how long it still lives, such as 7d; never longer than before', duration)
-    .addOption(forceOption())
-    .addOption(jsonOption())
-    .addHelpText('after', examples(`key update <id> --label 'Old web shop' --expires 7d`))
-    .action(async (id: string, options: Forcible & { label?: string | boolean; expires?: string }) => {
-      const { label, expires } = options;
-      // Commander hands `--no-label` over as false, and its absence as true.
-      const changes = await inputOf(KeyChangesDto, {
-        label: typeof label === 'boolean' ? (label ? undefined : null) : label,
-        expires,
-      });
-      const updated = await shell.withApp(async (app) =>
-        app.get(ApiKeysService).update(await idOf(app, id), changes, options, commandLineOperator()),
-      );
-      print(shell, options.json, toApiKeyDto(updated), `Changed the key.\n${keyText(toApiKeyDto(updated))}`);
-    });
-
-  key
-    .command('rotate')
-    .argument('<id>', ID)
-    .description('make a key with a new secret for the same client; the old one goes on for the grace')
-    .option(
+const rotate = command({
+  name: 'rotate',
+  argument: ID,
+  description: 'make a key with a new secret for the same client; the old one goes on for the grace',
+  options: [
+    option(
       '--grace <duration>',
       'how long the old key still lives, never longer than its own end; 0 ends it at once',
       durationOrZero,
       '24h',
-    )
-    .option(
+    ),
+    option(
       '--expires <duration>',
       'lifetime of the new key; default: as long as the old one was made for',
       duration,
-    )
-    .addOption(jsonOption())
-    .addOption(forceOption())
-    .addHelpText('after', examples('key rotate <id>', 'key rotate <id> --grace 0'))
-    .action(
-      async (id: string, { json, force, ...options }: Forcible & { grace: string; expires?: string }) => {
-        const rotation = await inputOf(KeyRotationDto, options);
-        const { issued, old } = await shell.withApp(async (app) => {
-          const keys = app.get(ApiKeysService);
-          const oldId = await idOf(app, id);
-          const successor = await keys.rotate(oldId, rotation, commandLineOperator(), { force });
-          return { issued: successor, old: await keys.get(oldId) };
-        });
-        showIssued(
-          shell,
-          json,
-          issued,
-          `The key ${issued.apiKey.id} follows ${old.id}, which ends at ${old.expiresAt ?? '-'}.`,
-        );
-      },
-    );
+    ),
+    JSON_OPTION,
+    FORCE,
+  ],
+  examples: ['key rotate <id>', 'key rotate <id> --grace 0'],
+  input: (options) => inputOf(KeyRotationDto, options),
+  run: async (app, { argument, input, force, by }) => {
+    const keys = app.get(ApiKeysService);
+    const id = await idOf(keys, argument);
+    const issued = toIssuedKeyDto(await app.get(KeyIssuingService).rotate(id, input, by, { force }));
+    return { issued, old: await keys.get(id) };
+  },
+  text: ({ issued: { id, key }, old }) =>
+    shownOnce(`The key ${id} follows ${old.id}, which ends at ${old.expiresAt ?? '-'}.`, key),
+  json: ({ issued }) => issued,
+});
 
-  key
-    .command('unban')
-    .argument('<id>', ID)
-    .description('lift the ban of a key and forget its strikes')
-    .addOption(jsonOption())
-    .addHelpText('after', examples('key unban <id>'))
-    .action(async (id: string, { json }: Json) => {
-      const unbanned = await shell.withApp(async (app) =>
-        app.get(ApiKeysService).unban(await idOf(app, id), commandLineOperator()),
-      );
-      print(shell, json, toApiKeyDto(unbanned), `Lifted the ban of the key ${unbanned.id}.`);
-    });
+const unban = command({
+  name: 'unban',
+  argument: ID,
+  description: 'lift the ban of a key and forget its strikes',
+  examples: ['key unban <id>'],
+  run: async (app, { argument, by }) => {
+    const keys = app.get(ApiKeysService);
+    return toApiKeyDto(await keys.unban(await idOf(keys, argument), by));
+  },
+  text: ({ id }) => `Lifted the ban of the key ${id}.`,
+});
 
-  key
-    .command('revoke')
-    .argument('<id>', ID)
-    .description('end a key at once and for good')
-    .addOption(forceOption())
-    .addOption(jsonOption())
-    .addHelpText('after', examples('key revoke <id>'))
-    .action(async (id: string, options: Forcible) => {
-      const revoked = await shell.withApp(async (app) =>
-        app.get(ApiKeysService).revoke(await idOf(app, id), options, commandLineOperator()),
-      );
-      print(
-        shell,
-        options.json,
-        toApiKeyDto(revoked),
-        `Revoked the key ${revoked.id}; servers that run know within 5 s.`,
-      );
-    });
+const revoke = command({
+  name: 'revoke',
+  argument: ID,
+  description: 'end a key at once and for good',
+  options: [FORCE],
+  examples: ['key revoke <id>'],
+  run: async (app, { argument, force, by }) => {
+    const keys = app.get(ApiKeysService);
+    return toApiKeyDto(await keys.revoke(await idOf(keys, argument), { force }, by));
+  },
+  text: ({ id }) => `Revoked the key ${id}; servers that run know within 5 s.`,
+});
 
-  addKeyVerifyCommand(key, shell);
-}
+const verify = command({
+  name: 'verify',
+  argument: ['<string>', 'what may be a key; - reads it from standard input, which no shell history keeps'],
+  description: 'tell by shape and checksum, without any database, whether a string is a key of this service',
+  examples: ['key verify <string>', 'key verify - < found.txt'],
+  runAlone: async ({ argument }) =>
+    verifyApiKey(argument === '-' ? (await readText(process.stdin)).trim() : argument),
+  text: (verdict) =>
+    verdict.wellFormed
+      ? `This has the shape and the checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
+        'Whether it was issued here, and still works, `petstore key show` tells.'
+      : undefined,
+  refusal: (verdict) => (verdict.wellFormed ? undefined : `This is no key. ${verdict.reason}`),
+});
 
-/** A key that leaked is often all that one has of it. */
-async function idOf(app: INestApplication, idOrKey: string): Promise<string> {
-  if (isWellFormedApiKey(idOrKey)) return (await app.get(ApiKeysService).identify(idOrKey)).id;
+const COMMANDS = [issue, list, show, update, rotate, unban, revoke, verify];
+
+/** `petstore key …`: the keys of clients. */
+export const KEY_COMMANDS = group('key', 'API keys of clients', COMMANDS);
+
+/** The id of a key, given as such or by the key itself: of a key that leaked, that is often all that is known. */
+async function idOf(keys: ApiKeysService, idOrKey: string): Promise<string> {
+  if (isWellFormedApiKey(idOrKey)) return (await keys.identify(idOrKey)).id;
   const verdict = verifyApiKey(idOrKey);
-  // Most of a key may stand in it: it is not repeated.
+  // The text may be most of a real key, so it is not repeated.
   if (idOrKey.startsWith('pst_') && !verdict.wellFormed)
     throw new Refusal(`This is no key. ${verdict.reason}`);
   return idOrKey;
 }
 
-function showIssued(shell: Shell, json: boolean, issued: IssuedKey, done: string): void {
-  print(shell, json, toIssuedKeyDto(issued), `${done} It is shown this once:\n\n${issued.secret}`);
+function shownOnce(done: string, key: string): string {
+  return `${done} It is shown this once:\n\n${key}`;
+}
+
+function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
+  return tableOf([
+    ['id', key.id],
+    ['client', key.clientId],
+    ['key', `${key.prefix}…`],
+    ['label', key.label],
+    ['scopes', key.scopes.join(', ')],
+    ['created', key.createdAt],
+    ['expires', key.expiresAt ?? 'never'],
+    ['last used', key.lastUsedAt ?? 'never'],
+    ...(key.replacedBy === null ? [] : [['rotated to', key.replacedBy]]),
+    ...(key.revokedAt === null ? [] : [['revoked', key.revokedAt]]),
+    ...(bannedUntil === null ? [] : [['banned until', bannedUntil]]),
+  ]);
+}
+
+function listText(keys: readonly ApiKeyDto[]): string {
+  if (keys.length === 0) return 'There are no keys yet; make one with `petstore key issue`.';
+  return tableOf([
+    ['ID', 'CLIENT', 'KEY', 'LABEL', 'SCOPES', 'EXPIRES', 'REVOKED', 'LAST USED', 'ROTATED TO'],
+    ...keys.map(({ id, clientId, prefix, label, scopes, expiresAt, revokedAt, lastUsedAt, replacedBy }) => {
+      const end = expiresAt ?? 'never';
+      const lastUse = lastUsedAt ?? 'never';
+      return [id, clientId, `${prefix}…`, label, scopes.join(','), end, revokedAt, lastUse, replacedBy];
+    }),
+  ]);
 }

@@ -1,12 +1,34 @@
 import 'reflect-metadata';
+import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { createApp } from '../app.setup.js';
+import { loadSettings } from '../config/settings.js';
+import { fileOf } from '../database/sqlite/sqlite-data-source.js';
+import { named } from '../database/sqlite/troubles/sqlite-errors.js';
+import { ApiError } from '../errors/api-error.js';
 import { runPetstore } from './program.js';
-import { withApp } from './with-app.js';
 
-// Whoever reads may stop reading: what was done is done all the same.
+// Who reads the output may stop reading, as `head` does: the command is carried out all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 process.exitCode = await runPetstore(process.argv.slice(2), {
   withApp,
   write: (text) => process.stdout.write(text),
-  complain: (text) => process.stderr.write(text),
+  writeError: (text) => process.stderr.write(text),
 });
+
+/** Runs a command in the service's own application, not listening, and closes it. */
+async function withApp<T>(command: (app: INestApplication) => Promise<T>): Promise<T> {
+  loadSettings();
+  const app = await createApp({ logger: false });
+  try {
+    await app.init();
+    return await command(app);
+  } catch (error) {
+    const file = fileOf(app.get(DataSource));
+    // A remedy for callers over HTTP, such as a header to look at, is of no use here: the database file is named instead.
+    throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
+  } finally {
+    await app.close();
+  }
+}

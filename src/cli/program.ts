@@ -1,17 +1,29 @@
 import { Command, CommanderError } from 'commander';
+import { SettingsError } from '../config/setting.js';
 import { ApiError } from '../errors/api-error.js';
+import { errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { addAuditCommands } from './audit.commands.js';
-import { addClientCommands } from './client.commands.js';
-import { addDbCommands } from './db.commands.js';
-import { addDoctorCommand } from './doctor.command.js';
-import { addKeyCommands } from './key.commands.js';
-import { addOpenApiCommand } from './openapi.command.js';
-import { reasonOf } from './refusal.js';
-import type { Shell } from './shell.js';
-import { addUsageCommands } from './usage.commands.js';
+import { AUDIT_COMMANDS } from './audit.commands.js';
+import { CLIENT_COMMANDS } from './client.commands.js';
+import { Refusal, type Shell } from './command.js';
+import { DB_COMMANDS } from './db.commands.js';
+import { DOCTOR_COMMAND } from './doctor.command.js';
+import { KEY_COMMANDS } from './key.commands.js';
+import { OPENAPI_COMMAND } from './openapi.command.js';
+import { USAGE_COMMANDS } from './usage.commands.js';
 
-/** Exit codes: done, refused with the reason on standard error, not a call of this command or not a value it takes. */
+/** Every command, in the order of the help. */
+const COMMANDS = [
+  CLIENT_COMMANDS,
+  KEY_COMMANDS,
+  USAGE_COMMANDS,
+  AUDIT_COMMANDS,
+  DB_COMMANDS,
+  OPENAPI_COMMAND,
+  DOCTOR_COMMAND,
+];
+
+/** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value. */
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
@@ -21,39 +33,54 @@ export function petstoreProgram(shell: Shell): Command {
   const program = new Command('petstore').description(
     'Administers the Pet Store Service on the database that DATABASE_URL names.',
   );
-  addClientCommands(program, shell);
-  addKeyCommands(program, shell);
-  addUsageCommands(program, shell);
-  addAuditCommands(program, shell);
-  addDbCommands(program, shell);
-  addOpenApiCommand(program, shell);
-  addDoctorCommand(program, shell);
+  for (const add of COMMANDS) add(program, shell);
   configure(program, shell);
   return program;
 }
 
-/** Runs the command with the arguments behind its name and answers the exit code. */
+/** Runs the command with these arguments and returns the exit code. */
 export async function runPetstore(args: readonly string[], shell: Shell): Promise<number> {
   try {
     await petstoreProgram(shell).parseAsync(args, { from: 'user' });
     return DONE;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
-    shell.complain(`${reasonOf(error)}\n`);
+    shell.writeError(`${reasonOf(error)}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }
 }
 
-/** Whether an option has a value that the command cannot take, however deep that was found. */
+/** Whether an option's value was invalid, also when a service found that out. */
 function isOfValue(error: unknown): boolean {
   return error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code;
 }
 
-/** Commander ends the process itself, and writes where it likes, unless each command is told otherwise. */
+/** Makes each command throw instead of ending the process, and write to the shell instead of the process's streams. */
 function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
     .showHelpAfterError('(--help shows how to call it)')
-    .configureOutput({ writeOut: shell.write, writeErr: shell.complain });
+    .configureOutput({ writeOut: shell.write, writeErr: shell.writeError });
   for (const child of command.commands) configure(child, shell);
+}
+
+/** The message for standard error when a command was refused or failed: why, and what to do. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
+  if (error instanceof Refusal) return error.message;
+  if (error instanceof ApiError) return messageOf(error);
+  return `Failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** The same message as over HTTP, with options in place of fields. */
+function messageOf({ code, message, body: { details } }: ApiError): string {
+  if (details) return details.map((fault) => `${optionOf(fault.field)}${fault.message}`).join('\n');
+  const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
+  return remedy === undefined ? message : `${message}\n${remedy}`;
+}
+
+function optionOf(field: string): string {
+  if (field === '') return '';
+  const words = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return `--${words}: `;
 }

@@ -1,69 +1,54 @@
-import type { Command } from 'commander';
 import { UsageService } from '../accounts/usage.service.js';
-import { ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { days, examples, jsonOption } from './arguments.js';
-import { everyPage } from './every-page.js';
-import { type Shell, print } from './shell.js';
+import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { type Call, command, group } from './command.js';
+import { DAYS, flag } from './options.js';
+import { everyPage } from './service-calls.js';
 import { tableOf } from './table.js';
 
+interface Input {
+  readonly days: number;
+  readonly deprecated: boolean;
+}
+
+const list = command({
+  name: 'list',
+  description: 'show what every client has used: both windows now, bans, last use, and its last days',
+  options: [DAYS, flag('--deprecated', 'only clients that called deprecated operations in those days')],
+  examples: ['usage list', 'usage list --days 30 --json', 'usage list --deprecated'],
+  run: async (app, { input }: Call<Input>) => {
+    const found = await everyPage((page) => app.get(UsageService).list(page, input.days));
+    return found
+      .filter(({ usage }) => !input.deprecated || usage.deprecatedCalls.length > 0)
+      .map(({ client, usage }) => toClientUsageDto(client, usage));
+  },
+  text: listText,
+});
+
 /** `petstore usage …`: what clients have used of their plans. */
-export function addUsageCommands(program: Command, shell: Shell): void {
-  const usage = program.command('usage').description('what clients have used of their plans');
+export const USAGE_COMMANDS = group('usage', 'what clients have used of their plans', [list]);
 
-  usage
-    .command('list')
-    .description('show what every client has used: both windows now, bans, last use, and its last days')
-    .option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7)
-    .option('--deprecated', 'only clients that called deprecated operations in those days', false)
-    .addOption(jsonOption())
-    .addHelpText('after', examples('usage list', 'usage list --days 30 --json', 'usage list --deprecated'))
-    .action(async (options: { json: boolean; days: number; deprecated: boolean }) => {
-      const found = await shell.withApp((app) =>
-        everyPage((page) => app.get(UsageService).list(page, options.days)),
-      );
-      const shown = found
-        .filter(({ usage: of }) => !options.deprecated || of.deprecatedCalls.length > 0)
-        .map(({ client, usage: of }) => toClientUsageDto(client, of));
-      const none = options.deprecated ? NOBODY_DEPRECATED : NO_CLIENTS;
-      print(shell, options.json, shown, shown.length === 0 ? none : listText(shown, options.days));
-    });
-}
-
-const NO_CLIENTS = 'There are no clients yet; make one with `petstore client create`.';
-const NOBODY_DEPRECATED = 'No client has called a deprecated operation in those days.';
-
-/** Such as `12 GET /v1/pets/:petId`. */
-function deprecatedText({ deprecatedCalls }: ClientUsageDto): string {
-  return deprecatedCalls.map(({ operation, calls }) => `${calls} ${operation}`).join(', ') || '-';
-}
-
-function listText(clients: readonly ClientUsageDto[], lastDays: number): string {
-  const used = ({ windows }: ClientUsageDto, name: string): string => {
-    const window = windows.find((one) => one.name === name);
-    return window ? `${window.used}/${window.limit}` : '-';
-  };
+function listText(clients: readonly ClientUsageDto[], { days, deprecated }: Input): string {
+  if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
+  if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
+  const headings = ['ID', 'NAME', 'PLAN', 'THIS MINUTE', 'TODAY', `LAST ${days} DAYS`];
   return tableOf([
-    [
-      'ID',
-      'NAME',
-      'PLAN',
-      'THIS MINUTE',
-      'TODAY',
-      `LAST ${lastDays} DAYS`,
-      'DEPRECATED CALLS',
-      'BANNED KEYS',
-      'LAST USED',
-    ],
+    [...headings, 'DEPRECATED CALLS', 'BANNED KEYS', 'LAST USED'],
     ...clients.map((client) => [
       client.id,
       client.name,
       client.plan,
       used(client, 'minute'),
       used(client, 'day'),
-      String(client.days.reduce((sum, { requests }) => sum + requests, 0)),
-      deprecatedText(client),
-      String(client.bans.length),
+      client.days.reduce((sum, { requests }) => sum + requests, 0),
+      // Such as `12 GET /v1/pets/:petId`.
+      client.deprecatedCalls.map(({ operation, calls }) => `${calls} ${operation}`).join(', ') || null,
+      client.bans.length,
       client.lastUsedAt ?? 'never',
     ]),
   ]);
+}
+
+function used({ windows }: ClientUsageDto, name: string): string | null {
+  const window = windows.find((one) => one.name === name);
+  return window ? `${window.used}/${window.limit}` : null;
 }

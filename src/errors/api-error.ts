@@ -11,13 +11,13 @@ export interface FaultDetail {
   readonly message: string;
 }
 
-/** Most entries of `details`; where there are more faults, the last one tells how many are left out. */
+/** Maximum number of entries in `details`; with more faults, the last entry says how many are left out. */
 export const MOST_DETAILS = 20;
-/** Longest name of a field and longest text that is repeated to the client, in UTF-16 code units. */
+/** Maximum lengths of a field's name and of a text that the client sent and gets back, in UTF-16 code units. */
 const LONGEST_FIELD = 100;
 const LONGEST_TEXT = 500;
 
-/** What of all faults is sent: so much that a person can read it, however many were made. */
+/** The faults as they are sent: shortened, and so few that a person can read them. */
 export function shownFaults(faults: readonly FaultDetail[]): FaultDetail[] {
   const shown = faults.length > MOST_DETAILS ? faults.slice(0, MOST_DETAILS - 1) : faults;
   const details = shown.map(({ field, code, message }) => ({
@@ -30,7 +30,7 @@ export function shownFaults(faults: readonly FaultDetail[]): FaultDetail[] {
   return details;
 }
 
-/** A text of the client’s as it is repeated to them: with an ellipsis in place of what is too long. */
+/** A text of at most this length; a longer one is cut and ends with an ellipsis. */
 export function shortened(text: string, longest = LONGEST_TEXT): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
@@ -53,8 +53,8 @@ export interface ApiErrorOptions {
   readonly details?: readonly FaultDetail[];
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
-  /** The log was told of the state that this is refused for; it is not told of each refusal. */
-  readonly isTold?: boolean;
+  /** The reason was logged when it began, so that not every request that it refuses is logged again. */
+  readonly isLogged?: boolean;
 }
 
 /** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
@@ -62,10 +62,10 @@ export class ApiError extends HttpException {
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
-  /** Every fault, also beyond those in the body. */
+  /** Every fault, also those left out of the body. */
   readonly faults: readonly FaultDetail[];
-  /** Whether the log was told already. */
-  readonly isTold: boolean;
+  /** Whether the reason was logged already. */
+  readonly isLogged: boolean;
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
@@ -77,14 +77,14 @@ export class ApiError extends HttpException {
       status: row.status,
       ...(options.details ? { details: shownFaults(options.details) } : {}),
     };
-    // A refusal is an answer: where it was thrown interests nobody, and capturing that costs more than deciding it.
+    // A status below 500 is a normal answer whose stack trace is never logged, and capturing the trace costs more than the rest.
     const { stackTraceLimit } = Error;
     if (row.status < 500) Error.stackTraceLimit = 0;
     super(body, row.status, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.message = message;
     this.code = row.code;
-    this.isTold = options.isTold ?? false;
+    this.isLogged = options.isLogged ?? false;
     this.headers = options.headers ?? {};
     this.body = body;
     this.faults = options.details ?? [];

@@ -1,12 +1,52 @@
-import { ApiExtension } from '@nestjs/swagger';
+import { ApiExtension, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { MOST_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
 
-/** OpenAPI extension that carries an operation's own error codes to the document's making; it is not published. */
+/** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
+@ApiSchema({ name: 'Error', description: 'The body of every refusal.' })
+export class ErrorSchema {
+  @ApiProperty({ description: 'Machine-readable error code', example: 'validation_failed' })
+  code!: string;
+
+  @ApiProperty({
+    description: 'Human-readable description',
+    example: 'The request holds invalid values; see details.',
+  })
+  message!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The HTTP status code', example: 400 })
+  status!: number;
+
+  @ApiPropertyOptional({
+    description:
+      'Every fault found in the values sent; only with the code `validation_failed`. Of more than ' +
+      `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are named, and a last entry with the code \`more_faults\` and ` +
+      'an empty field tells how many are left out.',
+    type: 'array',
+    maxItems: MOST_DETAILS,
+    items: {
+      type: 'object',
+      required: ['field', 'code', 'message'],
+      properties: {
+        field: {
+          type: 'string',
+          description:
+            'Name of the field or parameter, shortened if it is long; empty for the body as a whole',
+        },
+        code: { type: 'string', description: 'The rule that was broken' },
+        message: { type: 'string', description: 'What is allowed' },
+      },
+    },
+  })
+  details?: object[];
+}
+
+/** OpenAPI extension that hands an operation's own error codes to the document builder, which removes it. */
 export const ERRORS_EXTENSION = 'x-errors';
 
 /**
- * Documents the errors that are an operation's own. Those of the chain (key, quota, scope, body, validation)
- * are added to every operation by themselves.
+ * Documents the errors of one operation. Those of the request chain (key, quota, scope, body, validation) are added to
+ * every operation automatically.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
   return ApiExtension(

@@ -1,4 +1,4 @@
-/** One refusal of the service: everything that is known of it stands in this row and nowhere else. */
+/** One error of the service. Code, status and texts are defined in this row and nowhere else. */
 export interface ErrorRow<Code extends string = string> {
   /** The public, machine-readable code: a lower_snake slug, unique in the service. */
   readonly code: Code;
@@ -6,13 +6,13 @@ export interface ErrorRow<Code extends string = string> {
   readonly status: number;
   /** Public text. `{name}` is replaced by the parameter of that name given to ApiError. */
   readonly message: string;
-  /** When it is answered, for docs/errors.md. */
+  /** When it occurs, for docs/errors.md. */
   readonly cause: string;
-  /** What the client does next, for docs/errors.md. */
+  /** What the client should do, for docs/errors.md. */
   readonly remedy: string;
 }
 
-/** An error row as a feature writes it: the code is the key that it stands under. */
+/** An error row as a feature writes it: its code is the property's name. */
 export type ErrorDefinition = Omit<ErrorRow, 'code'>;
 
 const SLUG = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
@@ -20,8 +20,8 @@ const catalogue = new Map<string, ErrorRow>();
 
 /**
  * Declares the error codes that a feature owns and adds them to the service's catalogue.
- * Throws when a code is no lower_snake slug, its status is no error status, or another feature already
- * declared it: a clash stops the start.
+ * Throws, and so stops the start, when a code is not a lower_snake slug, its status is not an error status, or another
+ * feature has declared it.
  */
 export function defineErrors<Code extends string>(
   definitions: Record<Code, ErrorDefinition>,

@@ -5,8 +5,8 @@ import { ApiError, type ErrorBody } from './api-error.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
 /**
- * The only writer of error responses: whatever was thrown leaves as the Error body of the specification
- * with `application/json`. Internal causes are logged, never sent.
+ * Writes every error response: whatever was thrown is answered with the Error body of the specification, as
+ * `application/json`. Internal causes are logged, never sent.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -18,13 +18,13 @@ export class ErrorFilter implements ExceptionFilter {
 
 const logger = new Logger('Errors');
 
-/** Answers a request with the Error body of whatever was thrown, and logs what is a fault of ours. */
+/** Answers a request with the Error body of whatever was thrown; logs a status of 500 or above. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   const { body, headers } = toRefusal(thrown, request);
-  const isTold = thrown instanceof ApiError && thrown.isTold;
-  if (body.status >= 500 && !isTold) logger.error(reasonOf(thrown), stackOf(thrown));
+  const isLogged = thrown instanceof ApiError && thrown.isLogged;
+  if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
-    // Half an answer cannot be taken back: cutting the connection tells the client that it is broken.
+    // Part of a response has been sent. Closing the connection is the only way to tell the client that it is incomplete.
     response.destroy();
     return;
   }
@@ -47,23 +47,22 @@ interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The public face of anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
+/** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
 function toRefusal(thrown: unknown, request: Request): Refusal {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   if (status === 503) {
-    const unavailable = new ApiError(HTTP_ERRORS.service_unavailable, {
+    return new ApiError(HTTP_ERRORS.service_unavailable, {
       params: { reason: 'try again shortly' },
       headers: { 'Retry-After': '1' },
     });
-    return unavailable;
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
   if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
-    // Nest's own words where no route matches, outside /v1 and /admin.
+    // Nest's own exception for a request without a matching route, outside /v1 and /admin.
     return new ApiError(HTTP_ERRORS.route_not_found);
   }
-  // An added module may throw Nest's own exceptions: their message is public, their code is the status' name.
+  // A module may throw Nest's own exceptions: their message is sent, and their code is the name of the status.
   return { body: { code: slugOf(status), message: thrown.message, status }, headers: {} };
 }
 

@@ -1,6 +1,6 @@
 import { defineErrors } from './define-errors.js';
 
-/** Errors that HTTP itself brings about, whatever the feature. */
+/** Errors of HTTP and of the request chain, which every operation may answer. */
 export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,

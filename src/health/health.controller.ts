@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
@@ -7,14 +7,28 @@ import { JsonReader } from '../database/database.js';
 import { WriteTrouble } from '../database/sqlite/troubles/access-trouble.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { Readiness } from './readiness.js';
 
-/** Longest wait for the database's answer, in milliseconds. */
+/** Whether the service accepts requests, or is stopping. */
+@Injectable()
+export class Readiness {
+  private stopping = false;
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** From now on /health/ready answers 503. */
+  stop(): void {
+    this.stopping = true;
+  }
+}
+
+/** Timeout of the database query, in milliseconds. */
 const PING_TIMEOUT_MS = 2_000;
-/** How long one answer of the database serves everybody who asks, in milliseconds. */
+/** How long the result of one database query is cached, in milliseconds. */
 const PING_SHARED_MS = 1_000;
 
-/** Tells an orchestrator whether the process lives and whether to send it requests. */
+/** Liveness and readiness for an orchestrator. */
 @ApiExcludeController()
 @Public()
 @SkipThrottle()
@@ -28,19 +42,19 @@ export class HealthController {
     private readonly trouble: WriteTrouble,
   ) {}
 
-  /** 200 as long as the process answers. */
+  /** Liveness: 200 as long as the process answers. */
   @Get('live')
   @Header('Cache-Control', 'no-store')
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
   }
 
-  /** 200 when the database answers and can be written, and the service is not stopping; else 503. */
+  /** Readiness: 200 when the database answers and can be written, and the service is not stopping; else 503. */
   @Get('ready')
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
     if (this.readiness.isStopping) throw unavailable('it is stopping');
-    // The log was told when it began, and is not told again by everybody who asks.
+    // The trouble was logged when it began; probes do not log it again.
     if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
     if (this.reader.fault) throw this.reader.fault;
     try {
@@ -53,7 +67,7 @@ export class HealthController {
             .cacheFor(PING_SHARED_MS),
       ]);
     } catch (error) {
-      // What was wrong may have been found by this very question, and is told.
+      // This very query may have found the database damaged: that reason is the more precise one.
       throw this.reader.fault ?? unavailable('the database does not answer', error);
     }
   }
@@ -63,11 +77,11 @@ export class HealthController {
   }
 }
 
-function unavailable(reason: string, cause?: unknown, isTold = false): ApiError {
+function unavailable(reason: string, cause?: unknown, isLogged = false): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason },
     headers: { 'Retry-After': '5' },
     cause,
-    isTold,
+    isLogged,
   });
 }

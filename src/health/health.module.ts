@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { HealthController } from './health.controller.js';
-import { Readiness } from './readiness.js';
+import { HealthController, Readiness } from './health.controller.js';
 
 /** /health/live and /health/ready. */
 @Module({

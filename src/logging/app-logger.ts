@@ -1,17 +1,17 @@
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
-import { Injectable, type LoggerService } from '@nestjs/common';
-import { destination, pino, type DestinationStream, type Logger } from 'pino';
+import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
+import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** How long the last lines may take at the end, in milliseconds. */
+/** Timeout for writing the last lines at the stop, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
-/** Bytes of lines that wait for a slow reader at most; then new ones are dropped. */
+/** Maximum size of the buffer for a slow reader, in bytes; further lines are dropped. */
 const MOST_WAITING_BYTES = 4 * 1_048_576;
 
-/** Where Nest tells of every route and module at each start. */
-const START_CHATTER = new Set([
+/** Contexts in which Nest logs every route and module at each start; these lines have the level debug. */
+const START_CONTEXTS = new Set([
   'RoutesResolver',
   'RouterExplorer',
   'InstanceLoader',
@@ -32,7 +32,7 @@ export class AppLogger implements LoggerService {
     this.pino = pino(options, this.lines ?? prettyStream());
   }
 
-  /** Writes what is not written yet, and nothing from then on. What the reader, or a full disk, does not take within a second is given up. */
+  /** Writes the buffered lines and closes the log. Lines that standard output does not take within a second are dropped. */
   async finish(): Promise<void> {
     const { lines } = this;
     if (!lines) return;
@@ -43,13 +43,13 @@ export class AppLogger implements LoggerService {
   }
 
   log = (message: unknown, ...rest: unknown[]): void =>
-    this.write(START_CHATTER.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+    this.write(START_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   warn = (message: unknown, ...rest: unknown[]): void => this.write('warn', message, rest);
   debug = (message: unknown, ...rest: unknown[]): void => this.write('debug', message, rest);
   verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
   fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
 
-  /** Nest gives an error's stack before the context. */
+  /** Nest passes an error's stack before the context. */
   error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
 
   private write(
@@ -69,8 +69,8 @@ export class AppLogger implements LoggerService {
 }
 
 /**
- * Standard output, written asynchronously: a pipe whose reader is slow would hold every request up. Trouble with it never
- * touches a request: what cannot be written waits, and is dropped beyond a bound.
+ * Standard output, written asynchronously: with synchronous writes a slow reader of the pipe would delay every request. Lines
+ * that cannot be written are buffered up to a limit, then dropped; a request never fails or waits because of them.
  */
 function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   const dropped = metrics.counter(
@@ -82,18 +82,54 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   lines.on('drop', () => dropped.inc());
   let failing = false;
   lines.on('write', () => (failing = false));
-  // Without a listener pino throws it into the process. What was not written is tried again with the next line.
+  // Without a listener the error would end the process. The stream retries the lines with the next one.
   lines.on('error', ({ message }: Error) => {
     if (!failing) process.stderr.write(`Log lines cannot be written: ${message}\n`);
     failing = true;
   });
-  // pino calls it when the process exits, and would try for ever; finish() has a limit.
+  // pino calls it when the process exits, and it would retry without end; finish() has a timeout.
   lines.flushSync = () => undefined;
   return lines;
 }
 
-/** Readable lines. What makes them is read only for a terminal: it would hold every other start up. */
+/** Readable lines for a terminal. pino-pretty is loaded only here, because it would slow down every other start. */
 function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: 'context', sync: true });
 }
+
+type Level = 'warn' | 'error' | 'fatal';
+
+/**
+ * Buffers warnings and errors (of the database, of Redis) that are logged while the application is created, until its logger
+ * exists. Nest's line for each module and route is dropped.
+ */
+export class LogBuffer implements LoggerService {
+  private readonly buffered: (readonly [level: Level, message: unknown, more: readonly unknown[]])[] = [];
+
+  log(): void {
+    // Nest logs each module and route.
+  }
+
+  warn(message: unknown, ...more: unknown[]): void {
+    this.buffered.push(['warn', message, more]);
+  }
+
+  error(message: unknown, ...more: unknown[]): void {
+    this.buffered.push(['error', message, more]);
+  }
+
+  fatal(message: unknown, ...more: unknown[]): void {
+    this.buffered.push(['fatal', message, more]);
+  }
+
+  /** Writes what was buffered to a logger, once. */
+  flushTo(logger: LoggerService): void {
+    for (const [level, message, more] of this.buffered.splice(0)) logger[level]?.(message, ...more);
+  }
+}
+
+/** Provides the logger to every module. */
+@Global()
+@Module({ providers: [AppLogger], exports: [AppLogger] })
+export class LoggingModule {}

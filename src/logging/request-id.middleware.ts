@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../accounts/api-key.format.js';
 
-/** What is accepted as a request id; anything else could forge log lines or headers. */
+/** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
@@ -14,12 +14,12 @@ export function assignRequestId(request: Request, response: Response, next: Next
   next();
 }
 
-/** A key sent in the wrong header must not get into logs and the audit trail. */
+/** An API key sent in this header by mistake must not get into the log and the audit trail. */
 function isAcceptable(id: string): boolean {
   return WELL_FORMED.test(id) && !(id.includes('pst_') && holdsApiKey(id));
 }
 
-/** The id that the response carries. */
+/** The id of a request, from its response's header. */
 export function requestIdOf(response: Response): string {
   return String(response.getHeader('X-Request-Id'));
 }

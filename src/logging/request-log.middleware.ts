@@ -1,11 +1,11 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
-import { responseStatusOf, routeTemplateOf } from '../metrics/response-status.js';
+import { responseStatusOf, routeTemplateOf } from '../metrics/request-labels.js';
 import { AppLogger } from './app-logger.js';
 import { requestIdOf } from './request-id.middleware.js';
 
-/** Writes one line per request. It names route templates, not paths, and no header: no secret can get in. */
+/** Writes one line per request. It contains the route template, not the path, and no headers, so that no secret is logged. */
 @Injectable()
 export class RequestLogMiddleware implements NestMiddleware {
   constructor(private readonly logger: AppLogger) {}

@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { Metrics } from './metrics.js';
 
-/** Serves `/metrics` on a port of its own, so that it is never reachable where the API is. */
+/** Serves `/metrics` on a separate port, so that it is not reachable on the public port of the API. */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
   private server: Server | undefined;
@@ -17,7 +17,7 @@ export class ManagementServer implements OnApplicationShutdown {
     private readonly settings: Settings,
   ) {}
 
-  /** Starts listening and answers the port, or null when MANAGEMENT_PORT is off. Throws when it is in use. */
+  /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws when it is in use. */
   async listen(): Promise<number | null> {
     const { host, managementPort } = this.settings;
     if (managementPort === null) return null;

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Where metrics are made and read; one registry per application, so that tests stand side by side. */
+/** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
 @Injectable()
 export class Metrics {
   private readonly registry = new Registry();
 
   constructor() {
-    // Among them the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
+    // These include the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
     collectDefaultMetrics({ register: this.registry });
   }
 

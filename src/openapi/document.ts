@@ -10,8 +10,7 @@ import {
   SUNSET_EXTENSION,
 } from '../deprecation/deprecated.decorator.js';
 import { effectiveSunset } from '../deprecation/deprecation.guards.js';
-import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
-import { ErrorSchema } from '../errors/error.schema.js';
+import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';

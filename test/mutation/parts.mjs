@@ -99,7 +99,7 @@ export const PARTS = [
       'src/accounts/audited-changes.ts',
       'src/accounts/clients.service.ts',
       'src/accounts/key-rules.ts',
-      'src/accounts/api-key.entity.ts',
+      'src/accounts/key-issuing.service.ts',
       'src/accounts/key-use.service.ts',
       'src/accounts/key.inputs.ts',
       'src/accounts/operator.ts',
@@ -108,6 +108,8 @@ export const PARTS = [
     suites: [
       'src/accounts/api-keys.service.spec.ts',
       'src/accounts/clients.service.spec.ts',
+      'src/accounts/key-issuing.service.spec.ts',
+      'src/accounts/key-rules.spec.ts',
       'src/accounts/key-use.service.spec.ts',
       'src/accounts/usage.service.spec.ts',
     ],

@@ -23,7 +23,7 @@ export default defineConfig({
     include: suites,
     // Suites that need Redis are skipped: the parts that they hold are not changed. Of random walks a few hundred do.
     env: { PETSTORE_TEST_REDIS_URL: 'redis://127.0.0.1:1', PETSTORE_TEST_WALKS: '300' },
-    setupFiles: 'test/mutation/setup.ts',
+    setupFiles: ['test/support/restore.ts', 'test/mutation/setup.ts'],
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     maxWorkers: 1,

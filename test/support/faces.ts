@@ -25,7 +25,7 @@ export async function onCommandLine(service: TestService, { args }: Order): Prom
   const code = await runPetstore([...args, '--json'], {
     withApp: (command) => command(service.app),
     write: (text) => (out += text),
-    complain: (text) => (complaints += text),
+    writeError: (text) => (complaints += text),
   });
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
   if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);

@@ -6,6 +6,7 @@ import { AuditedChanges } from '../../src/accounts/audited-changes.js';
 import { Client } from '../../src/accounts/client.entity.js';
 import { ClientsService } from '../../src/accounts/clients.service.js';
 import { DeprecatedCallsService } from '../../src/accounts/deprecated-calls.service.js';
+import { KeyIssuingService } from '../../src/accounts/key-issuing.service.js';
 import { KeyUseService } from '../../src/accounts/key-use.service.js';
 import { UsageService } from '../../src/accounts/usage.service.js';
 import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
@@ -55,7 +56,8 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const changes = new AuditedChanges(dataSource, audit, events, transactions);
   const clients = new ClientsService(dataSource.getRepository(Client), changes, clock);
   const apiKeys = dataSource.getRepository(ApiKey);
-  const keys = new ApiKeysService(apiKeys, clients, quota, changes, settings, clock);
+  const keys = new ApiKeysService(apiKeys, clients, quota, changes, clock);
+  const issuing = new KeyIssuingService(keys, clients, changes, settings, clock);
   const uses = new KeyUseService(cacheNeutralWrites, clock);
   const deprecated = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
   const usage = new UsageService(apiKeys, clients, quota, deprecated, clock);
@@ -74,6 +76,7 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
     audit,
     clients,
     keys,
+    issuing,
     uses,
     deprecated,
     usage,

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { INestApplication, Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
 import { ClientsService } from '../../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../../src/accounts/key-issuing.service.js';
 import { SERVICE_ITSELF } from '../../src/accounts/operator.js';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
@@ -74,7 +74,7 @@ export class TestService {
     const { plan = 'business', limits = {}, scopes } = options;
     const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
     const { secret } = await app
-      .get(ApiKeysService)
+      .get(KeyIssuingService)
       .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
     const document = buildDocument(app, API_DOCUMENT);
     const adminDocument = buildDocument(app, ADMIN_DOCUMENT);
@@ -126,7 +126,7 @@ export class TestService {
         ? this.clientId
         : (await this.app.get(ClientsService).create({ name: 'Other', plan }, SERVICE_ITSELF)).id;
     const { apiKey, secret } = await this.app
-      .get(ApiKeysService)
+      .get(KeyIssuingService)
       .issue({ clientId, ...ofKey }, SERVICE_ITSELF);
     return { id: apiKey.id, key: secret };
   }

@@ -1,6 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { ApiKey, IssuedKey } from '../../accounts/api-key.entity.js';
-import { Instant } from '../../input/fields.js';
+import { Duration, Instant, Names, Text, Uuid } from '../../input/fields.js';
+import type { ApiKey } from '../../accounts/api-key.entity.js';
+import type { IssuedKey } from '../../accounts/key-issuing.service.js';
+import { WithoutApiKey } from './admin.inputs.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })
@@ -41,7 +43,7 @@ export class ApiKeyDto {
   replacedBy!: string | null;
 }
 
-/** What is shown of a key. */
+/** Makes the shown form of a key. */
 export function toApiKeyDto(key: ApiKey): ApiKeyDto {
   const { id, clientId, prefix, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy } =
     key;
@@ -59,20 +61,91 @@ export class IssuedKeyDto extends ApiKeyDto {
   key!: string;
 }
 
-/** What is shown of a key just issued. */
+/** Makes the shown form of a key just issued. */
 export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   const { id, ...rest } = toApiKeyDto(apiKey);
   return { id, key: secret, ...rest };
 }
 
-/** One key with the ban that runs, if any. */
+/** One key, and until when it is banned. */
 @ApiSchema({ name: 'ApiKeyState', description: 'A key of a client, and whether it is banned.' })
 export class ApiKeyStateDto extends ApiKeyDto {
   @Instant({ description: 'When its ban ends; null if it is not banned', nullable: true })
   bannedUntil!: string | null;
 }
 
-/** What is shown of one key. */
+/** Makes the shown form of one key. */
 export function toApiKeyStateDto(key: ApiKey, bannedUntil: string | null): ApiKeyStateDto {
   return Object.assign(toApiKeyDto(key), { bannedUntil });
+}
+
+const LABEL = {
+  description: 'What people call the key',
+  example: 'Web shop',
+  maxLength: 255,
+  optional: true,
+};
+
+/** A key to issue. */
+@ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
+export class NewKeyDto {
+  @Uuid({ description: 'Client that the key belongs to' })
+  clientId!: string;
+
+  @Names({
+    optional: true,
+    description:
+      'Scopes of the key, none that the ordering key lacks; default: all but the administrative ones',
+    example: ['pets:read'],
+  })
+  scopes?: string[];
+
+  @Text(LABEL)
+  @WithoutApiKey()
+  label?: string;
+
+  /** Lifetime in milliseconds. */
+  @Duration({
+    description: 'Lifetime, such as 90d, 12h or 30m; default: no end',
+    example: '90d',
+    optional: true,
+  })
+  expires?: number;
+}
+
+/** What can be changed of a key; what is left out stays as it is. */
+@ApiSchema({ name: 'KeyChanges', description: 'What to change of a key; what is left out stays as it is.' })
+export class KeyChangesDto {
+  @Text({ nullable: true, ...LABEL })
+  @WithoutApiKey()
+  label?: string | null;
+
+  /** In milliseconds. */
+  @Duration({
+    description: 'How long the key still lives; its end can be brought forward, never put off',
+    example: '7d',
+    optional: true,
+  })
+  expires?: number;
+}
+
+/** How a key is rotated. */
+@ApiSchema({ name: 'KeyRotation', description: 'How to rotate a key.' })
+export class KeyRotationDto {
+  /** In milliseconds. */
+  @Duration({
+    description: 'How long the old key still lives, never longer than its own end; 0 ends it at once',
+    example: '24h',
+    default: '24h',
+    orZero: true,
+  })
+  grace!: number;
+
+  /** Lifetime in milliseconds. */
+  @Duration({
+    description: 'Lifetime of the new key; default: as long as the old one was made for',
+    example: '90d',
+    optional: true,
+  })
+  expires?: number;
 }

@@ -62,7 +62,7 @@ export class AuditEntryDto {
   details!: object;
 }
 
-/** What is shown of a change. */
+/** Makes the shown form of an audit entry. */
 export function toAuditEntryDto(entry: AuditEntry): AuditEntryDto {
   const { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details } = entry;
   return { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details };

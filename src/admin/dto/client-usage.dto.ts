@@ -4,7 +4,7 @@ import type { Usage } from '../../accounts/usage.service.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../input/fields.js';
 
-/** One window of a client as it stands. */
+/** One quota window of a client, now. */
 @ApiSchema({ name: 'WindowUse', description: 'One window of a client’s quota as it stands.' })
 class WindowUseDto {
   @ApiProperty({ type: 'string', example: 'minute' })
@@ -23,7 +23,7 @@ class WindowUseDto {
   resetsAt!: string;
 }
 
-/** A ban that runs. */
+/** A key that is banned now. */
 @ApiSchema({
   name: 'Ban',
   description: 'A key that is banned for a while because it kept sending after 429.',
@@ -86,7 +86,7 @@ export class ClientUsageDto extends ClientDto {
   deprecatedCalls!: readonly DeprecatedUseDto[];
 }
 
-/** What is shown of a client and its usage. */
+/** Makes the shown form of a client and its usage. */
 export function toClientUsageDto(client: Client, { windows, ...usage }: Usage): ClientUsageDto {
   const shown = windows.map(({ name, limit, used, remaining, resetsAt }) => {
     return { name, limit, used, remaining, resetsAt: new Date(resetsAt).toISOString() };

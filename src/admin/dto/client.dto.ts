@@ -1,7 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
-import { PLANS, type Plan } from '../../throttling/plans.js';
-import { Instant } from '../../input/fields.js';
+import { Enum, Instant, Integer, Text } from '../../input/fields.js';
+import { LARGEST_LIMIT, PLANS, type Plan } from '../../throttling/plans.js';
+import { WithoutApiKey } from './admin.inputs.js';
 
 /** A client as shown, on the command line and over HTTP. */
 @ApiSchema({ name: 'Client', description: 'An account that holds a plan and owns keys.' })
@@ -28,7 +29,56 @@ export class ClientDto {
   suspendedAt!: string | null;
 }
 
-/** What is shown of a client. */
+/** Makes the shown form of a client. */
 export function toClientDto({ id, name, plan, limits, createdAt, suspendedAt }: Client): ClientDto {
   return { id, name, plan, ...limits, createdAt, suspendedAt };
+}
+
+const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };
+const PLAN = { enumName: 'Plan', values: PLANS, description: 'Plan that sets the limits' };
+
+/** Limits of an enterprise client; other plans have fixed ones. */
+class EnterpriseLimits {
+  @Integer({
+    description: 'Requests per minute; enterprise only, and required there',
+    example: 5_000,
+    minimum: 1,
+    maximum: LARGEST_LIMIT,
+    optional: true,
+  })
+  perMinute?: number;
+
+  @Integer({
+    description: 'Requests per UTC day; enterprise only, and required there',
+    example: 500_000,
+    minimum: 1,
+    maximum: LARGEST_LIMIT,
+    optional: true,
+  })
+  perDay?: number;
+}
+
+/** A client to make. */
+@ApiSchema({ name: 'NewClient', description: 'A client to make.' })
+export class NewClientDto extends EnterpriseLimits {
+  @Text(NAME)
+  @WithoutApiKey()
+  name!: string;
+
+  @Enum(PLAN)
+  plan!: Plan;
+}
+
+/** What can be changed of a client; what is left out stays as it is. */
+@ApiSchema({
+  name: 'ClientChanges',
+  description: 'What to change of a client; what is left out stays as it is.',
+})
+export class ClientChangesDto extends EnterpriseLimits {
+  @Text({ ...NAME, optional: true })
+  @WithoutApiKey()
+  name?: string;
+
+  @Enum({ ...PLAN, optional: true })
+  plan?: Plan;
 }

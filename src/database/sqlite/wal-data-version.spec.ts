@@ -152,7 +152,6 @@ describe('the state of a WAL index', () => {
 describe('an index that does not tell', () => {
   it('of a commit of ours is believed no more, and says so once', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    onTestFinished(() => warn.mockRestore());
     await proven();
     expect(warn).not.toHaveBeenCalled();
     const { commit, current } = await open();
@@ -215,10 +214,9 @@ describe('reading a WAL index', () => {
   it('is tried again until it can be read, with one line when it cannot and one when it can', async () => {
     const lines: string[] = [];
     for (const level of ['log', 'warn'] as const) {
-      const spy = vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => {
+      vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => {
         lines.push(`${level}: ${String(line)}`);
       });
-      onTestFinished(() => spy.mockRestore());
     }
     const { path, put } = await open();
     await rm(path);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { TestClock } from '../../../test/support/test-clock.js';
 import { readSettings } from '../../config/setting.js';
 import { Settings } from '../../config/settings.js';
@@ -62,11 +62,6 @@ beforeEach(() => {
   clock = new TestClock('2026-11-20T12:00:00.000Z');
   journal = new KeptJournal();
   store = new MemoryQuotaStore(clock, journal);
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 function open(environment: Readonly<Record<string, string>> = {}): QuotaWriteBehind {

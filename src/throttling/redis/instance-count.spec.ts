@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../clock.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
@@ -11,9 +11,6 @@ const time = { now: 0 };
 beforeEach(() => {
   time.now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => time.now);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 function open() {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../clock.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
@@ -9,9 +9,6 @@ let warn: MockInstance<Logger['warn']>;
 beforeEach(() => {
   log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
   warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 function open() {

@@ -1,5 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { SystemClock } from '../../clock.js';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
@@ -15,7 +14,7 @@ it('decides a request that has waited for Redis across the end of a window in th
   const link = { isUp: true, instances: { number: 1 }, failed: () => undefined } as unknown as RedisLink;
   const silent = {
     take: async () => {
-      await setTimeout(WAIT_MS);
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
       throw new Error('Command timed out');
     },
   } as unknown as RedisQuotaStore;
@@ -25,9 +24,11 @@ it('decides a request that has waited for Redis across the end of a window in th
     { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },
   ];
   const request: QuotaRequest = { subject: 'client:a', isClient: true, windows };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const late = store.take(request, MIDNIGHT - 1);
   // Others have gone on in the meantime, and used the new minute up.
   expect(alone.take(request, MIDNIGHT + 5)).toMatchObject({ admitted: true });
+  await vi.advanceTimersByTimeAsync(WAIT_MS);
   expect(await late).toMatchObject({ admitted: false });
   expect(alone.take(request, MIDNIGHT + WAIT_MS + 20_000)).toMatchObject({ admitted: false });
 });

@@ -37,7 +37,7 @@ describe('a write that fails', () => {
 
   it('is put down to the disk that fails where that has room', () => {
     const troubles = new DatabaseTroubles(FILE);
-    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isTold: true });
+    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
     expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
   });
@@ -45,7 +45,7 @@ describe('a write that fails', () => {
   it('is put down to the full disk, whichever way SQLite says so', () => {
     free(4_096);
     const troubles = new DatabaseTroubles(FILE);
-    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isTold: true });
+    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
     expect(troubles.writes.reason).toBe('the database cannot be written to: the disk is full');
     fail(troubles, 'SQLITE_FULL');
@@ -75,7 +75,7 @@ describe('a read that fails', () => {
     const troubles = new DatabaseTroubles(FILE);
     for (let outage = 1; outage <= 2; outage += 1) {
       for (let refused = 0; refused < 100; refused += 1) {
-        expect(fail(troubles, code)).toMatchObject({ isTold: true });
+        expect(fail(troubles, code)).toMatchObject({ isLogged: true });
         vi.advanceTimersByTime(9_999);
       }
       expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage - 1]);

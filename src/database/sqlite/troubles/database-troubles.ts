@@ -55,10 +55,10 @@ export class DatabaseTroubles {
     return this.refusal(error, code, () => this.reads.note(code, error));
   }
 
-  private refusal(error: unknown, code: string | undefined, isTold: () => boolean): unknown {
+  private refusal(error: unknown, code: string | undefined, isLogged: () => boolean): unknown {
     if (DAMAGE.has(code)) return this.damage.note(error);
     const reason = PASSING.get(code ?? '');
-    return reason === undefined ? error : unavailable(reason, error, isTold());
+    return reason === undefined ? error : unavailable(reason, error, isLogged());
   }
 }
 

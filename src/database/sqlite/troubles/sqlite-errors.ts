@@ -9,13 +9,13 @@ export function driverCodeOf(error: unknown): string | undefined {
   return (error as { driverError?: { code?: string } }).driverError?.code;
 }
 
-/** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isTold` says that it was. */
-export function unavailable(reason: string, cause: unknown, isTold = false): ApiError {
+/** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isLogged` says that it was. */
+export function unavailable(reason: string, cause: unknown, isLogged = false): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason },
     headers: { 'Retry-After': '1' },
     cause,
-    isTold,
+    isLogged,
   });
 }
 

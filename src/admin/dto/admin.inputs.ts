@@ -1,4 +1,6 @@
+import { holdsApiKey } from '../../accounts/api-key.format.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
+import { Rule } from '../../input/define-field.js';
 import { PageQuery } from '../../paging/page.query.js';
 import { Flag, Integer, Uuid } from '../../input/fields.js';
 
@@ -52,4 +54,13 @@ export class AuditQuery extends PageQuery {
 
   @Uuid({ description: 'Only changes of this key', optional: true })
   key?: string;
+}
+
+/** Refuses a text that contains an API key: names and labels are shown and logged, and a key must never be. */
+export function WithoutApiKey(): PropertyDecorator {
+  return Rule(
+    'holds_api_key',
+    'This must not hold an API key.',
+    (value) => typeof value !== 'string' || !holdsApiKey(value),
+  );
 }

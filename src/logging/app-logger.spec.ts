@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished } from 'vitest';
-import { HeldLog } from './held-log.js';
+import { LogBuffer } from './app-logger.js';
 
 it('what is told while the service is made is told to its logger once that is there, in order, and once', () => {
-  const held = new HeldLog();
-  Logger.overrideLogger(held);
+  const buffer = new LogBuffer();
+  Logger.overrideLogger(buffer);
   onTestFinished(() => Logger.overrideLogger(false));
   const database = new Logger('Database');
   database.log('Mapped');
@@ -17,8 +17,8 @@ it('what is told while the service is made is told to its logger once that is th
     (...told: unknown[]) =>
       lines.push([level, ...told]);
   const logger = { log: note('log'), warn: note('warn'), error: note('error'), fatal: note('fatal') };
-  held.tell(logger);
-  held.tell(logger);
+  buffer.flushTo(logger);
+  buffer.flushTo(logger);
   expect(lines).toEqual([
     ['warn', 'a warning', 'Database'],
     ['error', 'a failure', 'its stack', 'Database'],

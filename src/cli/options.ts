@@ -1,0 +1,59 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { DURATION_FORM, parseDuration } from '../duration.js';
+
+/** An option; `parse` reads its value and refuses one that is not allowed, `fallback` is its value when it is left out. */
+export function option<T>(
+  flags: string,
+  description: string,
+  parse?: (text: string) => T,
+  fallback?: T,
+): Option {
+  const made = new Option(flags, description).default(fallback);
+  return parse ? made.argParser(parse) : made;
+}
+
+/** An option that cannot be left out. */
+export function required(flags: string, description: string): Option {
+  return new Option(flags, description).makeOptionMandatory();
+}
+
+/** An option without a value; false unless it is given. */
+export function flag(flags: string, description: string): Option {
+  return new Option(flags, description).default(false);
+}
+
+/** `--days`, of commands that show the last days. */
+export const DAYS = option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7);
+
+/** Checks a duration such as `90d`, `12h`, `30m` or `45s`, and returns it as written. */
+export function duration(text: string): string {
+  if ((parseDuration(text) ?? 0) > 0) return text;
+  throw new InvalidArgumentError(`Give ${DURATION_FORM}.`);
+}
+
+/** Checks a duration, or `0`, and returns it as written. */
+export function durationOrZero(text: string): string {
+  if (parseDuration(text) !== undefined) return text;
+  throw new InvalidArgumentError(`Give ${DURATION_FORM}, or 0.`);
+}
+
+/** Parses a whole number of at least 1. */
+export function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number of at least 1.');
+  return Number(text);
+}
+
+/** Parses names separated by commas. */
+export function names(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** Parses a number of days, at most those that are kept. */
+function days(text: string): number {
+  const value = positiveInteger(text);
+  if (value > 90) throw new InvalidArgumentError('Give 1 to 90; that many days are kept.');
+  return value;
+}
