@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { declaredScopes } from '../src/accounts/scopes.js';
 import { emptyFolder } from './support/service-process.js';
 import { TestService } from './support/test-service.js';
 
-const SCOPES = ['admin', 'pets:read', 'pets:write'];
+const SCOPES = declaredScopes().map(({ name }) => name);
 /** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */
 const LONG_MS = 600_000;
 

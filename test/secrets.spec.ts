@@ -43,7 +43,9 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
     else said.push(text);
     return JSON.parse(text) as { id: string; key: string };
   };
-  const other = await send('POST', '/admin/keys', { body: { clientId: client, label: 'other' } });
+  const other = await send('POST', '/admin/keys', {
+    body: { clientId: client, label: 'other', scopes: ['pets:read'] },
+  });
   await send('POST', `/admin/keys/${other.id}/rotate`, { body: { grace: '0' } });
   // Used, mistyped, in the wrong header, the wrong place of the path, the query and the body.
   await send('GET', '/v1/pets');
