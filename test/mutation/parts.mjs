@@ -32,11 +32,13 @@ export const PARTS = [
     name: 'journal',
     mutate: [
       'src/accounts/deprecated-calls.service.ts',
+      'src/database/write-behind.ts',
       'src/throttling/memory/database-quota-journal.ts',
       'src/throttling/memory/quota-write-behind.ts',
     ],
     suites: [
       'src/accounts/deprecated-calls.service.spec.ts',
+      'src/database/write-behind.spec.ts',
       'src/throttling/memory/database-quota-journal.spec.ts',
       'src/throttling/memory/quota-write-behind.spec.ts',
     ],
