@@ -94,20 +94,18 @@ export function setupApp(application: INestApplication): INestApplication {
 /** Middlewares as one: a step of Express's router costs more than what most of these do. */
 function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
   return (request, response, next) => {
-    const run = (at: number): void => {
-      const middleware = middlewares[at];
+    let at = 0;
+    const step = (refusal?: unknown): void => {
+      const middleware = refusal === undefined ? middlewares[at++] : undefined;
       if (!middleware) {
-        next();
+        next(refusal);
         return;
       }
-      const running: unknown = middleware(request, response, (error?: unknown) => {
-        if (error === undefined) run(at + 1);
-        else next(error);
-      });
-      // A promise is of one that refuses.
+      const running: unknown = middleware(request, response, step);
+      // A middleware that refuses answers a promise, which rejects.
       if (running instanceof Promise) running.then(undefined, next);
     };
-    run(0);
+    step();
   };
 }
 

@@ -1,11 +1,18 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
+import { INTERCEPTORS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
+
+/** Methods of routes that GET and HEAD requests reach. */
+const READING: ReadonlySet<RequestMethod> = new Set([
+  RequestMethod.GET,
+  RequestMethod.HEAD,
+  RequestMethod.ALL,
+]);
 
 /**
  * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that sends the same tag in
@@ -26,6 +33,10 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
         reflector.get<boolean | undefined>(CACHED, targets[0]) === true &&
         !targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target)),
     );
+  }
+
+  override concerns(handler: object): boolean {
+    return READING.has(Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod);
   }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {

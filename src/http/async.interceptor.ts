@@ -3,10 +3,19 @@ import { SSE_METADATA } from '@nestjs/common/constants.js';
 import { Observable, Subject, from, lastValueFrom, takeUntil } from 'rxjs';
 
 /**
- * An interceptor of one answer, written with promises. Nest runs it as any other; the direct chain runs `around` alone, which
- * spares it rxjs. A stream of server-sent events has no one answer and passes it by.
+ * An interceptor of one answer, written with promises. Nest runs it like any other; a compiled operation calls `around`
+ * directly, without rxjs. It does not run for server-sent events, which are many answers.
  */
 export abstract class AsyncInterceptor implements NestInterceptor {
+  /**
+   * Whether it does anything for the requests of a handler, told once from what is declared of it. Where it does not, `around`
+   * must only call `next`: compiled operations leave the interceptor out.
+   */
+  concerns(handler: object): boolean {
+    void handler;
+    return true;
+  }
+
   /** What the operation answers; `next` runs the interceptors behind this one, and then the handler. */
   abstract around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown>;
 

@@ -68,6 +68,10 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     );
   }
 
+  override concerns(handler: object): boolean {
+    return Reflect.hasMetadata(IDEMPOTENT, handler);
+  }
+
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     if (!this.isIdempotent.of(context)) return next();
     const http = context.switchToHttp();

@@ -23,14 +23,14 @@ export class RequestMetricsMiddleware implements NestMiddleware {
   }
 
   use = (request: Request, response: Response, next: NextFunction): void => {
-    const start = process.hrtime.bigint();
+    const start = performance.now();
     response.on('close', () => {
       const labels = {
         method: request.method,
         route: routeTemplateOf(request),
         status: String(responseStatusOf(response)),
       };
-      this.count(labels, Number(process.hrtime.bigint() - start) / 1e9);
+      this.count(labels, (performance.now() - start) / 1_000);
     });
     next();
   };

@@ -95,7 +95,8 @@ export function planOf(
   }
   if (writesResponse(controller, method)) return 'it writes its response itself';
   const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
-  return { instance, controller, handler, status, parameters, ...chain };
+  const interceptors = chain.interceptors.filter((interceptor) => interceptor.concerns(handler));
+  return { instance, controller, handler, status, parameters, ...chain, interceptors };
 }
 
 /** What Nest runs around every operation, in its order; a sentence instead when something is in it that only Nest can run. */

@@ -1,4 +1,5 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings.js';
 import { RequestSlot } from '../../request-slot.js';
@@ -29,6 +30,10 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export class JsonBodyInterceptor extends AsyncInterceptor {
   constructor(private readonly settings: Settings) {
     super();
+  }
+
+  override concerns(handler: object): boolean {
+    return Reflect.getMetadata(METHOD_METADATA, handler) !== RequestMethod.GET;
   }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
