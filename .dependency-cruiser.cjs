@@ -19,7 +19,7 @@ const PUBLIC_SURFACE = [
   'input/(define-field|fields)',
   'metrics/metrics',
   'openapi/operation\\.decorator',
-  'paging/(pager|page\\.query)',
+  'paging/pager',
 ].map((file) => `^src/${file}\\.ts$`);
 
 /** What any folder publishes to all others. */

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { SERVICE_ITSELF } from './accounts/audited-changes.js';
 import { ClientsService } from './accounts/clients.service.js';
 import { KeyIssuingService } from './accounts/key-issuing.service.js';
-import { SERVICE_ITSELF } from './accounts/operator.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 

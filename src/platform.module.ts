@@ -15,9 +15,8 @@ import {
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
 import { ErrorFilter } from './errors/error.filter.js';
-import { EventsModule } from './events/events.module.js';
+import { EventsModule } from './events/domain-events.js';
 import { HealthModule } from './health/health.module.js';
-import { AcceptableGuard } from './http/acceptable.guard.js';
 import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
@@ -25,7 +24,7 @@ import { ParserRefusals } from './http/adapter/parser-refusals.js';
 import { UnmatchedRoutes } from './http/adapter/unmatched-routes.js';
 import { JsonBodyInterceptor } from './http/body/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/body/json-response.interceptor.js';
-import { UriLengthGuard } from './http/uri-length.guard.js';
+import { AcceptableGuard, UriLengthGuard } from './http/request-head.guards.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { EveryFaultInterceptor } from './input/every-fault.interceptor.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { declaredScopes } from '../src/accounts/scopes.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
 import { TestService } from './support/test-service.js';

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
-import { AuditService } from '../src/audit/audit.service.js';
 import { declaredScopes } from '../src/accounts/scopes.js';
+import { AuditService } from '../src/audit/audit.service.js';
 import { onCommandLine, overHttp } from './support/faces.js';
 import { TestService } from './support/test-service.js';
 

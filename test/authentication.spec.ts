@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateApiKey } from '../src/accounts/api-key.format.js';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { TestService } from './support/test-service.js';
 
 const BARE = 'Bearer realm="petstore"';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { UsageService } from '../src/accounts/usage.service.js';
 import { earnBan, goOn, hammer } from './support/earn-ban.js';
 import { TestService } from './support/test-service.js';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { TestService } from './support/test-service.js';
 
 it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {

@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { KeyUseService } from '../src/accounts/key-use.service.js';
 import { TestService } from './support/test-service.js';
 
 const HOUR = 3_600_000;

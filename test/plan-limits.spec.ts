@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { subjectOfClient } from '../src/accounts/client.entity.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { subjectOfClient } from '../src/accounts/usage.service.js';
 import { QuotaStore } from '../src/throttling/quota-store.js';
 import { windowsOf } from '../src/throttling/quota.service.js';
 import { TestService } from './support/test-service.js';

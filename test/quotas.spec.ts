@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
 import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
 import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 

@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { declaredScopes } from '../src/accounts/scopes.js';
 import { DeprecatedCallsService } from '../src/accounts/deprecated-calls.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/operator.js';
+import { declaredScopes } from '../src/accounts/scopes.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.js';
 import { DAY_MS, type QuotaRequest } from '../throttling/quota.js';
 import { windowsOf } from '../throttling/quota.service.js';
-import { SERVICE_ITSELF } from './operator.js';
-import { subjectOfClient } from './usage.service.js';
+import { SERVICE_ITSELF } from './audited-changes.js';
+import { subjectOfClient } from './client.entity.js';
 
 let parts: Awaited<ReturnType<typeof openKeys>>;
 let clientId: typeof parts.clientId;

@@ -11,11 +11,10 @@ import { QuotaService } from '../throttling/quota.service.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
-import { type AuditedChange, AuditedChanges } from './audited-changes.js';
+import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
 import { SOON_MS, protectLastKey, refuseEnded, refuseRevoked } from './key-rules.js';
 import { type Forcible, type KeyChanges, requireChange } from './key.inputs.js';
-import type { Operator } from './operator.js';
 
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()

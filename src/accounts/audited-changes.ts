@@ -1,10 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import type { Actor } from '../audit/audit-entry.entity.js';
 import { AuditService, type Change } from '../audit/audit.service.js';
 import { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
-import type { Operator } from './operator.js';
+
+/** Who changes clients and keys. */
+export interface Operator extends Actor {
+  /** The scopes that it may grant: a key over HTTP only those that it holds itself, the command line all. */
+  readonly scopes: readonly string[] | 'all';
+}
+
+/** The service itself, which makes a client and a key at its first start. */
+export const SERVICE_ITSELF: Operator = {
+  kind: 'service',
+  keyId: null,
+  from: null,
+  requestId: null,
+  scopes: 'all',
+};
 
 /** A change of a client or a key; its action in the audit trail is the name of the event that is published for it. */
 export interface AuditedChange extends Change {

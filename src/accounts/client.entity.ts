@@ -2,6 +2,8 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { LARGEST_LIMIT, PLAN_LIMITS, type Plan, type PlanLimits } from '../throttling/plans.js';
+import { clientSubjectId } from '../throttling/quota-subject.js';
+import { QuotaSubject } from '../throttling/quota.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
@@ -62,4 +64,9 @@ function faultsOf(plan: Plan, field: string, limit: number | undefined): FaultDe
     return [{ field, code: 'required', message: 'The plan enterprise needs its own limits.' }];
   if (Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_LIMIT) return [];
   return [{ field, code: 'out_of_range', message: `This must be from 1 to ${LARGEST_LIMIT}.` }];
+}
+
+/** The subject that the requests of a client are counted for. */
+export function subjectOfClient({ id, plan, limits }: Client): QuotaSubject {
+  return { id: clientSubjectId(id), plan, ...limits };
 }

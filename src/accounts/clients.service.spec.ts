@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
-import { SERVICE_ITSELF } from './operator.js';
+import { SERVICE_ITSELF } from './audited-changes.js';
 import { defineScopes } from './scopes.js';
 
 defineScopes('shelves', { read: 'Read shelves.' });

@@ -9,11 +9,10 @@ import { ApiError } from '../errors/api-error.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AccountsEventName } from './accounts.events.js';
-import { AuditedChanges } from './audited-changes.js';
+import { AuditedChanges, type Operator } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
 import { protectLastKey } from './key-rules.js';
 import { type Forcible, requireChange } from './key.inputs.js';
-import type { Operator } from './operator.js';
 
 /** A client to make; limits are given for the enterprise plan only. */
 export interface NewClient extends Partial<PlanLimits> {

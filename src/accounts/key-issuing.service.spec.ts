@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.js';
-import { type Operator, SERVICE_ITSELF } from './operator.js';
+import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 
 let parts: Awaited<ReturnType<typeof openKeys>>;
 let clientId: typeof parts.clientId;

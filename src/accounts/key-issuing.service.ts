@@ -5,7 +5,7 @@ import { Settings } from '../config/settings.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { AuditedChanges } from './audited-changes.js';
+import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
 import {
   SOON_MS,
@@ -16,7 +16,6 @@ import {
   requireScopesHeld,
 } from './key-rules.js';
 import type { Forcible, NewKey, Rotation } from './key.inputs.js';
-import type { Operator } from './operator.js';
 
 /** A key just made, with its secret, which is not stored and so cannot be shown again. */
 export interface IssuedKey {

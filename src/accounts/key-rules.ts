@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import type { Operator } from './operator.js';
+import type { Operator } from './audited-changes.js';
 import { declaredScopes, scopeChallenge } from './scopes.js';
 
 /** A key that expires within this time, in milliseconds, does not count as one that keeps a protected scope usable. */

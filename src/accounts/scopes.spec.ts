@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
+import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 import { grantableScopes, requireScopesHeld } from './key-rules.js';
-import { type Operator, SERVICE_ITSELF } from './operator.js';
 import { declaredScopes, defineScope, defineScopes } from './scopes.js';
 
 beforeEach(() => {

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
 import { DAY_MS, MINUTE_MS } from '../throttling/quota.js';
 import { windowsOf } from '../throttling/quota.service.js';
-import type { Client } from './client.entity.js';
-import { SERVICE_ITSELF } from './operator.js';
+import { SERVICE_ITSELF } from './audited-changes.js';
+import { type Client, subjectOfClient } from './client.entity.js';
 import { defineScopes } from './scopes.js';
-import { DAYS_KEPT, DAYS_SHOWN, subjectOfClient } from './usage.service.js';
+import { DAYS_KEPT, DAYS_SHOWN } from './usage.service.js';
 
 defineScopes('shelves', { read: 'Read shelves.' });
 

@@ -4,10 +4,10 @@ import { In, type Repository } from 'typeorm';
 import { Clock } from '../clock.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
 import { clientSubjectId } from '../throttling/quota-subject.js';
-import { DAY_MS, type QuotaSubject, type WindowState } from '../throttling/quota.js';
+import { DAY_MS, type WindowState } from '../throttling/quota.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
-import type { Client } from './client.entity.js';
+import { type Client, subjectOfClient } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
 
@@ -26,11 +26,6 @@ export interface Usage {
   readonly days: readonly { readonly date: string; readonly requests: number }[];
   /** Its calls of deprecated operations in those days. */
   readonly deprecatedCalls: readonly Omit<DeprecatedUse, 'clientId'>[];
-}
-
-/** The subject that the requests of a client are counted for. */
-export function subjectOfClient({ id, plan, limits }: Client): QuotaSubject {
-  return { id: clientSubjectId(id), plan, ...limits };
 }
 
 /** Shows what clients have used. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AuditModule } from '../audit/audit.module.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { AuditModule } from '../audit/audit.service.js';
 import { AuditController } from './audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { KeysController } from './keys.controller.js';

@@ -1,14 +1,13 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
+import type { Operator } from '../accounts/audited-changes.js';
 import { ClientsService } from '../accounts/clients.service.js';
-import type { Operator } from '../accounts/operator.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { PageQuery } from '../paging/page.query.js';
-import { Paged, type Pager } from '../paging/pager.js';
+import { PageQuery, Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
 import { CurrentOperator } from './current-operator.js';
 import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.inputs.js';

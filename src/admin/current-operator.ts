@@ -1,8 +1,8 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Operator } from '../accounts/operator.js';
+import type { Operator } from '../accounts/audited-changes.js';
 import { callerOf } from '../auth/caller.js';
-import { requestIdOf } from '../logging/request-id.middleware.js';
+import { requestIdOf } from '../logging/request-log.middleware.js';
 import { addressOf } from '../request-address.js';
 
 /** Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant. */

@@ -2,19 +2,39 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { ApiKey } from '../accounts/api-key.entity.js';
+import { subjectOfClient } from '../accounts/client.entity.js';
 import { KeyUseService } from '../accounts/key-use.service.js';
 import { CHALLENGE } from '../accounts/scopes.js';
-import { subjectOfClient } from '../accounts/usage.service.js';
 import { ApiError } from '../errors/api-error.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
-import { AddressTurns } from './address-turns.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { setCaller } from './caller.js';
 import type { FoundKey } from './key-cache.js';
+
+/**
+ * A queue for each client address: work of one address runs one at a time, work of different addresses runs concurrently. An
+ * address that has used up its minute is still served, because it may send a valid key, but causes one look-up at a time.
+ */
+export class AddressTurns {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  /** Runs work once all earlier work of the same address has settled. */
+  async run<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const before = this.last.get(address);
+    const own = before ? before.then(work) : work();
+    const done = own.catch(() => undefined);
+    this.last.set(address, done);
+    try {
+      return await own;
+    } finally {
+      if (this.last.get(address) === done) this.last.delete(address);
+    }
+  }
+}
 
 /**
  * Lets only requests with a valid API key pass, unless the route is `@Public()`. A request that is refused for its credential

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { type Command, Option } from 'commander';
 import { stringify } from 'lossless-json';
-import type { Operator } from '../accounts/operator.js';
+import type { Operator } from '../accounts/audited-changes.js';
 import { commandLineOperator } from './service-calls.js';
 
 /** Where a command runs: what it needs of the world around it. */

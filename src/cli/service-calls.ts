@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Type } from '@nestjs/common';
-import type { Operator } from '../accounts/operator.js';
+import type { Operator } from '../accounts/audited-changes.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
 import { ValidationPipe } from '../input/validation.pipe.js';
 

@@ -9,7 +9,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { Metrics } from '../metrics/metrics.js';
-import { routeTemplateOf } from '../metrics/request-labels.js';
+import { routeTemplateOf } from '../metrics/request-metrics.middleware.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import { Global, Injectable, Module } from '@nestjs/common';
+import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions.js';
 
 /** What an event's listeners are given; it exists in types alone. */
@@ -55,3 +55,12 @@ export function OnDomainEvent<Told extends object>(event: DomainEvent<Told>) {
     OnEvent(event.name)(target, key, descriptor);
   };
 }
+
+/** Provides DomainEvents to every module. */
+@Global()
+@Module({
+  imports: [EventEmitterModule.forRoot()],
+  providers: [DomainEvents],
+  exports: [DomainEvents],
+})
+export class EventsModule {}

@@ -58,7 +58,7 @@ export const PARTS = [
   {
     name: 'keys',
     mutate: [
-      'src/auth/address-turns.ts',
+      'src/auth/api-key.guard.ts',
       'src/accounts/api-key.format.ts',
       'src/accounts/scopes.ts',
       'src/accounts/key-rules.ts',
@@ -104,7 +104,7 @@ export const PARTS = [
       'src/accounts/key-issuing.service.ts',
       'src/accounts/key-use.service.ts',
       'src/accounts/key.inputs.ts',
-      'src/accounts/operator.ts',
+      'src/accounts/audited-changes.ts',
       'src/accounts/usage.service.ts',
     ],
     suites: [

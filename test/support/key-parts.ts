@@ -1,6 +1,6 @@
-import { defineScope, defineScopes } from '../../src/accounts/scopes.js';
+import { type Operator, SERVICE_ITSELF } from '../../src/accounts/audited-changes.js';
 import type { NewKey } from '../../src/accounts/key.inputs.js';
-import { type Operator, SERVICE_ITSELF } from '../../src/accounts/operator.js';
+import { defineScope, defineScopes } from '../../src/accounts/scopes.js';
 import { openParts } from './service-parts.js';
 
 defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });

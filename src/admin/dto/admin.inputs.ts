@@ -1,8 +1,8 @@
 import { holdsApiKey } from '../../accounts/api-key.format.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
 import { Rule } from '../../input/define-field.js';
-import { PageQuery } from '../../paging/page.query.js';
 import { Flag, Integer, Uuid } from '../../input/fields.js';
+import { PageQuery } from '../../paging/pager.js';
 
 const DAYS = {
   description: 'How many UTC days to show, today among them',

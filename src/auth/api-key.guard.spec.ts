@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AddressTurns } from './address-turns.js';
+import { AddressTurns } from './api-key.guard.js';
 
 /** Work that begins and ends when it is told to. */
 function work(log: string[], name: string) {
