@@ -1,6 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Controller, Get, Module, Param, ParseIntPipe, RequestMethod } from '@nestjs/common';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public } from '../src/auth/auth.decorators.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
@@ -51,7 +51,10 @@ class TracedController {
 @Module({ controllers: [TracedController] })
 class TracedModule {}
 
-const run = vi.spyOn(CompiledOperation.prototype, 'run');
+let run: MockInstance<CompiledOperation['run']>;
+beforeEach(() => {
+  run = vi.spyOn(CompiledOperation.prototype, 'run');
+});
 
 describe('the tracing channel', () => {
   it('sees every operation from its begin to its end, whoever runs it', async () => {

@@ -22,7 +22,7 @@ import {
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { NextFunction } from 'express';
 import { Observable, of } from 'rxjs';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public } from '../src/auth/auth.decorators.js';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
@@ -41,11 +41,11 @@ const declared = (id: string) =>
     answers: { status: 200, description: 'Whatever', type: Anything },
   });
 
-const run = vi.spyOn(CompiledOperation.prototype, 'run');
-const told = vi.spyOn(Logger.prototype, 'debug');
+let run: MockInstance<CompiledOperation['run']>;
+let told: MockInstance<Logger['debug']>;
 beforeEach(() => {
-  run.mockClear();
-  told.mockClear();
+  run = vi.spyOn(CompiledOperation.prototype, 'run');
+  told = vi.spyOn(Logger.prototype, 'debug');
 });
 
 /** Why an operation is run by Nest, as the log tells it; undefined for one that is compiled. */
