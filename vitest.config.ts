@@ -11,6 +11,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'src/accounts/key-rules.spec.ts',
   'src/auth/scopes.guard.spec.ts',
   'src/accounts/scopes.spec.ts',
+  'src/database/sqlite/troubles/database-troubles.spec.ts',
   'src/request-address.spec.ts',
   'src/throttling/quota.guard.spec.ts',
   'test/bundle.spec.ts',
