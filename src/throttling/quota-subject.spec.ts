@@ -10,8 +10,12 @@ import {
   setQuotaSubject,
 } from './quota-subject.js';
 
-const requestFrom = (ip?: string) =>
-  Object.assign(new IncomingMessage(new Socket()), { ip }) as unknown as Request;
+/** A request as Express has it behind a trusted proxy, which forwards the address. */
+const requestFrom = (ip?: string) => {
+  const request = new IncomingMessage(new Socket());
+  if (ip !== undefined) request.headers['x-forwarded-for'] = ip;
+  return Object.assign(request, { ip }) as unknown as Request;
+};
 
 it('is the address of a request until its client is known', () => {
   const request = requestFrom('192.0.2.7');
