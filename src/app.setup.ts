@@ -38,10 +38,16 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
 ];
 
-/** By how much Node's own limits on requests exceed that on idle connections, in milliseconds; Connections has tighter ones. */
+/**
+ * By how much Node's own time limits on requests exceed the one on idle connections, in milliseconds. ConnectionTimeouts
+ * applies stricter limits.
+ */
 const BEYOND_KEEP_ALIVE_MS = 5_000;
 
-/** Makes the service, not yet listening: main, the command line and every test start from here or from setupApp. */
+/**
+ * Creates the service, which does not listen yet. main, the command line and every test begin with this function or with
+ * setupApp().
+ */
 export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
   const early = new LogBuffer();
   const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
@@ -54,7 +60,7 @@ export async function createApp(options: { logger?: LoggerService | false } = {}
   return setupApp(app);
 }
 
-/** Turns any application made of AppModule, on a ServiceAdapter, into this service. */
+/** Sets up an application of AppModule, on a ServiceAdapter, as this service. */
 export function setupApp(application: INestApplication): INestApplication {
   const app = application as NestExpressApplication;
   const settings = app.get(Settings);
@@ -90,7 +96,7 @@ export function setupApp(application: INestApplication): INestApplication {
   return app;
 }
 
-/** Middlewares as one: a step of Express's router costs more than what most of these do. */
+/** Combines middlewares into one, because each middleware in Express's router costs more time than most of these need. */
 function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
   return (request, response, next) => {
     let at = 0;
@@ -101,45 +107,58 @@ function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
         return;
       }
       const running: unknown = middleware(request, response, step);
-      // A middleware that refuses answers a promise, which rejects.
+      // A middleware that refuses a request returns a promise, which rejects.
       if (running instanceof Promise) running.then(undefined, next);
     };
     step();
   };
 }
 
-/** What stands in front of everything: whatever a client sends, or does not, it costs little and others do not notice. */
+/**
+ * Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other
+ * clients.
+ */
 function guardConnections(app: NestExpressApplication, settings: Settings): void {
   const server = app.getHttpServer();
   app.get(Connections).standInFrontOf(server);
-  // Fields beyond Node's own 2,000 would vanish, Authorization with them; MalformedRequestMiddleware refuses them instead.
+  // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware
+  // refuses such a request instead.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
   server.headersTimeout = settings.keepAliveTimeoutMs + BEYOND_KEEP_ALIVE_MS;
   server.requestTimeout = Math.max(settings.requestTimeoutMs, server.headersTimeout) + BEYOND_KEEP_ALIVE_MS;
 }
 
-/** What a test kit on Nest's plain adapter needs of ServiceAdapter: bodies left unread, and paths told apart. */
+/**
+ * Sets up Nest's own Express adapter, which a test kit may use, like ServiceAdapter: bodies are left unread, and paths differ
+ * by case and trailing slash.
+ */
 function standInForServiceAdapter(adapter: HttpServer): void {
   adapter.registerParserMiddleware = () => undefined;
   const { router } = adapter.getInstance() as Application;
   Object.assign(router, { caseSensitive: true, strict: true });
 }
 
-/** The list of everything global, which Nest gives to nobody; @nestjs/swagger reads it here as well. */
+/**
+ * The global guards, interceptors, pipes and filters of an application. Nest has no public access to them; @nestjs/swagger
+ * reads the same property.
+ */
 function configOf(app: NestExpressApplication): ApplicationConfig {
   const { config } = app as unknown as { config: unknown };
   if (config instanceof ApplicationConfig) return config;
   throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
 }
 
-/** Another one would not see what is answered from memory, and may answer every caller something else. */
+/**
+ * Whether answers may come from the response cache. An interceptor of another module would not run for a cached answer, and it
+ * may change the answer for each caller.
+ */
 function hasOnlyInterceptorsOfThePlatform(config: ApplicationConfig): boolean {
   const isOurs = (interceptor: object) => PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
   return config.getGlobalInterceptors().every(isOurs) && config.getGlobalRequestInterceptors().length === 0;
 }
 
-/** Asks at the first request, when everything global is there, and never again. */
+/** Calls `ask` at the first request, when everything global is registered, and keeps its result. */
 function once<T>(ask: () => T): () => T {
   let answer: { readonly value: T } | undefined;
   return () => (answer ??= { value: ask() }).value;

@@ -3,16 +3,16 @@ import type { ExecutionContext } from '@nestjs/common';
 type Target = ReturnType<ExecutionContext['getHandler']> | ReturnType<ExecutionContext['getClass']>;
 
 /**
- * Something that a guard or interceptor reads from the metadata of a handler and its controller, read once for each. What
- * decorators declare never changes, and reading it costs about 1 µs each time.
+ * A value that a guard or interceptor reads from the metadata of a handler and its controller. It is read once for each handler
+ * and kept: what decorators declare never changes, and reading it costs about 1 µs each time.
  */
 export class HandlerMetadata<T> {
   private readonly known = new WeakMap<object, WeakMap<object, { readonly value: T }>>();
 
-  /** `read` is given the handler and its controller, in the order in which Nest's Reflector takes them. */
+  /** `read` receives the handler and its controller, in the order in which Nest's Reflector takes them. */
   constructor(private readonly read: (targets: [handler: Target, controller: Target]) => T) {}
 
-  /** What was read for the handler of a request. */
+  /** The value for the handler of a request. */
   of(context: ExecutionContext): T {
     const [handler, controller] = [context.getHandler(), context.getClass()];
     let ofController = this.known.get(controller);

@@ -42,7 +42,7 @@ import { ThrottlingModule } from './throttling/throttling.module.js';
 @Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
 class ClockModule {}
 
-/** The interceptors of the chain, in its order. */
+/** The interceptors of the platform, in the order in which they run. */
 export const PLATFORM_INTERCEPTORS: readonly Type[] = [
   JsonBodyInterceptor,
   ConditionalGetInterceptor,
@@ -52,9 +52,9 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
 ];
 
 /**
- * Everything that a request passes on its way to a feature. The list below is the chain, in its order; which
- * refusal wins when several apply follows from it, and test/chain-order.spec.ts pins it. In front of it stand
- * the middlewares of app.setup.ts.
+ * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
+ * refusals apply, the order decides which one is sent; test/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
+ * before the chain.
  */
 @Module({
   imports: [

@@ -2,16 +2,18 @@ import { BlockList, isIP } from 'node:net';
 import type { Request } from 'express';
 import { RequestSlot } from './request-slot.js';
 
-/** Most proxies in front whose word is taken; one request must not make the service look through thousands. */
+/**
+ * How many proxies in a row are trusted at most, so that a single request cannot make the service check thousands of addresses.
+ */
 const MOST_HOPS = 32;
 const ADDRESS = new RequestSlot<{ readonly value: string | undefined }>('address');
 
-/** Whether the word of an address is taken that stands so many hops in front of this service, from 0 on. */
+/** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;
 
 /**
- * What Express's setting `trust proxy` is given for TRUST_PROXY: a number of proxies, or their addresses and CIDRs, of
- * which at most 32 in a row are believed; null believes nobody.
+ * The value of Express's setting `trust proxy` for TRUST_PROXY: a number of proxies, or their addresses and CIDRs, of which at
+ * most 32 in a row are trusted; null trusts no proxy.
  */
 export function trustedProxies(proxies: number | readonly string[] | null): TrustsHop {
   if (proxies === null) return () => false;
@@ -27,9 +29,9 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
 }
 
 /**
- * The IP address that a request comes from, as far as the proxies in front are trusted; that of the socket if they
- * forward anything else, since that may be any text. Undefined once the socket has gone. Worked out when it is first
- * asked for: Express walks through X-Forwarded-For each time.
+ * The IP address that a request comes from, as far as the proxies are trusted. If they forward something that is no IP address,
+ * which may be any text, it is the address of the socket. Undefined once the socket is closed. Kept for the request after the
+ * first call, because Express reads X-Forwarded-For again each time.
  */
 export function addressOf(request: Request): string | undefined {
   const known = ADDRESS.get(request);
@@ -41,9 +43,9 @@ export function addressOf(request: Request): string | undefined {
 
 function resolveAddress(request: Request): string | undefined {
   const { headers, socket } = request;
-  // Without the field Express finds the address of the socket as well, by a longer way.
+  // Without this field Express also returns the address of the socket, but takes longer.
   const ip = headers['x-forwarded-for'] === undefined ? socket.remoteAddress : request.ip;
-  // Behind a zone (fe80::1%eth0) may stand any text, and it means nothing to another machine.
+  // An IPv6 zone (the part after % in fe80::1%eth0) may be any text and has no meaning on another machine, so it is removed.
   const [address = ''] = ip?.split('%', 1) ?? [];
   return isIP(address) === 0 ? socket.remoteAddress : address;
 }

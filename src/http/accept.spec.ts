@@ -90,7 +90,7 @@ describe('an Accept', () => {
     ['slashes', '*/*;'],
   ])('of 16 KiB of %s is read in a moment', (_, part) => {
     const accept = part.repeat(16_384 / part.length);
-    // Processor time: other processes may want the machine too.
+    // Measures processor time, because other processes may use the machine at the same time.
     const begin = process.cpuUsage();
     for (let run = 0; run < 10; run += 1) accepts(accept, JSON_TYPE);
     expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(500);

@@ -1,12 +1,13 @@
 import { splitOutsideQuotes } from './media-type.js';
 
-/** A weight of nothing, with more digits than RFC 9110 section 12.4.2 has, too. */
+/** A weight of 0, also with more digits than RFC 9110 section 12.4.2 allows. */
 const ZERO = /^0+(?:\.0*)?$/;
 
 /**
- * Whether an `Accept` takes a media type (RFC 9110 section 12.5.1). The most specific range decides: the type itself, then
- * `application/*`, then the range of all types; a weight of 0 excludes. Parameters of a range ask for a variant that there
- * is none of, and exclude nothing. An empty field asks for nothing. Takes one pass over the field.
+ * Whether an `Accept` field accepts a media type (RFC 9110 section 12.5.1). The most specific range decides: the type itself,
+ * then `application/*`, then the range of all types; a weight of 0 excludes the type. A range with parameters asks for a
+ * variant of the type. The service has no variants, so such a range can accept the type, but not exclude it. An empty field
+ * accepts every type. Reads the field in one pass.
  */
 export function accepts(accept: string, type: string): boolean {
   if (accept === '*/*' || accept === type) return true;
@@ -16,7 +17,7 @@ export function accepts(accept: string, type: string): boolean {
     const specificity = specificityOf(element, type);
     if (specificity === Specificity.NONE || specificity < nearest) continue;
     const isExcluded = weighsNothing(element);
-    // A variant that there is none of can be asked for in vain, but not be excluded.
+    // Excludes a variant that the service does not have, so the type itself is still accepted.
     if (isExcluded && hasParameters(element)) continue;
     isTaken = !isExcluded || (specificity === nearest && isTaken);
     nearest = specificity;
@@ -40,7 +41,7 @@ function specificityOf(element: string, type: string): Specificity {
   return isFamily ? Specificity.FAMILY : Specificity.NONE;
 }
 
-/** Whether a range has parameters beside its weight, other than the charset that is sent anyway. */
+/** Whether a range has parameters other than its weight and the charset UTF-8, in which every answer is sent. */
 function hasParameters(element: string): boolean {
   return splitOutsideQuotes(element, ';')
     .slice(1)

@@ -3,23 +3,24 @@ import { SSE_METADATA } from '@nestjs/common/constants.js';
 import { Observable, Subject, from, lastValueFrom, takeUntil } from 'rxjs';
 
 /**
- * An interceptor of one answer, written with promises. Nest runs it like any other; a compiled operation calls `around`
- * directly, without rxjs. It does not run for server-sent events, which are many answers.
+ * Base class of an interceptor that is written with promises. Nest runs it like any other; a compiled operation calls `around`
+ * directly, without rxjs. It is skipped for server-sent events, because a promise stands for a single answer.
  */
 export abstract class AsyncInterceptor implements NestInterceptor {
   /**
-   * Whether it does anything for the requests of a handler, told once from what is declared of it. Where it does not, `around`
-   * must only call `next`: compiled operations leave the interceptor out.
+   * Whether the interceptor does anything for requests of this handler. It is asked once for each handler, so the result must
+   * depend only on what is declared. If false, `around` must do nothing but call `next`, because compiled operations leave the
+   * interceptor out.
    */
   concerns(handler: object): boolean {
     void handler;
     return true;
   }
 
-  /** What the operation answers; `next` runs the interceptors behind this one, and then the handler. */
+  /** Returns the answer of the operation. `next` runs the interceptors after this one, and then the handler. */
   abstract around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown>;
 
-  /** Nest's form of it. */
+  /** The method that Nest calls; it runs `around`. */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (Reflect.hasMetadata(SSE_METADATA, context.getHandler())) return next.handle() as Observable<unknown>;
     return new Observable((subscriber) => {
@@ -27,7 +28,7 @@ export abstract class AsyncInterceptor implements NestInterceptor {
       from(this.around(context, () => lastValueFrom(next.handle().pipe(takeUntil(unwanted))))).subscribe(
         subscriber,
       );
-      // When the client is gone, so must be what the handler still listens to.
+      // Nest unsubscribes when the client has disconnected. Then the subscription to the handler's Observable has to end, too.
       return () => unwanted.next();
     });
   }

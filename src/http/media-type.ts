@@ -1,6 +1,6 @@
 /**
- * Splits a list of a header field at each separator that is not within a quoted string (RFC 9110 section 5.6.4), in one
- * pass. A quoted string without an end reaches to the end of the text.
+ * Splits a header field at each separator that is outside of a quoted string (RFC 9110 section 5.6.4), in one pass. A quoted
+ * string that is not closed extends to the end of the text.
  */
 export function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
   if (!text.includes('"')) return text.split(separator);
@@ -20,12 +20,12 @@ export function splitOutsideQuotes(text: string, separator: ',' | ';'): string[]
   return parts;
 }
 
-/** One parameter: a token, and a token or a quoted string (RFC 9110 section 5.6.6). */
+/** One parameter: a name, and a value that is a token or a quoted string (RFC 9110 section 5.6.6). */
 const PARAMETER = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /**
- * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json`, whatever its
- * parameters, except for a charset that is not UTF-8 (RFC 8259 section 8.1 knows no other).
+ * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json` with any parameters.
+ * If there is a charset, it must be UTF-8, the only one that RFC 8259 section 8.1 allows.
  */
 export function isJsonInUtf8(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;

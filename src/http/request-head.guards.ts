@@ -8,10 +8,10 @@ import { HandlerMetadata } from '../handler-metadata.js';
 import { accepts } from './accept.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 
-/** Longest request target in characters; RFC 9110 section 4.1 recommends to support at least 8,000 octets. */
+/** Longest request target, in characters; RFC 9110 section 4.1 recommends supporting at least 8,000 octets. */
 const LIMIT = 8_192;
 
-/** Refuses request targets that are longer than any operation has use for. */
+/** Refuses request targets that are longer than any operation needs. */
 @Injectable()
 export class UriLengthGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -25,8 +25,8 @@ export class UriLengthGuard implements CanActivate {
 const JSON_TYPE = 'application/json';
 
 /**
- * Refuses a request whose `Accept` excludes what the operation answers (RFC 9110 section 12.5.1): JSON, or the type that
- * the handler names with Nest's `@Header('Content-Type', …)`, or that of `@Sse()`.
+ * Refuses a request whose `Accept` excludes the media type of the answer (RFC 9110 section 12.5.1). This type is JSON, unless
+ * the handler names another one with Nest's `@Header('Content-Type', …)` or is declared by `@Sse()`.
  */
 @Injectable()
 export class AcceptableGuard implements CanActivate {

@@ -10,17 +10,17 @@ import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 
-/** How an application of a test is made: as a team might make its own of the service. */
+/** How a test makes an application of the service; a team may make its own in the same ways. */
 export interface ApplicationOptions {
   readonly modules?: readonly Type[];
   readonly adapter?: AbstractHttpAdapter;
-  /** What Nest is told of the application. */
+  /** Options that Nest is given for the application. */
   readonly nest?: NestApplicationOptions;
   /** Changes the application before it is started. */
   readonly prepare?: (app: INestApplication) => unknown;
 }
 
-/** The service with other options of Nest's, listening, until the test is over; without client and key. */
+/** The service with other options of Nest, listening until the test ends. It has no client and no key. */
 export async function application(
   options: ApplicationOptions,
 ): Promise<{ app: INestApplication; url: string }> {

@@ -5,11 +5,11 @@ import type { OperationObject, ResponseObject } from '../../src/openapi/document
 import { withClosedSchemas } from './closed-schemas.js';
 
 interface ResponseValidator {
-  /** Undefined when the body is one that the document allows for the status. */
+  /** Undefined if the document allows the body for the status. */
   validateResponse(status: number, body: unknown): unknown;
 }
 
-// The package is CommonJS with a `default` of its own, which loaders for ES modules disagree about.
+// The package is CommonJS with an export named `default`, which loaders of ES modules treat differently.
 const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)(
   'openapi-response-validator',
 ) as {
@@ -24,7 +24,7 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** What came back; `body` is the parsed JSON. */
+/** The answer to a request; `body` is the parsed JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -33,21 +33,21 @@ export interface Answer {
   readonly body: any;
 }
 
-/** An OpenAPI document, and the path that its operations are below. */
+/** An OpenAPI document, and the prefix that the paths of its operations have. */
 export interface DocumentBelow {
   readonly prefix: string;
   readonly document: OpenAPIObject;
 }
 
-/** Holds answers of the service against its OpenAPI documents. A member that its schema does not have is a fault. */
+/** Checks answers of the service against its OpenAPI documents. A member that the schema does not declare is a fault. */
 export class Contract {
   private readonly validators = new Map<OperationObject, ResponseValidator>();
 
   constructor(private readonly documents: readonly DocumentBelow[]) {}
 
-  /** Fails the test when the answer is not one that the document of its path allows. */
+  /** Fails the test if the document of the path does not allow the answer. */
   check(method: string, target: string, answer: Answer): void {
-    // As fetch sends it: `/v1/pets/.` goes out as `/v1/pets/`.
+    // The path as fetch sends it: `/v1/pets/.` becomes `/v1/pets/`.
     const path = new URL(target, 'http://service').pathname;
     const where = `${method} ${target} → ${answer.status} ${answer.text}`;
     expect(answer.headers.get('x-request-id'), where).toMatch(/^[\w.-]{1,128}$/);
@@ -71,7 +71,7 @@ export class Contract {
       operation.responses.default) as ResponseObject;
     for (const name of requiredHeaders(declared, document))
       expect(answer.headers.has(name), `header ${name}: ${where}`).toBe(true);
-    // An operation whose document tells nothing of its body can answer any.
+    // If the document describes no body, the operation may answer any.
     if (method === 'HEAD' || !declared.content) return;
     expect(answer.headers.get('content-type'), where).toMatch(/^application\/json/);
     const validator = this.validatorOf(operation, document);
@@ -92,7 +92,7 @@ export class Contract {
 }
 
 function operationOf(document: OpenAPIObject, method: string, path: string): OperationObject | undefined {
-  // A path that cannot be decoded is nobody's.
+  // A path that cannot be decoded belongs to no operation.
   if (!isDecodable(path)) return undefined;
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase() as 'get';
   for (const [template, item] of Object.entries(document.paths)) {
@@ -109,7 +109,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The headers that a response always carries: those that the document says are required. */
+/** The headers that a response must carry: those that the document marks as required. */
 function requiredHeaders({ headers = {} }: ResponseObject, { components }: OpenAPIObject): string[] {
   return Object.entries(headers)
     .filter(([, header]) => {
@@ -124,7 +124,7 @@ function isUuid(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
 
-/** The Error body of the specification, and nothing besides `details` on a 400. */
+/** Checks the Error body of the specification: it has no other members, and `details` only for `validation_failed`. */
 function checkError(answer: Answer, where: string): void {
   expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
   const { code, message, status, details, ...rest } = answer.body as Record<string, unknown>;

@@ -20,23 +20,23 @@ import { TestClock } from './test-clock.js';
 
 export type { Answer };
 
-/** What a test says of the service that it wants; everything has a default. */
+/** How a test wants the service; every option has a default. */
 export interface TestServiceOptions {
-  /** Plan of the client whose key `request()` sends; default business. */
+  /** Plan of the client whose key `request()` sends; business by default. */
   readonly plan?: Plan;
   /** Limits of an enterprise client. */
   readonly limits?: PlanLimits;
-  /** Scopes of that key; default all that a key gets by default. */
+  /** Scopes of the key that `request()` sends; by default those that every new key gets. */
   readonly scopes?: string[];
-  /** Where the clock stands, as ISO 8601 text. */
+  /** The time that the clock shows, as ISO 8601 text. */
   readonly at?: string;
-  /** Environment variables over the kit's own. */
+  /** Environment variables; they replace those that the kit sets. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Modules added to the service, as a team adds its own. */
+  /** Modules to add to the service, as a team adds its own. */
   readonly modules?: readonly Type[];
 }
 
-/** A running service on a database of its own, spoken to over real HTTP. */
+/** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
   private constructor(
     readonly app: INestApplication,
@@ -47,14 +47,14 @@ export class TestService {
     readonly clientId: string,
     /** The API key that `request()` sends. */
     readonly key: string,
-    /** The OpenAPI document of this service; every answer of `request()` is held against it, or against the next. */
+    /** The OpenAPI document of this service. `request()` checks each answer against it, or against `adminDocument`. */
     readonly document: OpenAPIObject,
-    /** The OpenAPI document of its administration. */
+    /** The OpenAPI document of the administration. */
     readonly adminDocument: OpenAPIObject,
     private readonly contract: Contract,
   ) {}
 
-  /** Starts the service with one client and one key. Close it when done. */
+  /** Starts the service with one client and one key. Call `close()` at the end of the test. */
   static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const settings = readSettings(Settings, {
@@ -95,8 +95,8 @@ export class TestService {
   }
 
   /**
-   * Sends a request with the store's key and checks the answer against the OpenAPI document. `json` is sent
-   * as the body, text as it stands; pass `key: null` to send none.
+   * Sends a request with the client's key and checks the answer against the OpenAPI document. `json` is sent as the body; if it
+   * is a string, as it is. Pass `key: null` to send no key.
    */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { key = this.key, json, headers = {} } = options;
@@ -116,7 +116,7 @@ export class TestService {
     return answer;
   }
 
-  /** Issues another key for the store's client, or for a new one of another plan. */
+  /** Issues another key for the same client, or for a new client if a plan is given. */
   async issueKey(
     options: { plan?: Plan; scopes?: string[]; expires?: number } = {},
   ): Promise<{ id: string; key: string }> {
@@ -138,7 +138,7 @@ export class TestService {
   }
 }
 
-/** How a request differs from the plain one. */
+/** Options of one request. */
 export interface RequestOptions {
   readonly key?: string | null;
   readonly json?: unknown;

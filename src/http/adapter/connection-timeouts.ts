@@ -8,15 +8,18 @@ import { ParserRefusals } from './parser-refusals.js';
 import { hasUnreadBody } from './unread-body.js';
 
 /**
- * Bytes of one head at most. Node limits names and values to 16 KiB, but counts no white space between them; and what has
- * arrived may hold the beginning of the next request, up to one read of 64 KiB.
+ * The most bytes that a request head may have. Node limits names and values to 16 KiB, but does not count the white space
+ * between them. The bytes that are counted here may include the beginning of the next request, up to one read of 64 KiB.
  */
 export const MOST_HEAD_BYTES = 98_304;
 
-/** An empty line in front of a request is to be ignored (RFC 9112 section 2.2). */
+/** Size of an empty line before a request, which a server has to ignore (RFC 9112 section 2.2). */
 const EMPTY_LINE_BYTES = 2;
 
-/** Ends connections whose client sends a head or a body, or reads an answer, too slowly or without end. */
+/**
+ * Ends connections whose client sends a head or a body too slowly, sends a head that is too long, or reads an answer too
+ * slowly.
+ */
 @Injectable()
 export class ConnectionTimeouts {
   constructor(
@@ -24,16 +27,19 @@ export class ConnectionTimeouts {
     private readonly refusals: ParserRefusals,
   ) {}
 
-  /** Looks at one connection; call it every second. `now` is of `performance.now()`. */
+  /** Checks one connection; to be called every second. `now` is a value of `performance.now()`. */
   check(socket: Socket, connection: Connection, now: number): void {
-    // An idle connection keeps nothing of its last request.
+    // The last response of an idle connection must not stay in memory.
     if (connection.current?.closed) connection.current = undefined;
     const { current } = connection;
     if (isIdle(connection)) this.checkHead(socket, connection, now);
     else if (current) this.checkExchange(socket, connection, current, now);
   }
 
-  /** What a client does not send, or read, in time ends its connection; a stream may go on while it is read. */
+  /**
+   * Ends the connection when the client has not done in time what the exchange waits for. While a stream is sent, the time
+   * starts anew whenever the client has read more of it.
+   */
   private checkExchange(socket: Socket, connection: Connection, response: ServerResponse, now: number): void {
     const awaits = awaitedOf(socket, response);
     const read = socket.bytesWritten - socket.writableLength;
@@ -67,7 +73,7 @@ export class ConnectionTimeouts {
   }
 }
 
-/** What an exchange waits for its client to do; undefined while it is the service's turn. */
+/** What the exchange waits for the client to do; undefined while the service works on the answer. */
 function awaitedOf(socket: Socket, response: ServerResponse): Awaited | undefined {
   if (response.writableEnded) return 'end';
   if (hasUnreadBody(response.req)) return 'body';

@@ -1,37 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** One request that waits for the one before it. */
+/** A request that has arrived and waits until the request before it is answered. */
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
-/** What the client has to do next: send the rest of a body, read more of a stream, or read an answer to its end. */
+/**
+ * What the client has to do next: send the rest of a body (`body`), read more of a stream (`progress`), or read a complete
+ * answer to its end (`end`).
+ */
 export type Awaited = 'body' | 'progress' | 'end';
 
-/** What a client has been expected to do since when. */
+/** What the client is expected to do, and since when. */
 interface Pending {
   readonly response: ServerResponse;
   readonly awaits: Awaited;
   readonly since: number;
-  /** How much it had read then, in bytes. */
+  /** How many bytes had left the socket's send buffer at `since`. */
   readonly read: number;
 }
 
-/** What is known of one open connection. Instants are of `performance.now()`. */
+/** The state of one open connection. Points in time are values of `performance.now()`. */
 export interface Connection {
-  /** The answer under way, or the last one when nothing is. */
+  /** The response in progress; on an idle connection the last response, until the next check. */
   current: ServerResponse | undefined;
-  /** The answer whose end something waits for. */
+  /** The response whose `close` event has a listener, because something waits for its end. */
   watched: ServerResponse | undefined;
   readonly waiting: Waiting[];
-  /** What to do once everything that has arrived is answered: the connection is read no more. */
+  /** Called once everything that has arrived is answered. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
-  /** Bytes that belong to requests which have arrived. */
+  /** How many of the received bytes belong to requests that have arrived. */
   bytesRead: number;
-  /** Since when the head of the next request has been arriving. */
+  /** When the time for the next head began: when the connection was opened, or when the head began to arrive. */
   headSince: number | undefined;
   pending: Pending | undefined;
 }
 
-/** Whether everything that has arrived is answered. */
+/** Whether every request that has arrived is answered. */
 export function isIdle({ current, waiting }: Connection): boolean {
   return (!current || current.closed) && waiting.length === 0;
 }

@@ -9,16 +9,19 @@ import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { readRequestLine } from './request-line.js';
 import { announcesBody } from './unread-body.js';
 
-/** How often connections are looked at, in milliseconds: their time limits are kept that exactly. */
+/** Time between two checks of all connections, in milliseconds; a time limit is exceeded by at most that much. */
 const SWEEP_MS = 1_000;
-/** Requests of one connection that may wait for their turn; then nothing more is read from it. */
+/**
+ * How many requests of one connection may wait for their turn. At this number the service stops reading from the connection.
+ */
 const MOST_WAITING = 64;
 
 /**
- * Handles the requests of each connection one after the other, as they were sent. Others do not wait for a client that sends
- * thousands at once, a request is carried out only when all before it are answered (RFC 9112 section 9.3.2), and no more than
- * one answer of a connection is ever in memory, which is gone with its socket: Node tells no response that waits behind another
- * when their socket has closed.
+ * Handles the requests of each connection one after the other, in the order in which they were sent.
+ * - A client that sends thousands of requests at once does not delay other clients.
+ * - A request is carried out only when all requests before it are answered (RFC 9112 section 9.3.2).
+ * - At most one response per connection is in memory, and it is released when the socket closes. Node does not notify a
+ *   response that waits behind another one when their socket closes.
  */
 @Injectable()
 export class Connections implements AnswersInTurn {
@@ -32,7 +35,7 @@ export class Connections implements AnswersInTurn {
     private readonly refusals: ParserRefusals,
   ) {}
 
-  /** Stands in front of whoever handles the server's requests now. */
+  /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
   standInFrontOf(server: Server): void {
     const [handle] = server.listeners('request') as RequestListener[];
     if (!handle) throw new Error('There is nobody to stand in front of.');
@@ -45,11 +48,13 @@ export class Connections implements AnswersInTurn {
       this.arrive(request, response);
     };
     server.on('request', arrive);
-    // Without a listener Node would ask for the body before any guard has seen the head (RFC 9110 section 10.1.1).
+    // Without this listener Node would send 100 Continue, which asks for the body, before any guard has seen the head (RFC 9110
+    // section 10.1.1).
     server.on('checkContinue', arrive);
-    // Other expectations may be ignored.
+    // Without this listener Node would answer 417 to any other `Expect`; the service ignores such a field.
     server.on('checkExpectation', arrive);
-    // A connection that is upgraded is no longer HTTP's; before anybody listens for that, none is.
+    // After an upgrade a connection no longer carries HTTP. Node upgrades connections as soon as there is an `upgrade`
+    // listener, so this one is added only after the first listener of another module.
     server.on('newListener', (event) => {
       if (event === 'upgrade' && server.listenerCount('upgrade') === 0)
         setImmediate(() =>
@@ -58,7 +63,7 @@ export class Connections implements AnswersInTurn {
     });
     server.once('listening', () => {
       const timer = setInterval(() => this.sweep(), SWEEP_MS);
-      // Nobody waits for this alone.
+      // The timer alone must not keep the process running.
       timer.unref();
       server.once('close', () => clearInterval(timer));
     });
@@ -66,8 +71,8 @@ export class Connections implements AnswersInTurn {
   }
 
   /**
-   * From now on every answer tells its client that the connection ends with it, so that no client sends its next request into
-   * a connection that is about to be closed. Connections that have never been used are closed at once.
+   * From now on every response carries `Connection: close`, so that no client sends its next request on a connection that is
+   * about to be closed. Connections on which nothing has arrived yet are closed at once.
    */
   drain(): void {
     this.draining = true;
@@ -77,13 +82,13 @@ export class Connections implements AnswersInTurn {
     }
   }
 
-  /** The answer of a connection that is under way. */
+  /** The response in progress on a connection; undefined if there is none. */
   answerOf(socket: Socket): ServerResponse | undefined {
     const current = this.connections.get(socket)?.current;
     return current?.closed ? undefined : current;
   }
 
-  /** Calls back once everything that has arrived on a connection is answered. Nothing more is read from it. */
+  /** Calls back once everything that has arrived on a connection is answered. From now on nothing more is read from it. */
   afterAnswers(socket: Socket, callback: () => void): void {
     const connection = this.connections.get(socket);
     if (!connection || isIdle(connection)) {
@@ -129,14 +134,17 @@ export class Connections implements AnswersInTurn {
 
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
-    // What has arrived by then was its body, and no head.
+    // Bytes that arrive before that are part of the body; they do not count as part of the next head.
     if (announcesBody(request))
       response.once('close', () => (connection.bytesRead = request.socket.bytesRead));
     if (this.draining) response.setHeader('Connection', 'close');
     this.handle?.(request, response);
   }
 
-  /** Goes on when the answer under way is sent. Nobody listens for that while nothing waits for it, which is nearly always. */
+  /**
+   * Continues with what waits on the connection when the response in progress is closed. To be called only when something
+   * waits, so that most responses need no listener.
+   */
   private watch(connection: Connection, socket: Socket): void {
     const { current } = connection;
     if (!current || current.closed || connection.watched === current) return;
@@ -145,7 +153,7 @@ export class Connections implements AnswersInTurn {
   }
 
   private answered(connection: Connection, socket: Socket): void {
-    // A turn later: other connections are served in between.
+    // In a later turn of the event loop, so that other connections are served in between.
     if (connection.waiting.length > 0 && socket.writable) setImmediate(() => this.next(connection, socket));
     else connection.last?.();
   }
@@ -165,7 +173,10 @@ export class Connections implements AnswersInTurn {
   }
 }
 
-/** Reads nothing more from a connection. Node resumes its socket with every message, and must not. */
+/**
+ * Stops reading from a connection. Node would resume the socket with every message, so the socket's `resume()` is replaced by
+ * one that does nothing.
+ */
 function hold(socket: Socket): void {
   socket.resume = () => socket;
   socket.pause();
@@ -173,6 +184,6 @@ function hold(socket: Socket): void {
 
 /** Reads from a connection again. */
 function release(socket: Socket): void {
-  // What stands on the socket itself is ours; the method is its class's.
+  // Removes the replacement from the socket; then `resume()` is again the method of the socket's class.
   if (Reflect.deleteProperty(socket, 'resume')) socket.resume();
 }

@@ -1,19 +1,22 @@
 import type { Type } from '@nestjs/common';
 
-/** Metadata key of what `@Operation()` tells of a handler. Nest copies it to what it registers with the adapter. */
+/**
+ * Metadata key of what `@Operation()` declares of a handler. Nest copies the metadata of a handler to the function that it
+ * registers with the adapter.
+ */
 const OPERATION = 'petstore:operation';
 
-/** A handler that `@Operation()` declares: it answers JSON or nothing. */
+/** A handler that `@Operation()` declares. It answers JSON or an empty body. */
 export interface DeclaredOperation {
-  /** Where the handler was declared: the prototype of its controller, or of a class that the controller extends. */
+  /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
-  /** The name of the handler there. */
+  /** The name of the handler in that prototype. */
   readonly method: string;
-  /** The DTO that the answer, or each element of it, is shown as. */
+  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written. */
   readonly shownAs: Type;
 }
 
-/** Declares a handler as an operation; part of `@Operation()`. */
+/** Declares a method as the handler of an operation; used by `@Operation()`. */
 export function declareOperation(shownAs: Type): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
     const operation: DeclaredOperation = { prototype, method: String(method), shownAs };
@@ -21,7 +24,9 @@ export function declareOperation(shownAs: Type): MethodDecorator {
   };
 }
 
-/** What was declared of a handler, or of what Nest registers for it. */
+/**
+ * What `@Operation()` declares of a handler, or of the function that Nest registers for it; undefined if it declares nothing.
+ */
 export function declaredOperationOf(handler: object): DeclaredOperation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as DeclaredOperation | undefined;
 }

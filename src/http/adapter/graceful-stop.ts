@@ -3,14 +3,17 @@ import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Connections } from './connections.js';
 
-/** How often connections that have become idle are closed while the last requests run, in milliseconds. */
+/** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
-/** How long a connection that is kept may still bring a request, which is answered, in milliseconds. */
+/**
+ * How long idle connections stay open after the stop has begun, in milliseconds. A request that arrives in this time is
+ * answered.
+ */
 const LAST_REQUEST_MS = 300;
 
 /**
- * Stops accepting connections and waits until the requests in flight are answered, at most `timeoutMs`; then
- * cuts what is left. Answers whether everything was answered.
+ * Stops accepting connections and waits until the requests in flight are answered, at most `timeoutMs`; then closes all
+ * connections that are left. Resolves to whether everything was answered.
  */
 export async function stopServing(
   server: Server,
@@ -19,7 +22,7 @@ export async function stopServing(
 ): Promise<boolean> {
   if (!server.listening) return true;
   const closed = once(server, 'close').then(() => true);
-  // Not http's own close(): that closes connections whose client may be sending its next request just now.
+  // The `close()` of `http.Server` would close idle connections at once, although a client may be sending its next request.
   NetServer.prototype.close.call(server);
   connections.drain();
   const idleFrom = performance.now() + Math.min(LAST_REQUEST_MS, timeoutMs);

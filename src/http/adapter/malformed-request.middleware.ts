@@ -5,21 +5,24 @@ import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { requestLineFaultOf } from './request-line.js';
 
-/** Header fields of one request at most. */
+/** The most header fields that a request may have. */
 export const MOST_FIELDS = 100;
 
-/** uri-host and port of RFC 9110 section 7.2; it may be empty. */
+/** Host and optional port (RFC 9110 section 7.2); the host may be empty. */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d{0,5})?$/i;
 
 const HOST_LENGTH = 'host'.length;
 const AUTHORIZATION_LENGTH = 'authorization'.length;
 
-/** Refuses what Node's parser lets pass, but is not a valid request. The refusal shows the quota of the address, and counts nothing. */
+/**
+ * Refuses requests that Node's parser accepts although they are not valid. Such a request does not count towards a quota; the
+ * headers of the refusal show the quota of the client's address.
+ */
 @Injectable()
 export class MalformedRequestMiddleware implements NestMiddleware {
   constructor(private readonly quota: QuotaService) {}
 
-  /** Answers a promise only to refuse: every other request goes on at once. */
+  /** Returns a promise, which rejects, only to refuse a request; every other request goes on synchronously. */
   use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
     const refusal = refusalOf(request);
     if (refusal) return this.refuse(request, response, refusal);
@@ -28,7 +31,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
   };
 
   private async refuse(request: Request, response: Response, refusal: ApiError): Promise<never> {
-    // Where this request ends, and another begins, is as doubtful as the rest of it.
+    // It is uncertain where a malformed request ends and the next one begins, so nothing more is read from the connection.
     response.setHeader('Connection', 'close');
     await this.quota.show(request, response);
     throw refusal;
@@ -54,7 +57,10 @@ function faultOfHeaders({ headers, httpVersion, rawHeaders }: Request): string |
   return repeatedField(rawHeaders);
 }
 
-/** Node keeps the first of these fields and drops the others. Names and values stand in turn; most differ by their length. */
+/**
+ * Names a field that is repeated. Node keeps the first of such fields in `headers` and drops the others, so `rawHeaders` is
+ * read, where names and values alternate. The length is compared first, because it excludes most names at little cost.
+ */
 function repeatedField(rawHeaders: readonly string[]): string | undefined {
   let [hosts, authorizations] = [0, 0];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -3,9 +3,12 @@ import type { NextFunction, Request, Response } from 'express';
 
 type Http = ReturnType<ExecutionContext['switchToHttp']>;
 
-/** Nest's execution context of an HTTP request. It is its own HTTP face, which Nest's makes anew for each that asks. */
+/**
+ * Nest's execution context of an HTTP request. `switchToHttp()` returns the context itself; Nest's makes a new object for each
+ * call.
+ */
 export class OperationContext implements ExecutionContext, Http {
-  /** A file or stream that the handler has answered, to be closed when it is not sent. */
+  /** A file or stream that the handler has returned; it is destroyed if it is not sent. */
   streamed: unknown;
 
   constructor(
@@ -16,7 +19,7 @@ export class OperationContext implements ExecutionContext, Http {
     private readonly handler: ReturnType<ExecutionContext['getHandler']>,
   ) {}
 
-  // The types are Nest's: whoever asks says what it is.
+  // Nest declares these type parameters: the caller states the type that it expects.
   /* eslint-disable typescript/no-unnecessary-type-parameters */
   getClass<T>(): Type<T> {
     return this.controller as Type<T>;

@@ -15,7 +15,7 @@ import type { DeclaredOperation } from './declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
 import type { OperationContext } from './operation-context.js';
 
-/** Everything that answering a request for one operation takes. */
+/** Everything that is needed to answer requests for one operation. */
 export interface OperationPlan {
   readonly instance: object;
   readonly controller: Type;
@@ -27,21 +27,21 @@ export interface OperationPlan {
   readonly pipes: readonly PipeTransform[];
 }
 
-/** One parameter of a handler: where it stands, and where its value comes from. */
+/** One parameter of a handler: its position, and how its value is found. */
 export interface PlannedParameter {
   readonly index: number;
   readonly valueIn: (context: OperationContext) => unknown;
-  /** What pipes are told of it; undefined for what Nest applies none to: the request, the response, headers. */
+  /** What pipes are told about it; undefined for parameters to which Nest applies no pipes, such as the request and headers. */
   readonly metadata: ArgumentMetadata | undefined;
 }
 
-/** What of an application a plan is made from. */
+/** The parts of an application that a plan is made from. */
 export interface PlannedApplication {
   readonly discovery: DiscoveryService;
   readonly config: ApplicationConfig;
 }
 
-/** Metadata of Nest's on a controller or handler that a plan knows the meaning of, or that says nothing of answering. */
+/** Nest's metadata keys on controllers and handlers that a plan takes into account, or that have no effect on answering. */
 const KNOWN_KEYS: ReadonlySet<unknown> = new Set([
   nestKeys.CONTROLLER_WATERMARK,
   nestKeys.INJECTABLE_WATERMARK,
@@ -59,12 +59,14 @@ const KNOWN_KEYS: ReadonlySet<unknown> = new Set([
   nestKeys.VERSION_METADATA,
 ]);
 
-/** All keys of Nest's. Whatever else stands on a handler is read by guards and interceptors alone, which are run all the same. */
+/**
+ * All of Nest's metadata keys. Metadata under other keys is read only by guards and interceptors, and a plan runs those too.
+ */
 const NEST_KEYS: ReadonlySet<unknown> = new Set(Object.values(nestKeys));
 
 /**
- * Plans an operation, at the moment when Nest makes its own chain for it and of the same things. A sentence instead says what
- * it has that a plan does not know for sure, so that Nest has to run it.
+ * Plans an operation at the moment when Nest makes its own chain for it, from the same parts. Returns a sentence if the
+ * operation has something that a plan does not know for certain: the reason why Nest has to run it.
  */
 export function planOf(
   { prototype, method }: DeclaredOperation,
@@ -81,7 +83,7 @@ export function planOf(
   if (!wrapper.isDependencyTreeStatic()) return 'its controller is not a singleton';
   const instance = wrapper.instance as object;
   const controller = wrapper.metatype as Type;
-  // Class decorators and mixins may put something else there; Nest looks for the metadata of such a class in several places.
+  // A class decorator or mixin may have replaced the class; Nest looks for the metadata of such a class in several places.
   if (instance.constructor !== controller || Object.getPrototypeOf(instance) !== controller.prototype)
     return 'its controller is no plain instance of its class';
   const unknown = unknownKeyOf(handler) ?? unknownKeyOf(controller) ?? unknownKeyOf(controller, method);
@@ -99,7 +101,7 @@ export function planOf(
   return { instance, controller, handler, status, parameters, ...chain, interceptors };
 }
 
-/** What Nest runs around every operation, in its order; a sentence instead when something is in it that only Nest can run. */
+/** What Nest runs around every operation, in its order. Returns a sentence if only Nest can run a part of it: the reason. */
 function chainOf(
   config: ApplicationConfig,
 ): Pick<OperationPlan, 'guards' | 'interceptors' | 'pipes'> | string {
@@ -108,7 +110,7 @@ function chainOf(
     one instanceof AsyncInterceptor && one.intercept === AsyncInterceptor.prototype.intercept;
   if (!interceptors.every(isAsync)) return 'a global interceptor is not a AsyncInterceptor';
   const filters = config.getGlobalFilters();
-  // One derived from it may write something else.
+  // A subclass of ErrorFilter may write another response.
   if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
     return 'ErrorFilter is not the only global exception filter';
   const ofRequest = [
@@ -125,7 +127,10 @@ function chainOf(
   };
 }
 
-/** A key of Nest's metadata whose meaning a plan does not know. Nest gives every controller a host, mostly undefined. */
+/**
+ * A metadata key of Nest's whose meaning a plan does not know. A key without a value is ignored: Nest sets the key of the host
+ * on every controller, mostly to undefined.
+ */
 function unknownKeyOf(target: object, method?: string): string | undefined {
   const of = (method === undefined ? [target] : [target, method]) as [object, string];
   const unknown = Reflect.getMetadataKeys(...of).find(
@@ -134,7 +139,7 @@ function unknownKeyOf(target: object, method?: string): string | undefined {
   return unknown;
 }
 
-/** A version by a header or a media type is looked at for each request. */
+/** Whether the version is in a header or a media type, so that Nest looks for it in each request. */
 function isVersionedByRequest(config: ApplicationConfig, handler: object, controller: Type): boolean {
   const versioning = config.getVersioning();
   if (!versioning || versioning.type === VersioningType.URI) return false;
@@ -148,7 +153,7 @@ function writesResponse(controller: Type, method: string): boolean {
   return isGiven && !leavesResponse(controller, method);
 }
 
-/** The kinds of parameters whose value pipes see: how they are told of it, and where the value is. */
+/** The kinds of parameters whose values pass the pipes: the type that pipes are told, and where the value is found. */
 const PIPED: Partial<
   Record<RouteParamtypes, { type: ArgumentMetadata['type']; of: (context: OperationContext) => unknown }>
 > = {
@@ -157,7 +162,7 @@ const PIPED: Partial<
   [RouteParamtypes.PARAM]: { type: 'param', of: ({ request }) => request.params },
 };
 
-/** Those whose value no pipe sees. */
+/** The kinds of parameters whose values pass no pipes. */
 const UNPIPED: Partial<Record<RouteParamtypes, (context: OperationContext) => unknown>> = {
   [RouteParamtypes.REQUEST]: ({ request }) => request,
   [RouteParamtypes.RESPONSE]: ({ response }) => response,
@@ -180,7 +185,7 @@ function plannedOf(parameter: HandlerParameter): PlannedParameter | string {
     return { index, valueIn, metadata: undefined };
   }
   const piped = PIPED[kind];
-  // Of a body that is no object Nest picks a property by rules of its own.
+  // Nest has special rules for a property of a body that is not an object.
   if (!piped || (kind === RouteParamtypes.BODY && name !== undefined))
     return 'a parameter is of a kind that only Nest provides';
   const { type, of } = piped;

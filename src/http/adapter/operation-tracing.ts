@@ -2,29 +2,32 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { Type } from '@nestjs/common';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
-/** What subscribers of the tracing channel are told of one request for an operation. */
+/** What subscribers of the tracing channel receive for one request for an operation. */
 export interface TracedOperation {
   readonly request: Request;
-  /** Its status is there when the operation is done, at `asyncEnd`. */
+  /** Its status is known when the operation has ended, at `asyncEnd`. */
   readonly response: Response;
-  /** The method of the route, such as GET; `ALL` for one of every method. */
+  /** The method of the route, such as GET; `ALL` for a route of every method. */
   readonly method: string;
   /** The path of the route as it was declared, such as `/v1/pets/:petId`. */
   readonly route: string;
-  /** The class that declares the handler; undefined for one that `@Operation()` does not declare, as is `handler`. */
+  /** The class that declares the handler. It and `handler` are undefined if `@Operation()` does not declare the handler. */
   readonly controller: Type | undefined;
-  /** The name of the handler there. */
+  /** The name of the handler in that class. */
   readonly handler: string | undefined;
-  /** Whether the service runs it itself; Nest does otherwise. */
+  /** Whether the operation is compiled; otherwise Nest runs it. */
   readonly isCompiled: boolean;
 }
 
-/** Name of the tracing channel that sees each run of an operation, whoever runs it. */
+/** Name of the tracing channel that reports each run of an operation, whether it is compiled or run by Nest. */
 export const OPERATION_CHANNEL = 'petstore:operation';
 
 const channel = tracingChannel<unknown, TracedOperation>(OPERATION_CHANNEL);
 
-/** The handler of a route, seen by whoever subscribes to the channel; free of cost while nobody does. */
+/**
+ * Wraps the handler of a route so that each run is reported to the subscribers of the channel. Without subscribers it adds no
+ * cost.
+ */
 export function traced(
   handler: RequestHandler,
   route: Omit<TracedOperation, 'request' | 'response'>,

@@ -16,24 +16,24 @@ import { QuotaService } from '../../throttling/quota.service.js';
 import { MOST_FIELDS } from './malformed-request.middleware.js';
 import { hasUnreadBody, lingerBeforeClosing } from './unread-body.js';
 
-/** Refusals by the code of Node's parser error; every other parser error is a malformed request. */
+/** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
 const ROWS: Readonly<Record<string, ErrorRow>> = {
   HPE_HEADER_OVERFLOW: HTTP_ERRORS.headers_too_large,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: HTTP_ERRORS.payload_too_large,
   ERR_HTTP_REQUEST_TIMEOUT: HTTP_ERRORS.request_timeout,
 };
 
-/** Knows what is being answered on a connection, so that a refusal has its turn. */
+/** Tells which response of a connection is in progress, so that a refusal is sent in the order of the requests. */
 export interface AnswersInTurn {
-  /** The answer that is under way. */
+  /** The response in progress on a connection; undefined if there is none. */
   answerOf(socket: Socket): ServerResponse | undefined;
   /** Calls back once everything that has arrived is answered. */
   afterAnswers(socket: Socket, callback: () => void): void;
 }
 
 /**
- * Gives the Error body to what Node's HTTP parser refuses before any request exists, and ends the connection. It counts for
- * nobody; the headers show the quota of the address that the connection comes from.
+ * Answers what Node's HTTP parser rejects before there is a request, with the Error body, and ends the connection. This counts
+ * towards no quota; the headers show the quota of the address that the connection comes from.
  */
 @Injectable()
 export class ParserRefusals {
@@ -46,29 +46,30 @@ export class ParserRefusals {
     private readonly metrics: RequestMetricsMiddleware,
   ) {}
 
-  /** Answers whatever the server's parser refuses, in its turn among the answers of the connection. */
+  /** Answers whatever the server's parser rejects, after the responses to the requests before it on the connection. */
   answer(server: Server, connections: AnswersInTurn): void {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const row = ROWS[error.code ?? ''] ?? HTTP_ERRORS.malformed_request;
       const current = connections.answerOf(socket);
       if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) socket.destroy();
-      // What is broken or late is the body of the request that is being answered.
+      // The body of the request in progress is malformed or late.
       else if (current && hasUnreadBody(current.req)) this.refuseInPlace(current, row);
       else connections.afterAnswers(socket, () => this.refuse(socket, row));
     });
-    // RFC 9110 section 9.3.6: this is no proxy, so no target can be connected to, and none has methods to name in Allow.
+    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is no proxy: it refuses every target,
+    // and a target of that form has no methods that Allow could name.
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());
       connections.afterAnswers(socket, () => this.refuse(socket, HTTP_ERRORS.method_not_allowed));
     });
   }
 
-  /** Answers the request under way, whose body is broken or late, with this row and ends the connection. */
+  /** Answers the request in progress, whose body is malformed or late, with this row and ends the connection. */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
     writeRefusal(this.refusalOf(row), response.req as Request, response as Response);
   }
 
-  /** Answers with this row, where no request is under way, and ends the connection. */
+  /** Answers with this row on a connection without a request in progress, and ends the connection. */
   refuse(socket: Socket, row: ErrorRow): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -91,7 +92,7 @@ export class ParserRefusals {
     return new ApiError(row, { params });
   }
 
-  /** Nothing where the address is gone with its connection. */
+  /** The quota headers of an address; none if the address is unknown, because the connection is closed. */
   private async quotaOf(address: string | undefined): Promise<Readonly<Record<string, string>>> {
     if (address === undefined) return {};
     const { at, windows } = await this.quota.look(addressSubject(address));

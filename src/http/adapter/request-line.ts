@@ -7,9 +7,9 @@ const FAULT = Symbol('fault of the request line');
 type ReadRequest = IncomingMessage & { [FAULT]?: string };
 
 /**
- * Puts the target of a request that has just arrived into origin form, before anything routes by it. What no target or no
- * protocol of ours is gets the target `*` and a fault, for MalformedRequestMiddleware to refuse: Express and Nest could not
- * even log it.
+ * Rewrites the target of a request that has just arrived to origin form, before anything routes by it. If the target or the
+ * protocol is not supported, the request gets the target `*` and a fault, which MalformedRequestMiddleware refuses. With the
+ * original target Express and Nest could not even log the request.
  */
 export function readRequestLine(request: ReadRequest): void {
   const { url = '', method } = request;
@@ -21,14 +21,14 @@ export function readRequestLine(request: ReadRequest): void {
   request.url = request[FAULT] === undefined ? target : '*';
 }
 
-/** What is wrong with the request line, in words that complete "The request is malformed: …". */
+/** What is wrong with the request line, as words that complete "The request is malformed: …"; undefined if nothing is. */
 export function requestLineFaultOf(request: ReadRequest): string | undefined {
   return request[FAULT];
 }
 
 /**
- * The target of a request in origin form, path and query: `/v1/pets` for `http://shop.example/v1/pets`, whose host the service
- * does not look at. `*` stays `*` (RFC 9112 section 3.2). Undefined for anything else, which is no path.
+ * The origin form of a request target, which is its path and query: `/v1/pets` for `http://shop.example/v1/pets`. The host is
+ * dropped, because the service does not use it. `*` stays `*` (RFC 9112 section 3.2). Undefined for every other form.
  */
 export function originFormOf(target: string): string | undefined {
   if (target.startsWith('/') || target === '*') return target;
@@ -39,8 +39,9 @@ export function originFormOf(target: string): string | undefined {
 }
 
 /**
- * Node takes HTTP/0.9, HTTP/2.0 and, as version 1.0, RTSP/1.0 and ICE/1.0 for requests. Only the bytes tell the last two from
- * HTTP/1.0, and only Node's parser has them; where it no longer shows them the request passes as HTTP/1.0.
+ * Whether the protocol is HTTP/1.0 or HTTP/1.1. Node's parser also accepts HTTP/0.9, HTTP/2.0, and RTSP/1.0 and ICE/1.0, which
+ * it reports as version 1.0. Only the received bytes distinguish the last two from HTTP/1.0, and only Node's parser has them.
+ * If Node no longer gives access to them, such a request is treated as HTTP/1.0.
  */
 function isHttp1({ httpVersion, socket }: IncomingMessage): boolean {
   if (httpVersion === '1.1') return true;

@@ -8,7 +8,7 @@ import { planOf, type OperationPlan, type PlannedApplication } from './operation
 import { traced, type TracedOperation } from './operation-tracing.js';
 import { serverOf } from './service-server.js';
 
-/** The methods by which Nest registers routes. */
+/** The adapter's methods by which Nest registers routes. */
 type RouteMethod =
   | 'get'
   | 'post'
@@ -28,45 +28,48 @@ type RouteMethod =
   | 'lock'
   | 'unlock';
 
-/** What a route is registered with. Express's `get()` takes the name of a setting alone, too. */
+/** The arguments of a registration. Express's `get()` also takes the name of a setting and nothing else. */
 type RouteArguments = [path: unknown] | [path: unknown, handler: RequestHandler];
 
 /** A route as it was registered. */
 export interface RegisteredRoute {
-  /** Such as GET; `ALL` for every method. */
+  /** Such as GET; `ALL` for a route of every method. */
   readonly method: string;
   readonly path: string;
-  /** What was registered for it; Nest's have the metadata of the controller's method. */
+  /** The function that was registered; one of Nest's has the metadata of the controller's method. */
   readonly handler: RequestHandler;
 }
 
 /**
- * Nest's Express adapter for this service, for `NestFactory.create()` and the testing module alike. It reads no body, tells
- * paths apart by case and trailing slash, knows every route, and runs the operations that it can compile itself. Express finds
- * the route of a request and runs whatever stands before it in any case. Of Nest's options `forceCloseConnections` and
- * `return503OnClosing` have no effect: the service stops by graceful-stop.ts.
+ * Nest's Express adapter for this service, for `NestFactory.create()` and the testing module alike. It reads no body,
+ * distinguishes paths by case and trailing slash, lists all routes, and runs the operations that it can compile. Express still
+ * finds the route of a request and runs the middlewares before it. Nest's options `forceCloseConnections` and
+ * `return503OnClosing` have no effect, because graceful-stop.ts stops the service.
  */
 export class ServiceAdapter extends ExpressAdapter {
   private readonly operations = new Logger('Operations');
   private readonly registered: RegisteredRoute[] = [];
-  /** Paths that Nest's adapter has changed: what is declared for them is told by none. */
+  /** Paths that Nest's adapter has converted from an older syntax. Their declared form is not known here, so Nest runs them. */
   private readonly rewritten = new Set<string>();
   private application: PlannedApplication | undefined;
 
   constructor() {
     const application = express();
-    // Express makes its router with the first middleware, which Nest's adapter adds, and looks at its settings no more then.
+    // Express makes its router when the first middleware is added, which Nest's adapter does, and reads its settings only then.
     application.enable('case sensitive routing');
     application.enable('strict routing');
     super(application);
   }
 
-  /** Compiles the operations of this application when Nest registers them; without it Nest runs them all. */
+  /**
+   * Makes the adapter compile the operations of this application when Nest registers them. Without this call Nest runs them
+   * all.
+   */
   compileOperationsOf(application: PlannedApplication): void {
     this.application = application;
   }
 
-  /** The routes that were registered, in their order. */
+  /** All registered routes, in the order of their registration. */
   get routes(): readonly RegisteredRoute[] {
     return this.registered;
   }
@@ -81,7 +84,7 @@ export class ServiceAdapter extends ExpressAdapter {
     this.setHttpServer(serverOf(this.getInstance<Parameters<typeof serverOf>[0]>(), options?.httpsOptions));
   }
 
-  /** Bodies are read behind the guards, by JsonBodyInterceptor. */
+  /** Registers no body parser: JsonBodyInterceptor reads the bodies, after the guards. */
   override registerParserMiddleware(): void {}
 
   override get(...args: RouteArguments): unknown {
@@ -136,7 +139,7 @@ export class ServiceAdapter extends ExpressAdapter {
     return this.route('unlock', args);
   }
 
-  /** Registers a route with Express; what Nest registers for a controller's method is compiled, if possible, and traced. */
+  /** Registers a route with Express. The handler of a controller's method is traced, and compiled if possible. */
   private route(method: RouteMethod, args: RouteArguments): unknown {
     const [path, handler] = args;
     if (typeof path === 'string' && handler) {
@@ -150,7 +153,7 @@ export class ServiceAdapter extends ExpressAdapter {
 
   private handlerOf(route: RegisteredRoute): RequestHandler {
     const { method, path, handler } = route;
-    // Nest copies what decorators declared of a method to the handler that it registers.
+    // Nest copies the metadata of a controller's method to the function that it registers.
     if (!Reflect.hasMetadata(PATH_METADATA, handler)) return handler;
     const declared = declaredOperationOf(handler);
     const compiled = this.compiled(route, declared);
@@ -174,7 +177,7 @@ export class ServiceAdapter extends ExpressAdapter {
       return undefined;
     }
     const operation = new CompiledOperation(plan, this);
-    // Nest calls it in the handler that is replaced here.
+    // The handler that is replaced here calls this hook of Nest's, so the compiled one does, too.
     const onRouteTriggered = this.getOnRouteTriggered();
     if (!onRouteTriggered) return (request, response, next) => operation.run(request, response, next);
     const requestMethod = RequestMethod[method as keyof typeof RequestMethod];

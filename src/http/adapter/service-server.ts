@@ -10,7 +10,7 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Application } from 'express';
 import { hasUnreadBody, lingerBeforeClosing } from './unread-body.js';
 
-/** The prototypes that an Express application gives to every request and response. */
+/** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
   request: object;
   response: object;
@@ -18,12 +18,15 @@ interface ExpressPrototypes {
 
 type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** How often Node looks for requests that take too long, in milliseconds: its timeouts fire that much late at most. */
+/**
+ * Time between two checks of Node for requests that take too long, in milliseconds; its timeouts are late by at most that much.
+ */
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * Makes the server of an Express application. Its messages are born as Express's: Express changes the prototype of every request
- * and response otherwise, and an object whose prototype was changed is slow ever after (some 30 µs for each request).
+ * Makes the server of an Express application. Express sets the prototype of every request and response, and an object whose
+ * prototype was changed is slow to use (some 30 µs for each request). So this server creates its messages from classes that
+ * already have the prototypes of Express.
  */
 export function serverOf(
   application: Application & ExpressPrototypes,
@@ -32,7 +35,7 @@ export function serverOf(
   const options = {
     ...messagesOf(application),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // Node would answer a missing Host without a body; MalformedRequestMiddleware does it instead.
+    // Node would answer a missing Host with an empty body; MalformedRequestMiddleware answers it with the Error body.
     requireHostHeader: false,
   };
   return httpsOptions
@@ -40,11 +43,17 @@ export function serverOf(
     : createHttpServer(options, application);
 }
 
-/** The classes of an Express application's messages; from now on Express finds their prototypes in place. */
+/**
+ * The message classes of an Express application. The application gets their prototypes as its own, so that it sets on each
+ * message the prototype that the message already has, which changes nothing.
+ */
 function messagesOf(application: ExpressPrototypes) {
   class ServiceRequest extends IncomingMessage {}
   class ServiceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    /** Every way to answer comes by here. What is left of a body is not read only to keep the connection. */
+    /**
+     * Every way to send a response calls this method. If part of the body is unread, the connection is closed: reading the rest
+     * would serve only to keep the connection.
+     */
     override writeHead(status: number, reason?: Fields | string, headers?: Fields): this {
       if (hasUnreadBody(this.req)) {
         this.setHeader('Connection', 'close');

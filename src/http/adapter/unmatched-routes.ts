@@ -6,17 +6,18 @@ import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
 
-/** Below these nothing is told to a caller without a key. */
+/** Below these paths a caller without a key is not told which paths exist. */
 const GUARDED_PATHS = ['/v1', '/admin'];
 
 /**
- * Answers what no route matches under /v1 and /admin (404, 405, a broken percent-encoding) and sends it through the same
- * guards as a route: it needs a key, counts, and carries the headers. Nest alone never runs guards for it. Behind all routes
- * stands each path once more, for every method: a request that comes so far has a path, but not the method.
+ * Answers requests under /v1 and /admin that no route matches (404, 405, a broken percent-encoding). They pass the same guards
+ * as other requests: they need a key, count towards the quota, and the answer carries the headers. Nest alone runs no guards
+ * for them. After all routes, each of their paths is registered again for every method. A request that gets there has a known
+ * path, but no route for its method.
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {
-  /** The routes whose path a request has; none for most. */
+  /** The routes that have the path of a request; nothing is stored for a request that a route answers. */
   private readonly ofPath = new WeakMap<Request, RegisteredRoute[]>();
 
   constructor(
@@ -25,7 +26,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     private readonly deprecations: DeprecationService,
   ) {}
 
-  /** Nest calls this when all routes are registered and its own 404 is not yet. */
+  /** Nest calls this after it has registered all routes, and before it registers its own 404. */
   onModuleInit(): void {
     const throughChain = this.contexts.create(
       this,
@@ -42,7 +43,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
-    // On another adapter every such request is told that there is no such path.
+    // Another adapter does not list its routes: there a method that a path does not have gets 404 instead of 405.
     if (httpAdapter instanceof ServiceAdapter) this.noteRoutes(express, httpAdapter.routes);
     express.use(GUARDED_PATHS, answer);
     express.use(GUARDED_PATHS, (error: unknown, request: Request, response: Response, next: NextFunction) => {
@@ -51,12 +52,14 @@ export class UnmatchedRoutes implements OnModuleInit {
     });
   }
 
-  /** Always throws, except that a plain OPTIONS is told the methods of its path (RFC 9110 section 9.3.7). */
+  /**
+   * Always throws, except for OPTIONS on a known path, which is answered with the methods of the path (RFC 9110 section 9.3.7).
+   */
   refuse = (request: Request, response: Response): undefined => {
     const path = request.originalUrl.split('?', 1)[0] ?? '/';
     if (!isDecodable(path)) throw brokenEncoding();
     const allowed = this.methodsOf(request);
-    // A route may have left the request to others, for its host or its version.
+    // A route of this path and method may have passed the request on, because it is for another host or version.
     if (allowed.length === 0 || (allowed.includes(request.method) && request.method !== 'OPTIONS'))
       throw new ApiError(HTTP_ERRORS.route_not_found);
     const allow = allowed.join(', ');
@@ -70,14 +73,17 @@ export class UnmatchedRoutes implements OnModuleInit {
     });
   };
 
-  /** Lets Express tell which routes have the path of a request, in whatever form they were declared. */
+  /**
+   * Registers each path again, so that Express itself finds which routes have the path of a request, in whatever syntax they
+   * were declared.
+   */
   private noteRoutes(express: Application, routes: readonly RegisteredRoute[]): void {
     const byPath = new Map<string, RegisteredRoute[]>();
     for (const route of routes) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
     for (const [path, ofPath] of byPath)
       express.route(path).all((request, _response, next) => {
         this.ofPath.set(request, [...(this.ofPath.get(request) ?? []), ...ofPath]);
-        // No route is what answers it, in logs and metrics either.
+        // Express has set this to the route made here. Logs and metrics must show that no route of the service matched.
         request.route = undefined;
         next();
       });
