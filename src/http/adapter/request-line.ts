@@ -1,29 +1,28 @@
 import type { IncomingMessage } from 'node:http';
+import { RequestSlot } from '../../request-slot.js';
 
 /** The scheme and authority of a target in absolute form (RFC 9112 section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
-const FAULT = Symbol('fault of the request line');
-
-type ReadRequest = IncomingMessage & { [FAULT]?: string };
+const FAULT = new RequestSlot<string>('fault of the request line');
 
 /**
  * Rewrites the target of a request that has just arrived to origin form, before anything routes by it. If the target or the
  * protocol is not supported, the request gets the target `*` and a fault, which MalformedRequestMiddleware refuses. With the
  * original target Express and Nest could not even log the request.
  */
-export function readRequestLine(request: ReadRequest): void {
+export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;
   if (url.startsWith('/') && request.httpVersion === '1.1') return;
   const target = originFormOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
-    request[FAULT] = 'its target is neither a path nor an http URL';
-  else if (!isHttp1(request)) request[FAULT] = 'its protocol is not HTTP/1.1';
-  request.url = request[FAULT] === undefined ? target : '*';
+    FAULT.set(request, 'its target is neither a path nor an http URL');
+  else if (!isHttp1(request)) FAULT.set(request, 'its protocol is not HTTP/1.1');
+  request.url = FAULT.get(request) === undefined ? target : '*';
 }
 
 /** What is wrong with the request line, as words that complete "The request is malformed: …"; undefined if nothing is. */
-export function requestLineFaultOf(request: ReadRequest): string | undefined {
-  return request[FAULT];
+export function requestLineFaultOf(request: IncomingMessage): string | undefined {
+  return FAULT.get(request);
 }
 
 /**
