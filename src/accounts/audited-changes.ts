@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit-entry.entity.js';
 import { AuditService, type Change } from '../audit/audit.service.js';
-import { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
 
@@ -33,29 +32,19 @@ export class AuditedChanges {
     private readonly dataSource: DataSource,
     private readonly audit: AuditService,
     private readonly events: DomainEvents,
-    private readonly transactions: Transactions,
   ) {}
 
   /** Runs work in a transaction and returns its result; the work calls `record` for each change that it makes. */
-  async run<T>(
+  run<T>(
     by: Operator,
     work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
   ): Promise<T> {
-    const changes: AuditedChange[] = [];
-    const result = await this.dataSource.transaction((manager) =>
+    return this.dataSource.transaction((manager) =>
       work(manager, async (change) => {
+        const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
-        changes.push(change);
+        this.events.publish(ACCOUNTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
       }),
     );
-    // The caller may have a transaction around this one: only the outermost commit publishes.
-    this.transactions.afterCommit(() => {
-      for (const { action, clientId, keyId } of changes)
-        this.events.publish(
-          ACCOUNTS_EVENTS[action],
-          keyId === undefined ? { clientId } : { clientId, keyId },
-        );
-    });
-    return result;
   }
 }
