@@ -68,14 +68,14 @@ export function setupApp(application: INestApplication): INestApplication {
   const adapter = app.getHttpAdapter();
   if (adapter instanceof ServiceAdapter)
     adapter.compileOperationsOf({ discovery: app.get(DiscoveryService), config });
-  else standInForServiceAdapter(adapter);
+  else configurePlainAdapter(adapter);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.enableVersioning({ type: VersioningType.URI });
   app.use(
-    inOneStep(
+    combined(
       assignRequestId,
       app.get(RequestLogMiddleware).use,
       app.get(RequestMetricsMiddleware).use,
@@ -97,7 +97,7 @@ export function setupApp(application: INestApplication): INestApplication {
 }
 
 /** Combines middlewares into one, because each middleware in Express's router costs more time than most of these need. */
-function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
+function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
   return (request, response, next) => {
     let at = 0;
     const step = (refusal?: unknown): void => {
@@ -120,7 +120,7 @@ function inOneStep(...middlewares: readonly RequestHandler[]): RequestHandler {
  */
 function guardConnections(app: NestExpressApplication, settings: Settings): void {
   const server = app.getHttpServer();
-  app.get(Connections).standInFrontOf(server);
+  app.get(Connections).attachTo(server);
   // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware
   // refuses such a request instead.
   server.maxHeadersCount = 0;
@@ -133,7 +133,7 @@ function guardConnections(app: NestExpressApplication, settings: Settings): void
  * Sets up Nest's own Express adapter, which a test kit may use, like ServiceAdapter: bodies are left unread, and paths differ
  * by case and trailing slash.
  */
-function standInForServiceAdapter(adapter: HttpServer): void {
+function configurePlainAdapter(adapter: HttpServer): void {
   adapter.registerParserMiddleware = () => undefined;
   const { router } = adapter.getInstance() as Application;
   Object.assign(router, { caseSensitive: true, strict: true });

@@ -559,7 +559,7 @@ describe('what a module adds for every operation', () => {
     expect(run).toHaveBeenCalled();
   });
 
-  it('a AsyncInterceptor is run by compiled operations, for every caller', async () => {
+  it('an AsyncInterceptor is run by compiled operations, for every caller', async () => {
     const service = await open({ modules: [global(APP_INTERCEPTOR, Naming)] });
     const other = await service.issueKey({ plan: 'pro' });
     const servedFor = [];

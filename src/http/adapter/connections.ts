@@ -36,9 +36,9 @@ export class Connections implements AnswersInTurn {
   ) {}
 
   /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
-  standInFrontOf(server: Server): void {
+  attachTo(server: Server): void {
     const [handle] = server.listeners('request') as RequestListener[];
-    if (!handle) throw new Error('There is nobody to stand in front of.');
+    if (!handle) throw new Error('The server has no request listener.');
     this.handle = handle;
     server.removeListener('request', handle);
     const opened = server instanceof TlsServer ? 'secureConnection' : 'connection';

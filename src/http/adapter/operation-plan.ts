@@ -108,7 +108,7 @@ function chainOf(
   const interceptors = config.getGlobalInterceptors();
   const isAsync = (one: NestInterceptor): one is AsyncInterceptor =>
     one instanceof AsyncInterceptor && one.intercept === AsyncInterceptor.prototype.intercept;
-  if (!interceptors.every(isAsync)) return 'a global interceptor is not a AsyncInterceptor';
+  if (!interceptors.every(isAsync)) return 'a global interceptor is not an AsyncInterceptor';
   const filters = config.getGlobalFilters();
   // A subclass of ErrorFilter may write another response.
   if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
