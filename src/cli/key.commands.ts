@@ -1,5 +1,5 @@
 import { text as readText } from 'node:stream/consumers';
-import { isWellFormedApiKey, verifyApiKey } from '../accounts/api-key.format.js';
+import { verifyApiKey } from '../accounts/api-key.format.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
 import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { UsageService } from '../accounts/usage.service.js';
@@ -163,17 +163,14 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', COMMANDS);
 
 /** The id of a key, given as such or by the key itself: of a key that leaked, that is often all that is known. */
 async function idOf(keys: ApiKeysService, idOrKey: string): Promise<string> {
-  if (isWellFormedApiKey(idOrKey)) return (await keys.identify(idOrKey)).id;
   const verdict = verifyApiKey(idOrKey);
+  if (verdict.wellFormed) return (await keys.identify(idOrKey)).id;
   // The text may be most of a real key, so it is not repeated.
-  if (idOrKey.startsWith('pst_') && !verdict.wellFormed)
-    throw new Refusal(`This is no key. ${verdict.reason}`);
+  if (idOrKey.startsWith('pst_')) throw new Refusal(`This is no key. ${verdict.reason}`);
   return idOrKey;
 }
 
-function shownOnce(done: string, key: string): string {
-  return `${done} It is shown this once:\n\n${key}`;
-}
+const shownOnce = (done: string, key: string): string => `${done} It is shown this once:\n\n${key}`;
 
 function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
   return tableOf([
