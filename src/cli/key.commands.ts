@@ -193,8 +193,7 @@ function listText(keys: readonly ApiKeyDto[]): string {
   return tableOf([
     ['ID', 'CLIENT', 'KEY', 'LABEL', 'SCOPES', 'EXPIRES', 'REVOKED', 'LAST USED', 'ROTATED TO'],
     ...keys.map(({ id, clientId, prefix, label, scopes, expiresAt, revokedAt, lastUsedAt, replacedBy }) => {
-      const end = expiresAt ?? 'never';
-      const lastUse = lastUsedAt ?? 'never';
+      const [end, lastUse] = [expiresAt ?? 'never', lastUsedAt ?? 'never'];
       return [id, clientId, `${prefix}…`, label, scopes.join(','), end, revokedAt, lastUse, replacedBy];
     }),
   ]);
