@@ -21,6 +21,7 @@ import { type Caller, CurrentClient } from '../src/auth/caller.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { ApiErrors } from '../src/errors/api-errors.decorator.js';
 import { defineErrors } from '../src/errors/define-errors.js';
+import { Integer } from '../src/input/fields.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { describeRefusals } from './support/refusal-table.js';
 import { TestService } from './support/test-service.js';
@@ -136,7 +137,26 @@ class GadgetsController {
   }
 }
 
-@Module({ controllers: [GadgetsController] })
+class Widget {
+  @Integer({ minimum: 1, maximum: 9 })
+  size!: number;
+}
+
+@Controller({ path: 'widgets', version: '2' })
+class WidgetsController {
+  @Get()
+  @Operation({
+    id: 'getWidget',
+    summary: 'Get the widget',
+    description: 'For a test.',
+    answers: { status: 200, description: 'The widget', type: Widget },
+  })
+  get(): Widget {
+    return { size: 1 };
+  }
+}
+
+@Module({ controllers: [GadgetsController, WidgetsController] })
 class GadgetsModule {}
 
 let service: TestService;
@@ -148,6 +168,21 @@ afterAll(() => service.close());
 describe('a module added to the service', () => {
   it('needs a key without asking for it', async () => {
     expect((await service.request('GET', '/v1/gadgets', { key: null })).status).toBe(401);
+  });
+
+  it('of another version has its wrong methods and paths refused as those of the first: with a key alone', async () => {
+    const of = async (method: string, path: string, key?: null) => {
+      const response = await fetch(service.url + path, {
+        method,
+        headers: key === null ? {} : { authorization: `Bearer ${service.key}` },
+      });
+      return [response.status, response.headers.get('allow'), response.headers.has('x-ratelimit-limit')];
+    };
+    expect(await of('DELETE', '/v2/widgets')).toEqual([405, 'GET, HEAD, OPTIONS', true]);
+    expect(await of('GET', '/v2/nothing')).toEqual([404, null, true]);
+    expect(await of('DELETE', '/v2/widgets', null)).toEqual([401, null, true]);
+    // Health is open, and its paths are no secret.
+    expect(await of('GET', '/health/nothing', null)).toEqual([404, null, false]);
   });
 
   it('answers bigint and fractions exactly', async () => {

@@ -121,6 +121,15 @@ describe.each([
     expect(await rows.one(Pet, PetDto, 424_242n)).toBeUndefined();
   });
 
+  it('is filtered by no property whose value is undefined', async () => {
+    const [rows, repository] = [new JsonRows(dataSource, dataSource.reader), dataSource.getRepository(Pet)];
+    await repository.clear();
+    await repository.insert({ id: 1n, name: 'Rex', categoryId: 1n, status: 'sold' });
+    const all = await rows.page(Pet, PetDto, { limit: 100 });
+    expect(all.items.text).toContain('Rex');
+    expect(await rows.page(Pet, PetDto, { limit: 100 }, { status: undefined })).toEqual(all);
+  });
+
   it('sees a commit as soon as it is acknowledged', async () => {
     const [rows, repository] = [new JsonRows(dataSource, dataSource.reader), dataSource.getRepository(Pet)];
     await repository.clear();

@@ -1,13 +1,17 @@
+import { Controller, Get, Logger, Module } from '@nestjs/common';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
-import { ResponseCache } from '../src/caching/response-cache.js';
+import { CurrentClient } from '../src/auth/caller.js';
+import { Cached, ResponseCache } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
+import { Text } from '../src/input/fields.js';
 import { AppLogger } from '../src/logging/app-logger.js';
 import { Metrics } from '../src/metrics/metrics.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
 
@@ -190,4 +194,41 @@ describe('no process answers what is stale', () => {
       expect([await lastOf(reader?.url ?? ''), await lastOf(writer?.url ?? '')]).toEqual([name, name]);
     }
   });
+});
+
+class WhoDto {
+  @Text({ maxLength: 36 })
+  clientId!: string;
+}
+
+@Controller({ path: 'who', version: '1' })
+class WhoController {
+  @Get()
+  @Cached()
+  @Operation({
+    id: 'whoAmI',
+    summary: 'Tell who asks',
+    description: 'For a test.',
+    answers: { status: 200, description: 'Who asks', type: WhoDto },
+  })
+  who(@CurrentClient() { clientId }: Readonly<Record<'clientId', string>>): WhoDto {
+    return { clientId };
+  }
+}
+
+@Module({ controllers: [WhoController] })
+class WhoModule {}
+
+it('an operation that takes the caller is not cached, although it is declared so: each caller gets its own answer', async () => {
+  const service = await TestService.open({ modules: [WhoModule] });
+  onTestFinished(() => service.close());
+  const warned = vi.spyOn(Logger.prototype, 'warn');
+  const { key } = await service.issueKey({ plan: 'pro' });
+  const answers = [];
+  for (const sent of [service.key, key, service.key])
+    answers.push(((await service.request('GET', '/v1/who', { key: sent })).body as WhoDto).clientId);
+  expect(answers[0]).toBe(service.clientId);
+  expect(answers[1]).not.toBe(service.clientId);
+  expect(answers[2]).toBe(service.clientId);
+  expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('WhoController.who'));
 });

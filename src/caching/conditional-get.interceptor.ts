@@ -1,9 +1,11 @@
-import { type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
+import { type ExecutionContext, Injectable, Logger, RequestMethod, type Type } from '@nestjs/common';
 import { INTERCEPTORS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
+import { declaredOperationOf } from '../http/adapter/declared-operation.js';
+import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
 
@@ -21,6 +23,7 @@ const READING: ReadonlySet<RequestMethod> = new Set([
  */
 @Injectable()
 export class ConditionalGetInterceptor extends AsyncInterceptor {
+  private readonly logger = new Logger('Cache');
   private readonly isCached;
 
   constructor(
@@ -28,11 +31,11 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     reflector: Reflector,
   ) {
     super();
-    this.isCached = new HandlerMetadata(
-      (targets) =>
-        reflector.get<boolean | undefined>(CACHED, targets[0]) === true &&
-        !targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target)),
-    );
+    this.isCached = new HandlerMetadata((targets) => {
+      if (reflector.get<boolean | undefined>(CACHED, targets[0]) !== true) return false;
+      if (targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target))) return false;
+      return this.dependsOnTargetAlone(...targets);
+    });
   }
 
   override concerns(handler: object): boolean {
@@ -51,6 +54,18 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     if (!writeRevalidated(request, response, tag)) return body;
     response.removeHeader('Content-Type');
     return undefined;
+  }
+
+  /** Whether the parameters of a handler depend on the request target alone; otherwise its answer may be one caller's own. */
+  private dependsOnTargetAlone(handler: object, controller: object): boolean {
+    const method = declaredOperationOf(handler)?.method;
+    if (method !== undefined && parametersOf(controller as Type, method).every(dependsOnTargetAlone))
+      return true;
+    const name = `${(controller as Type).name}.${method ?? ''}`;
+    this.logger.warn(
+      `The answers of ${name} are not cached, although it is @Cached(): a parameter may depend on more than the request target.`,
+    );
+    return false;
   }
 
   private answerOf(

@@ -118,8 +118,9 @@ export const CACHED = 'petstore:cached';
 /**
  * Caches what a GET operation answers until anything is committed to the database. Only for an operation whose answer depends
  * on the request target and the database alone: not on the caller, the time or another service. Keys, scopes, quotas, headers,
- * logs and metrics are as without it. An answer that sets another header than `Link` and `Content-Type` is not cached, nor is
- * anything while an added module has a global interceptor, or the operation an interceptor of its own.
+ * logs and metrics are as without it. The answers of a handler with a parameter that may depend on more than the target, such as
+ * `@CurrentClient()`, are not cached, and a warning says so. An answer that sets another header than `Link` and `Content-Type`
+ * is not cached, nor is anything while an added module has a global interceptor, or the operation an interceptor of its own.
  */
 export function Cached(): MethodDecorator {
   return SetMetadata(CACHED, true);

@@ -67,8 +67,8 @@ export class JsonRows {
   }
 
   /**
-   * A page by id of the rows whose properties have these values, as the DTO shows them. Its cost does not depend on how many
-   * come before.
+   * A page by id of the rows whose properties have these values, as the DTO shows them; a value that is undefined filters
+   * nothing. The cost of a page does not depend on how many rows come before it.
    */
   async page<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,
@@ -76,17 +76,14 @@ export class JsonRows {
     { limit, after }: PageRequest,
     equal: Filter<NoInfer<Entity>> = {},
   ): Promise<JsonPage<Dto>> {
-    const filters = Object.keys(equal);
+    const values = Object.entries(equal).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const filters = values.map(([property]) => property);
     const sql = this.statement(entity, dto, `page ${filters.join()}`, (table, row) => {
       const columns = filters.map((property) => quoted(this.columnOf(entity, property).databaseName));
       return page(table, row, columns);
     });
     const from = after ? int64OfPosition(after) : INT64_MIN;
-    const found = await this.reader.first(sql, [
-      limit,
-      String(from),
-      ...Object.values(equal as Readonly<Record<string, string>>),
-    ]);
+    const found = await this.reader.first(sql, [limit, String(from), ...values.map(([, value]) => value)]);
     const items = new JsonText<Dto[]>(String(found?.['rows']));
     const last = found?.['last'];
     return typeof last === 'string' ? { items, next: [String(BigInt(last) + 1n)] } : { items };

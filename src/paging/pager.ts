@@ -2,6 +2,7 @@ import { type ExecutionContext, applyDecorators, createParamDecorator } from '@n
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { CURSOR_RULE, type PageRequest, type Position } from '../database/keyset-page.js';
+import { ofTarget } from '../http/adapter/handler-parameters.js';
 import { Rule } from '../input/define-field.js';
 import { Integer } from '../input/fields.js';
 import { decodeCursor, encodeCursor, pageLinks } from './cursor.js';
@@ -62,7 +63,9 @@ export class Pager {
 }
 
 /** Handler parameter: the Pager of the request. */
-export const Paged = createParamDecorator((_: unknown, context: ExecutionContext): Pager => {
-  const http = context.switchToHttp();
-  return new Pager(http.getRequest<Request>(), http.getResponse<Response>());
-});
+export const Paged = createParamDecorator(
+  ofTarget((_: unknown, context: ExecutionContext): Pager => {
+    const http = context.switchToHttp();
+    return new Pager(http.getRequest<Request>(), http.getResponse<Response>());
+  }),
+);

@@ -21,7 +21,7 @@ export class PetsService {
 
   /** A page of the animals by id, of one status or of all. Its cost does not depend on how many come before. */
   list(page: PageRequest, status?: PetStatus): Promise<JsonPage<PetDto>> {
-    return this.rows.page(Pet, PetDto, page, status === undefined ? {} : { status });
+    return this.rows.page(Pet, PetDto, page, { status });
   }
 
   /** Adds an animal. */

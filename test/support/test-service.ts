@@ -11,6 +11,7 @@ import { setupApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/clock.js';
 import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
+import { AppLogger } from '../../src/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
 import { buildDocument } from '../../src/openapi/document.js';
@@ -30,7 +31,7 @@ export interface TestServiceOptions {
   readonly scopes?: string[];
   /** The time that the clock shows, as ISO 8601 text. */
   readonly at?: string;
-  /** Environment variables; they replace those that the kit sets. */
+  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules to add to the service, as a team adds its own. */
   readonly modules?: readonly Type[];
@@ -69,7 +70,8 @@ export class TestService {
       .overrideProvider(Settings)
       .useValue(settings)
       .compile();
-    const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger: false }));
+    const logger = settings.logLevel === 'silent' ? false : module.get(AppLogger);
+    const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger }));
     await app.listen(0, '127.0.0.1');
     const { plan = 'business', limits = {}, scopes } = options;
     const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);

@@ -38,6 +38,24 @@ export function parametersOf(controller: Type, method: string): HandlerParameter
   }));
 }
 
+/** Factories of custom parameters whose value depends on the request target alone. */
+const OF_TARGET = new WeakSet<object>();
+
+/**
+ * Declares that the factory of a custom parameter reads nothing of a request but its target, so that an answer which is made
+ * from it may be cached. Returns the factory, for `createParamDecorator()`.
+ */
+export function ofTarget<Factory extends object>(factory: Factory): Factory {
+  OF_TARGET.add(factory);
+  return factory;
+}
+
+/** Whether the value of a parameter depends on the request target alone. The response object tells nothing of the request. */
+export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boolean {
+  if (kind === 'custom') return factory !== undefined && OF_TARGET.has(factory);
+  return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
+}
+
 /** Whether a method that receives the response object leaves it to the chain to send the answer (`passthrough: true`). */
 export function leavesResponse(controller: Type, method: string): boolean {
   return Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, method) === true;

@@ -1,13 +1,20 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
+import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../../deprecation/deprecation.guards.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { declaredOperationOf } from './declared-operation.js';
 import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
 
-/** Below these paths a caller without a key is not told which paths exist. */
+/**
+ * Below these paths, and below the first segment of each operation that needs a key, a caller without one is not told which
+ * paths exist.
+ */
 const GUARDED_PATHS = ['/v1', '/admin'];
+/** The first segment of a path, if it is literal. */
+const FIRST_SEGMENT = /^\/[\w.~-]+/;
 
 /**
  * Answers requests under /v1 and /admin that no route matches (404, 405, a broken percent-encoding). They pass the same guards
@@ -44,9 +51,11 @@ export class UnmatchedRoutes implements OnModuleInit {
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
     // Another adapter does not list its routes: there a method that a path does not have gets 404 instead of 405.
-    if (httpAdapter instanceof ServiceAdapter) this.noteRoutes(express, httpAdapter.routes);
-    express.use(GUARDED_PATHS, answer);
-    express.use(GUARDED_PATHS, (error: unknown, request: Request, response: Response, next: NextFunction) => {
+    const routes = httpAdapter instanceof ServiceAdapter ? httpAdapter.routes : [];
+    this.noteRoutes(express, routes);
+    const guarded = [...new Set([...GUARDED_PATHS, ...routes.flatMap(guardedPathOf)])];
+    express.use(guarded, answer);
+    express.use(guarded, (error: unknown, request: Request, response: Response, next: NextFunction) => {
       if (error instanceof URIError) answer(request, response, next);
       else next(error);
     });
@@ -98,6 +107,15 @@ export class UnmatchedRoutes implements OnModuleInit {
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods.add('OPTIONS')].toSorted();
   }
+}
+
+/** The first segment of the path of an operation that needs a key; none for other routes. */
+function guardedPathOf({ path, handler }: RegisteredRoute): readonly string[] {
+  const declared = declaredOperationOf(handler);
+  if (!declared) return [];
+  const { constructor } = declared.prototype;
+  if ([handler, constructor].some((target) => Reflect.hasMetadata(PUBLIC_ROUTE, target))) return [];
+  return FIRST_SEGMENT.exec(path) ?? [];
 }
 
 function brokenEncoding(): ApiError {
