@@ -6,7 +6,7 @@ import { RequestSlot } from './request-slot.js';
  * How many proxies in a row are trusted at most, so that a single request cannot make the service check thousands of addresses.
  */
 const MOST_HOPS = 32;
-const ADDRESS = new RequestSlot<{ readonly value: string | undefined }>('address');
+const ADDRESS = new RequestSlot<{ readonly value: string | undefined }>();
 
 /** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;

@@ -9,7 +9,7 @@ export interface Caller {
   readonly scopes: readonly string[];
 }
 
-const CALLER = new RequestSlot<Caller>('caller');
+const CALLER = new RequestSlot<Caller>();
 
 /** Stores the caller with the request. */
 export function setCaller(request: Request, caller: Caller): void {

@@ -5,7 +5,7 @@ import { RequestSlot } from '../request-slot.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
-const SUBJECT = new RequestSlot<QuotaSubject>('quota subject');
+const SUBJECT = new RequestSlot<QuotaSubject>();
 const CLIENT_PREFIX = 'client:';
 /** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
 const IPV6_PREFIX = 56;

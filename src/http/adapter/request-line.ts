@@ -3,7 +3,7 @@ import { RequestSlot } from '../../request-slot.js';
 
 /** The scheme and authority of a target in absolute form (RFC 9112 section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
-const FAULT = new RequestSlot<string>('fault of the request line');
+const FAULT = new RequestSlot<string>();
 
 /**
  * Rewrites the target of a request that has just arrived to origin form, before anything routes by it. If the target or the

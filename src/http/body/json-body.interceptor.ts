@@ -11,7 +11,7 @@ import { isJsonInUtf8 } from '../media-type.js';
 import { readBody } from './body-reader.js';
 import { parseExactJsonIfAny } from './exact-json.js';
 
-const BODY_BYTES = new RequestSlot<Buffer>('body bytes');
+const BODY_BYTES = new RequestSlot<Buffer>();
 
 /** The body of a request as sent, once it has been read; empty without one. */
 export function bodyBytesOf(request: Request): Buffer {
