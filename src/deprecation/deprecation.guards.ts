@@ -1,5 +1,4 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { DeprecatedCallsService } from '../accounts/deprecated-calls.service.js';
 import { callerOf } from '../auth/caller.js';
@@ -19,6 +18,13 @@ export function effectiveSunset(
 ): number {
   return Math.max(deprecation.sunset, settings.sunsetNotBefore);
 }
+
+function deprecationOf(handler: object): Deprecation | undefined {
+  return Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
+}
+
+/** What `@Deprecated()` declares of the handler of a request. */
+const DECLARED = new HandlerMetadata(([handler]) => deprecationOf(handler));
 
 /** Announces deprecated operations, counts their calls by client, and refuses them from their sunset on. */
 @Injectable()
@@ -52,7 +58,7 @@ export class DeprecationService {
    * path any more, although it answers 410.
    */
   isRemoved(handler: object): boolean {
-    const deprecation = Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
+    const deprecation = deprecationOf(handler);
     return deprecation !== undefined && effectiveSunset(deprecation, this.settings) <= this.clock.now();
   }
 
@@ -74,19 +80,10 @@ export class DeprecationService {
 /** Announces a deprecation on every response; it is the first guard, so that refusals carry it too. */
 @Injectable()
 export class DeprecationHeadersGuard implements CanActivate {
-  private readonly deprecation;
-
-  constructor(
-    private readonly deprecations: DeprecationService,
-    reflector: Reflector,
-  ) {
-    this.deprecation = new HandlerMetadata(([handler]) =>
-      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
-    );
-  }
+  constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const deprecation = this.deprecation.of(context);
+    const deprecation = DECLARED.of(context);
     if (deprecation) this.deprecations.announce(deprecation, context.switchToHttp().getResponse<Response>());
     return true;
   }
@@ -95,19 +92,10 @@ export class DeprecationHeadersGuard implements CanActivate {
 /** Counts the calls of a deprecated operation, and refuses it from its sunset on. The last guard: what it counts was admitted. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
-  private readonly deprecation;
-
-  constructor(
-    private readonly deprecations: DeprecationService,
-    reflector: Reflector,
-  ) {
-    this.deprecation = new HandlerMetadata(([handler]) =>
-      reflector.get<Deprecation | undefined>(DEPRECATION, handler),
-    );
-  }
+  constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const deprecation = this.deprecation.of(context);
+    const deprecation = DECLARED.of(context);
     if (deprecation) this.deprecations.admit(deprecation, context.switchToHttp().getRequest<Request>());
     return true;
   }
