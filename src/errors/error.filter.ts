@@ -34,12 +34,13 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
 
 /** Ends a response with an Error body. */
 function writeErrorBody(response: Response, body: ErrorBody): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = JSON.stringify(body);
   response.statusCode = body.status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
   response.setHeader('Cache-Control', 'no-store');
-  response.end(bytes);
+  // Node writes a string together with the head, in one piece; a buffer would be a second piece.
+  response.end(text);
 }
 
 interface Refusal {
