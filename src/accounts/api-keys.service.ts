@@ -13,8 +13,15 @@ import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
-import { SOON_MS, protectLastKey, refuseEnded, refuseRevoked } from './key-rules.js';
-import { type Forcible, type KeyChanges, requireChange } from './key.inputs.js';
+import {
+  SOON_MS,
+  protectLastKey,
+  refuseEnded,
+  refuseRevoked,
+  type Forcible,
+  type KeyChanges,
+  requireChange,
+} from './key-rules.js';
 
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()

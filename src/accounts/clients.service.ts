@@ -11,8 +11,7 @@ import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AccountsEventName } from './accounts.events.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
 import { Client, planColumns } from './client.entity.js';
-import { protectLastKey } from './key-rules.js';
-import { type Forcible, requireChange } from './key.inputs.js';
+import { protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
 /** A client to make; limits are given for the enterprise plan only. */
 export interface NewClient extends Partial<PlanLimits> {

@@ -14,8 +14,10 @@ import {
   refuseEnded,
   refuseRotated,
   requireScopesHeld,
+  type Forcible,
+  type NewKey,
+  type Rotation,
 } from './key-rules.js';
-import type { Forcible, NewKey, Rotation } from './key.inputs.js';
 
 /** A key just made, with its secret, which is not stored and so cannot be shown again. */
 export interface IssuedKey {

@@ -5,8 +5,8 @@ import type { Request } from 'express';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { accepts } from './accept.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
+import { accepts } from './media-type.js';
 
 /** Longest request target, in characters; RFC 9110 section 4.1 recommends supporting at least 8,000 octets. */
 const LIMIT = 8_192;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeCursor, encodeCursor, pageLinks } from './cursor.js';
+import { decodeCursor, encodeCursor, pageLinks } from './pager.js';
 
 const position = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 3 });
 

@@ -103,7 +103,6 @@ export const PARTS = [
       'src/accounts/key-rules.ts',
       'src/accounts/key-issuing.service.ts',
       'src/accounts/key-use.service.ts',
-      'src/accounts/key.inputs.ts',
       'src/accounts/audited-changes.ts',
       'src/accounts/usage.service.ts',
     ],

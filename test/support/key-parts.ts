@@ -1,5 +1,5 @@
 import { type Operator, SERVICE_ITSELF } from '../../src/accounts/audited-changes.js';
-import type { NewKey } from '../../src/accounts/key.inputs.js';
+import type { NewKey } from '../../src/accounts/key-rules.js';
 import { defineScope, defineScopes } from '../../src/accounts/scopes.js';
 import { openParts } from './service-parts.js';
 

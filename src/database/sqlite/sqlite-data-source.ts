@@ -1,22 +1,22 @@
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
-import type {
-  DataSource,
-  DataSourceOptions,
-  EntityManager,
-  EntityMetadata,
-  ObjectLiteral,
-  QueryRunner,
+import {
+  type DataSource,
+  type DataSourceOptions,
+  type EntityManager,
+  type EntityMetadata,
+  type ObjectLiteral,
+  type QueryRunner,
   SelectQueryBuilder,
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
+import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { Database, type JsonReader } from '../database.js';
 import { GroupedInserts } from '../grouped-inserts.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
-import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { JoiningEntityManager } from './joining-entity-manager.js';
 import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
@@ -151,4 +151,29 @@ function generatedIds(
   if (!column || lastId === undefined) return undefined;
   const id = BigInt(lastId) - BigInt(count - index - 1);
   return column.createValueMap(column.transformer === int64Transformer ? id : Number(id));
+}
+
+/**
+ * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering
+ * and indexes still see the column itself.
+ */
+export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
+  protected override buildEscapedEntityColumnSelects(alias: string, metadata: EntityMetadata): SelectQuery[] {
+    const selects = super.buildEscapedEntityColumnSelects(alias, metadata);
+    if (this.sortsSelectedValues()) return selects;
+    const exact = new Set(
+      metadata.columns
+        .filter((column) => column.transformer === int64Transformer)
+        .map((column) => `${this.escape(alias)}.${this.escape(column.databaseName)}`),
+    );
+    return selects.map((select) =>
+      exact.has(select.selection) ? { ...select, selection: `CAST(${select.selection} AS TEXT)` } : select,
+    );
+  }
+
+  /** Joins with skip or take make TypeORM sort by the selected values, and text would sort otherwise. */
+  private sortsSelectedValues(): boolean {
+    const { joinAttributes, skip, take } = this.expressionMap;
+    return joinAttributes.length > 0 && (skip !== undefined || take !== undefined);
+  }
 }

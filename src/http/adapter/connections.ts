@@ -3,11 +3,10 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
-import { isIdle, type Connection } from './connection.js';
-import { ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
+import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
-import { readRequestLine } from './request-line.js';
-import { announcesBody } from './unread-body.js';
+import { readRequestLine } from './malformed-request.middleware.js';
+import { announcesBody } from './service-server.js';
 
 /** Time between two checks of all connections, in milliseconds; a time limit is exceeded by at most that much. */
 const SWEEP_MS = 1_000;

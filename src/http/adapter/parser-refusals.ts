@@ -14,7 +14,7 @@ import { addressSubject } from '../../throttling/quota-subject.js';
 import { quotaHeaders } from '../../throttling/quota-headers.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { MOST_FIELDS } from './malformed-request.middleware.js';
-import { hasUnreadBody, lingerBeforeClosing } from './unread-body.js';
+import { hasUnreadBody, lingerBeforeClosing } from './service-server.js';
 
 /** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
 const ROWS: Readonly<Record<string, ErrorRow>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { originFormOf } from './request-line.js';
+import { originFormOf } from './malformed-request.middleware.js';
 
 describe('the origin form of a target', () => {
   it.each([

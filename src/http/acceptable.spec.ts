@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accepts } from './accept.js';
+import { accepts } from './media-type.js';
 
 const JSON_TYPE = 'application/json';
 
