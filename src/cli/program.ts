@@ -8,6 +8,7 @@ import { CLIENT_COMMANDS } from './client.commands.js';
 import { Refusal, type Shell } from './command.js';
 import { DB_COMMANDS } from './db.commands.js';
 import { DOCTOR_COMMAND } from './doctor.command.js';
+import { GENERATE_COMMANDS } from './generate/generate.commands.js';
 import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
@@ -21,6 +22,7 @@ const COMMANDS = [
   DB_COMMANDS,
   OPENAPI_COMMAND,
   DOCTOR_COMMAND,
+  GENERATE_COMMANDS,
 ];
 
 /** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value. */

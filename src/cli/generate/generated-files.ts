@@ -1,0 +1,48 @@
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
+import { Refusal } from '../command.js';
+
+/** Where the modules of a service are listed; the folder above its `src` is the project. */
+const APP_MODULE = join('src', 'app.module.ts');
+
+/**
+ * The project that a folder is in: the nearest one upwards that has a `src/app.module.ts`. Throws Refusal when there is none, such
+ * as beside an installation without its sources.
+ */
+export async function projectOf(folder: string): Promise<string> {
+  for (let at = folder; ; at = dirname(at)) {
+    if (await exists(join(at, APP_MODULE))) return at;
+    if (at === parse(at).root)
+      throw new Refusal(`There is no ${APP_MODULE} in ${folder} or above it. Run this in the project.`);
+  }
+}
+
+/** Writes files, by their paths in the project, formatted as the project's are. Throws Refusal, having written nothing, if one exists. */
+export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const path of files.keys())
+    if (await exists(join(project, path)))
+      throw new Refusal(`${path} exists already. Remove it first, or choose another name.`);
+  for (const [path, text] of files) {
+    const file = join(project, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, await formatted(file, text), { flag: 'wx' });
+  }
+}
+
+/** A text as `npm run format` leaves it; as it is where Prettier is not installed, which only developers have. */
+async function formatted(file: string, text: string): Promise<string> {
+  try {
+    const prettier = await import('prettier');
+    return await prettier.format(text, { ...(await prettier.resolveConfig(file)), filepath: file });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return text;
+    throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

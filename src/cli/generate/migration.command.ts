@@ -1,0 +1,51 @@
+import type { DataSource } from 'typeorm';
+import { SystemClock } from '../../clock.js';
+import { openDataSource } from '../../database/data-source.js';
+import { migrate } from '../../database/schema.js';
+import { Refusal, command } from '../command.js';
+import { projectOf, writeNewFiles } from './generated-files.js';
+import { migrationText, schemaChange } from './migration-text.js';
+
+/** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
+const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
+
+/** `petstore generate migration`: a migration for what changed in the entities. */
+export const MIGRATION_COMMAND = command({
+  name: 'migration',
+  description: 'write a migration for what the entities have and the migrations do not',
+  argument: ['<path>', 'the feature’s folder below src and a name, such as toys/toys-colour'],
+  examples: ['generate migration toys/toys-colour'],
+  runAlone: async ({ argument }) => {
+    const [, folder, name] = PATH.exec(argument) ?? [];
+    if (folder === undefined || name === undefined)
+      throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${argument}.`);
+    // A database of its own, made by the declared migrations: that of DATABASE_URL is neither read nor changed.
+    const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+    try {
+      await migrate(dataSource);
+      const change = await schemaChange(dataSource);
+      if (change.up.length === 0) return { file: null };
+      const file = `src/${folder}${name}.migration.ts`;
+      const className = pascalCase(name) + timeAfter(dataSource);
+      const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, change);
+      await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
+      return { file };
+    } finally {
+      await dataSource.destroy();
+    }
+  },
+  text: ({ file }) =>
+    file === null
+      ? 'No changes: the migrations make what the entities declare.'
+      : `Wrote ${file}. Read it, then run \`petstore db migrate\`.`,
+});
+
+function pascalCase(name: string): string {
+  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The time in milliseconds; after that of every migration there is, even on a machine whose clock is slow. */
+function timeAfter({ migrations }: DataSource): number {
+  const times = migrations.map(({ name, constructor }) => Number((name ?? constructor.name).slice(-13)));
+  return Math.max(new SystemClock().now(), ...times.map((time) => time + 1));
+}
