@@ -1,29 +1,27 @@
 // The walls of the house: which folder may import which. `npm run lint` checks them; docs/architecture.md tells why.
+const fs = require('node:fs');
+const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
   'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|logging|metrics|openapi|paging|throttling';
 
-/** What a feature may use of the platform: its decorators, base types and tokens. */
-const PUBLIC_SURFACE = [
-  'clock',
-  'accounts/scopes',
-  'auth/(auth\\.decorators|caller)',
-  'caching/response-cache',
-  'config/settings',
-  'database/(int64|demo-data|json-rows|keyset-page)',
-  'deprecation/deprecated\\.decorator',
-  'errors/(api-error|api-errors\\.decorator|define-errors)',
-  'events/domain-events',
-  'idempotency/idempotent\\.decorator',
-  'input/(define-field|fields)',
-  'metrics/metrics',
-  'openapi/operation\\.decorator',
-  'paging/pager',
-].map((file) => `^src/${file}\\.ts$`);
+/** Those folders, and the platform's files beside them. */
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|duration|handler-metadata|request-address|request-slot)`;
 
-/** What any folder publishes to all others. */
-const PUBLISHED_EVENTS = '^src/[^/]+/[^/]+\\.events\\.ts$';
+/**
+ * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
+ * second one.
+ */
+const PUBLIC_SURFACE = [
+  ...fs.readFileSync(path.join(__dirname, 'src/public.ts'), 'utf8').matchAll(/ from '\.\/(.+)\.js';/g),
+].map(([, file]) => `^src/${file.replaceAll('.', '\\.')}\\.ts$`);
+
+/** The test kit. */
+const KIT = '^src/testing/';
+
+/** What a feature shows to other features. */
+const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
 /** The platform's folders from the bottom to the top; those of one line do not depend on one another's floor. */
 const FLOORS = [
@@ -40,25 +38,35 @@ const FLOORS = [
 
 module.exports = {
   forbidden: [
-    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-circles',
+      comment: 'Files that import each other in a circle: move what both need to a file of its own.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
     {
       name: 'platform-knows-no-feature',
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
       from: {
-        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
+        path: PLATFORM_FILES,
         pathNot: '^src/cli/main',
       },
       to: {
         path: '^src/',
-        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
+        pathNot: [PLATFORM_FILES, KIT],
       },
     },
     {
       name: 'features-use-the-public-surface',
+      comment:
+        'A feature may import the files of the platform that src/public.ts names, and of another feature its ' +
+        '<feature>.public.ts (src/pets/pets.public.ts). For more of another feature: export it there. For more of the ' +
+        'platform: it is inside; ask for it in src/public.ts.',
       severity: 'error',
-      from: { path: `^src/(?!(?:${PLATFORM})/)([^/]+)/` },
-      to: { path: '^src/', pathNot: ['^src/$1/', PUBLISHED_EVENTS, ...PUBLIC_SURFACE] },
+      from: { path: `^src/(?!(?:${PLATFORM}|testing)/)([^/]+)/` },
+      to: { path: '^src/', pathNot: ['^src/$1/', KIT, FEATURE_SURFACE, ...PUBLIC_SURFACE] },
     },
     {
       name: 'foundations-stand-alone',
@@ -68,7 +76,7 @@ module.exports = {
       from: { path: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)' },
       to: {
         path: '^src/',
-        pathNot: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)',
+        pathNot: ['^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)', KIT],
       },
     },
     ...FLOORS.flatMap((floor, at) => {
@@ -93,8 +101,16 @@ module.exports = {
       to: { path: '^src/(admin|cli)/', pathNot: '^src/cli/main' },
     },
     {
+      name: 'kit-is-for-tests',
+      comment:
+        'src/testing makes a service for suites (*.spec.ts). What runs in production must not import it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/testing/', '\\.spec\\.ts$'] },
+      to: { path: KIT },
+    },
+    {
       name: 'tests-stay-outside',
-      comment: 'Suites beside the code may use the kit of those in test/.',
+      comment: 'Suites beside the code (*.spec.ts) may use test/support; what runs in production may not.',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^(test|bench|examples)/' },

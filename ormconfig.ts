@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+// The modules of other packages bring their tables.
+import './src/app.module.js';
 import { loadSettings } from './src/config/settings.js';
 import { createDataSource } from './src/database/data-source.js';
 

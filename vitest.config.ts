@@ -1,5 +1,7 @@
 import { defineConfig, type UserProjectConfigExport } from 'vitest/config';
+import { FEATURE_PACKAGES } from './scripts/bundle.mjs';
 import { onBundle } from './test/support/on-bundle.js';
+import { onSource } from './test/support/on-source.js';
 
 /**
  * Suites that start the bundle as a process, ask nothing of the service, or ask what others ask of the bundle in short; and those
@@ -47,7 +49,15 @@ const suites = {
 
 /** What the suites run on: what they import of src, or what the bundler has made of it. */
 const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
-  source: { test: { ...suites, name: 'source' } },
+  source: {
+    plugins: [onSource()],
+    test: {
+      ...suites,
+      name: 'source',
+      // What they import of the service is to be the source that suites import, too.
+      server: { deps: { inline: [...FEATURE_PACKAGES] } },
+    },
+  },
   bundle: {
     plugins: [onBundle()],
     test: {

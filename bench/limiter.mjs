@@ -145,20 +145,20 @@ async function soak() {
   const { SystemClock } = await import('../dist/src/clock.js');
   const store = new MemoryQuotaStore(new SystemClock());
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
-  store.take(requestOf('warm up', 60, 1_000), noon);
+  void store.take(requestOf('warm up', 60, 1_000), noon);
   const before = used();
   let peak = 0;
   for (let round = 0; round < 10; round += 1) {
     for (let client = 0; client < 1_000_000; client += 1) {
       // Seven seconds a round: the minute turns under way.
-      store.take(
+      void store.take(
         requestOf(`client:00000000-0000-4000-8000-${String(client).padStart(12, '0')}`, 60, 1_000),
         noon + round * 7_000,
       );
     }
     peak = Math.max(peak, used());
   }
-  store.take(requestOf('the next day', 60, 1_000), noon + DAY_MS);
+  void store.take(requestOf('the next day', 60, 1_000), noon + DAY_MS);
   const after = used();
   return { before, peak, after };
 }

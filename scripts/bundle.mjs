@@ -6,6 +6,7 @@ import { rolldown } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const source = join(root, 'dist', 'src');
+const service = packageOf(root);
 
 /** Files that are found by their names while the service runs, so that they must still be there. */
 const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$/;
@@ -15,6 +16,8 @@ const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$/
  * workers or read files of its own; unless it builds on one of these, which would then be there twice.
  */
 const INSIDE = new Set([
+  // Packages that build on the service import it by its name: they get what the bundle has, not dist/src beside it.
+  service.name,
   '@nestjs/common',
   '@nestjs/core',
   '@nestjs/event-emitter',
@@ -52,8 +55,28 @@ export async function bundle() {
   await writeBundle('bundle', { main: join(source, 'main.js') });
 }
 
+/** The packages with features for the service that it depends on: those that depend on it, or have it as a peer. */
+export const FEATURE_PACKAGES = Object.keys(service.dependencies ?? {}).filter(
+  (name) => name !== service.name && neededBy(name).includes(service.name),
+);
+
 /** The packages of which dist/bundle-for-tests has its own copy. */
-export const PACKAGES_FOR_TESTS = [...INSIDE, TESTING];
+export const PACKAGES_FOR_TESTS = [
+  ...[...INSIDE].filter((name) => name !== service.name),
+  TESTING,
+  ...FEATURE_PACKAGES,
+];
+
+/**
+ * The file that a suite gets for `petstore-service`, or for what its package.json exports below that name: `src/public.js`;
+ * undefined for anything else. Suites run on the source, or on a bundle for tests, where dist/src would be a second service.
+ */
+export function fileOfService(id) {
+  if (id !== service.name && !id.startsWith(`${service.name}/`)) return undefined;
+  const below = id.slice(service.name.length + 1);
+  const { default: file } = service.exports[below === '' ? '.' : `./${below}`] ?? service.exports['./*'];
+  return file.slice('./dist/'.length).replaceAll('*', below);
+}
 
 /**
  * Writes dist/bundle-for-tests as the bundle is written: one module that exports every file of dist/src (`src/clock.js`) and
@@ -125,10 +148,19 @@ function staysOutside(id, importer = '') {
 }
 
 function buildsOnWhatIsInside(name) {
-  const file = join(root, 'node_modules', name, 'package.json');
-  if (!existsSync(file)) return false;
-  const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'));
-  return Object.keys({ ...dependencies, ...peerDependencies }).some((needed) => INSIDE.has(needed));
+  return neededBy(name).some((needed) => INSIDE.has(needed));
+}
+
+/** The packages that an installed one depends on, or has as peers. */
+function neededBy(name) {
+  const { dependencies, peerDependencies } = packageOf(join(root, 'node_modules', name));
+  return Object.keys({ ...dependencies, ...peerDependencies });
+}
+
+/** What the package.json of a folder says; nothing where there is none. */
+function packageOf(folder) {
+  const file = join(folder, 'package.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle();

@@ -1,3 +1,4 @@
+import './one-copy.js';
 import { Global, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';

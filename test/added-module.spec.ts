@@ -24,7 +24,7 @@ import { defineErrors } from '../src/errors/define-errors.js';
 import { Integer } from '../src/input/fields.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { describeRefusals } from './support/refusal-table.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
 const GADGETS_ERRORS = defineErrors({

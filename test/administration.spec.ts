@@ -5,7 +5,7 @@ import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { declaredScopes } from '../src/accounts/scopes.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const GRANTED_BY_DEFAULT = ALL.filter((name) => name !== 'admin');

@@ -5,7 +5,7 @@ import { ClientsService } from '../src/accounts/clients.service.js';
 import { declaredScopes } from '../src/accounts/scopes.js';
 import { AuditService } from '../src/audit/audit.service.js';
 import { onCommandLine, overHttp } from './support/faces.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 

@@ -4,7 +4,7 @@ import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { UsageService } from '../src/accounts/usage.service.js';
 import { earnBan, goOn, hammer } from './support/earn-ban.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const MINUTE = 60_000;
 

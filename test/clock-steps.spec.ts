@@ -13,8 +13,8 @@ import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js
 import type { QuotaVerdict } from '../src/throttling/quota.js';
 import { earnBan, goOn, hammer } from './support/earn-ban.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestClock } from './support/test-clock.js';
-import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
+import { TestClock } from '../src/testing/test-clock.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

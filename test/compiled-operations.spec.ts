@@ -48,7 +48,7 @@ import { AsyncInterceptor } from '../src/http/async.interceptor.js';
 import { Metrics } from '../src/metrics/metrics.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { byNest } from './support/by-nest.js';
-import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 let run: MockInstance<CompiledOperation['run']>;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 @Controller({ path: 'reports', version: '1' })
 class ReportsController {

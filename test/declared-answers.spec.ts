@@ -4,7 +4,7 @@ import { from } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { byNest } from './support/by-nest.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 class Maker {
   @ApiProperty()

@@ -10,7 +10,7 @@ import { Pet } from '../src/pets/pet.entity.js';
 import { PET_CREATED, type PetCreated } from '../src/pets/pets.events.js';
 import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
 import { earnBan, hammer } from './support/earn-ban.js';
-import { TestService, type TestServiceOptions } from './support/test-service.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 const heard: [string, object][] = [];
 const throwing = { now: false };

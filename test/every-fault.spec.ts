@@ -13,7 +13,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 import { Enum, Int64, Integer, Text } from '../src/input/fields.js';
 
 class CageParams {

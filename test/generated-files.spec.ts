@@ -3,7 +3,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {

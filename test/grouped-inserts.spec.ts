@@ -19,7 +19,7 @@ import { migrate } from '../src/database/schema.js';
 import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 async function open() {
   const { path, remove } = await emptyFolder();

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Sweeper } from '../src/database/sweeper.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { type Answer, TestService } from './support/test-service.js';
+import { type Answer, TestService } from '../src/testing/test-service.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { parseRaw, sendRaw } from './support/raw-http.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 import { Duration, Int64, Integer } from '../src/input/fields.js';
 
 class Line {

@@ -5,7 +5,7 @@ import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { KeyUseService } from '../src/accounts/key-use.service.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const HOUR = 3_600_000;
 

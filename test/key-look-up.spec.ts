@@ -10,7 +10,7 @@ import { JsonReader } from '../src/database/database.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService, type TestServiceOptions } from './support/test-service.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 async function open(
   options: TestServiceOptions = {},

@@ -3,7 +3,7 @@ import { subjectOfClient } from '../src/accounts/client.entity.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { QuotaStore } from '../src/throttling/quota-store.js';
 import { windowsOf } from '../src/throttling/quota.service.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 /** The specification's table (heading "Rate limits by plan"), to the last digit. */
 const PLANS = [

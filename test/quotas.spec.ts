@@ -3,7 +3,7 @@ import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
-import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

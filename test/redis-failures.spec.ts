@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Metrics } from '../src/metrics/metrics.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 type Weather = 'fair' | 'slow' | 'garbage' | 'refusing';
 

@@ -13,7 +13,7 @@ import { AppLogger } from '../src/logging/app-logger.js';
 import { Metrics } from '../src/metrics/metrics.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
-import { type Answer, TestService, type TestServiceOptions } from './support/test-service.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

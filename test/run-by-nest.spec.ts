@@ -28,7 +28,7 @@ import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { type ApplicationOptions, application } from './support/application.js';
 import { byNest } from './support/by-nest.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 /** Declares no member, so that every one is shown. */
 class Anything {}

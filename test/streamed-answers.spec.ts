@@ -24,7 +24,7 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { byNest } from './support/by-nest.js';
 import { sendRaw } from './support/raw-http.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 /** Whatever it is, the document says nothing of its members. */
 class Anything {}

@@ -2,7 +2,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { CHROMIUM, describeWith } from './support/requirements.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 /** Without these Chromium calls home at every start, and cannot run as root. */
 const FLAGS = [

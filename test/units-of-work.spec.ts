@@ -23,7 +23,7 @@ import { Operation } from '../src/openapi/operation.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { PetDto } from '../src/pets/pets.dto.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService } from './support/test-service.js';
+import { TestService } from '../src/testing/test-service.js';
 
 const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 

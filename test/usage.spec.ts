@@ -8,7 +8,7 @@ import { declaredScopes } from '../src/accounts/scopes.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';
-import { TestService, type TestServiceOptions } from './support/test-service.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestClock } from '../../test/support/test-clock.js';
+import { TestClock } from '../testing/test-clock.js';
 import { ApiKey } from '../accounts/api-key.entity.js';
 import {
   DataVersion,

@@ -5,6 +5,7 @@ import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
 import { UnusableDatabase, naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
+import { addedTables } from './tables.module.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -48,17 +49,23 @@ export async function createDataSource(
   journal: 'write-ahead' | 'as it is' = 'write-ahead',
 ): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
+  const added = addedTables();
   return new SqliteDataSource({
     type: 'sqlite',
     driver: QUIET_DRIVER,
     database: settings.databaseUrl.slice('sqlite:'.length),
     enableWAL: journal === 'write-ahead',
     busyTimeout: BUSY_TIMEOUT_MS,
-    entities,
-    migrations: migrations as never[],
+    entities: distinct([...entities, ...added.entities]),
+    migrations: distinct([...migrations, ...added.migrations]) as never[],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',
     synchronize: false,
     logging: false,
   });
+}
+
+/** A module in src may name its tables too, although they are found. */
+function distinct<T>(classes: readonly T[]): T[] {
+  return [...new Set(classes)];
 }

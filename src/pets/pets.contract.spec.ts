@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../../test/support/test-service.js';
+import { TestService } from '../testing/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {

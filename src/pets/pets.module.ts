@@ -10,5 +10,6 @@ import { PetsService } from './pets.service.js';
   imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],
   providers: [PetsService, PetsDemoData],
+  exports: [PetsService],
 })
 export class PetsModule {}

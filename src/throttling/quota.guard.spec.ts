@@ -8,7 +8,7 @@ import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../clock.js';
-import { TestClock } from '../../test/support/test-clock.js';
+import { TestClock } from '../testing/test-clock.js';
 import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';

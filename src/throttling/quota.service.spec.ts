@@ -5,7 +5,7 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { Request, Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../clock.js';
-import { TestClock } from '../../test/support/test-clock.js';
+import { TestClock } from '../testing/test-clock.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import type { Transactions } from '../database/transactions.js';

@@ -1,4 +1,4 @@
-import { type Answer, type TestService } from './test-service.js';
+import { type Answer, type TestService } from '../../src/testing/test-service.js';
 
 /** Strikes that bring a ban. */
 const STRIKES = 20;

@@ -1,7 +1,7 @@
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ViteUserConfig } from 'vitest/config';
-import { bundleForTests, PACKAGES_FOR_TESTS } from '../../scripts/bundle.mjs';
+import { bundleForTests, fileOfService, PACKAGES_FOR_TESTS } from '../../scripts/bundle.mjs';
 
 type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: string }>;
 
@@ -31,6 +31,8 @@ export function onBundle(): Plugin {
 
 /** How the bundle for tests names what is imported; undefined for what is not in it. */
 function nameInBundle(id: string, importer: string): string | undefined {
+  const file = fileOfService(id);
+  if (file !== undefined) return file;
   if (PACKAGES_FOR_TESTS.includes(id)) return id;
   const joined = PACKAGES_FOR_TESTS.find((name) => id.startsWith(`${name}/`));
   if (joined !== undefined)

@@ -6,7 +6,7 @@ import { quotaHeaders } from '../../src/throttling/quota-headers.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, retryAtOf } from '../../src/throttling/quota.js';
 import { QuotaModel } from './quota-model.js';
-import { TestClock } from './test-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 
 /** A ladder short enough for random walks to climb it. */
 export const SHORT_RULES: BanRules = {

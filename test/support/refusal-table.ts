@@ -4,7 +4,7 @@ import { declaredScopes } from '../../src/accounts/scopes.js';
 import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
 import type { OperationObject } from '../../src/openapi/document-outlines.js';
 import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
-import { TestService, type TestServiceOptions } from './test-service.js';
+import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 

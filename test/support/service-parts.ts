@@ -24,7 +24,7 @@ import { DatabaseQuotaJournal } from '../../src/throttling/memory/database-quota
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
 import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
 import { QuotaService } from '../../src/throttling/quota.service.js';
-import { TestClock } from './test-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 
 /** The parts of a service that account for clients. */
 export type ServiceParts = Awaited<ReturnType<typeof openParts>>;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { TestClock } from '../../../test/support/test-clock.js';
+import { TestClock } from '../../testing/test-clock.js';
 import { readSettings } from '../../config/setting.js';
 import { Settings } from '../../config/settings.js';
 import type { BanState } from '../bans.js';

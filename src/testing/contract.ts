@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { expect } from 'vitest';
-import type { OperationObject, ResponseObject } from '../../src/openapi/document-outlines.js';
+import type { OperationObject, ResponseObject } from '../openapi/document-outlines.js';
 import { withClosedSchemas } from './closed-schemas.js';
 
 interface ResponseValidator {
@@ -50,12 +50,12 @@ export class Contract {
     // The path as fetch sends it: `/v1/pets/.` becomes `/v1/pets/`.
     const path = new URL(target, 'http://service').pathname;
     const where = `${method} ${target} → ${answer.status} ${answer.text}`;
-    expect(answer.headers.get('x-request-id'), where).toMatch(/^[\w.-]{1,128}$/);
+    matches(answer.headers.get('x-request-id'), /^[\w.-]{1,128}$/, `x-request-id: ${where}`);
     if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
     const below = this.documents.find(({ prefix }) => path.startsWith(`${prefix}/`));
     if (!below) return;
     if (answer.status !== 204)
-      for (const name of RATE_LIMIT_HEADERS) expect(answer.headers.has(name), `${name}: ${where}`).toBe(true);
+      for (const name of RATE_LIMIT_HEADERS) assert.ok(answer.headers.has(name), `no ${name}: ${where}`);
     const operation = operationOf(below.document, method, path.slice(below.prefix.length));
     if (operation) this.checkOperation(operation, below.document, method, answer, where);
   }
@@ -70,12 +70,13 @@ export class Contract {
     const declared = (operation.responses[String(answer.status) as 'default'] ??
       operation.responses.default) as ResponseObject;
     for (const name of requiredHeaders(declared, document))
-      expect(answer.headers.has(name), `header ${name}: ${where}`).toBe(true);
+      assert.ok(answer.headers.has(name), `no header ${name}: ${where}`);
     // If the document describes no body, the operation may answer any.
     if (method === 'HEAD' || !declared.content) return;
-    expect(answer.headers.get('content-type'), where).toMatch(/^application\/json/);
+    matches(answer.headers.get('content-type'), /^application\/json/, `content-type: ${where}`);
     const validator = this.validatorOf(operation, document);
-    expect(validator.validateResponse(answer.status, answer.body), where).toBeUndefined();
+    const faults = validator.validateResponse(answer.status, answer.body);
+    assert.ok(faults === undefined, `${where}: ${JSON.stringify(faults)}`);
   }
 
   private validatorOf(operation: OperationObject, document: OpenAPIObject): ResponseValidator {
@@ -126,14 +127,22 @@ function isUuid(text: string): boolean {
 
 /** Checks the Error body of the specification: it has no other members, and `details` only for `validation_failed`. */
 function checkError(answer: Answer, where: string): void {
-  expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
+  matches(answer.headers.get('content-type'), /^application\/json; charset=utf-8$/, `content-type: ${where}`);
   const { code, message, status, details, ...rest } = answer.body as Record<string, unknown>;
-  expect(rest, where).toEqual({});
-  expect(code, where).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
-  expect(message, where).toMatch(/^.{5,}$/);
-  expect(message, 'a place of the message left unfilled').not.toMatch(/\{\w+\}/);
-  expect(status, where).toBe(answer.status);
-  if (code !== 'validation_failed') expect(details, where).toBeUndefined();
+  assert.deepEqual(Object.keys(rest), [], `members that an Error has not: ${where}`);
+  matches(code, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `code: ${where}`);
+  matches(message, /^.{5,}$/, `message: ${where}`);
+  assert.doesNotMatch(String(message), /\{\w+\}/, `a place of the message left unfilled: ${where}`);
+  assert.equal(status, answer.status, `status: ${where}`);
+  if (code !== 'validation_failed') assert.equal(details, undefined, `details: ${where}`);
+}
+
+/** Node's assertions work in every test runner. */
+function matches(value: unknown, pattern: RegExp, what: string): void {
+  assert.ok(
+    typeof value === 'string' && pattern.test(value),
+    `${what} (${String(value)} is not ${String(pattern)})`,
+  );
 }
 
 function templateToPattern(template: string): RegExp {

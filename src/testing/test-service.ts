@@ -1,21 +1,21 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { INestApplication, Type } from '@nestjs/common';
+import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
-import { SERVICE_ITSELF } from '../../src/accounts/audited-changes.js';
-import { ClientsService } from '../../src/accounts/clients.service.js';
-import { KeyIssuingService } from '../../src/accounts/key-issuing.service.js';
-import { AppModule } from '../../src/app.module.js';
-import { setupApp } from '../../src/app.setup.js';
-import { Clock } from '../../src/clock.js';
-import { readSettings } from '../../src/config/setting.js';
-import { Settings } from '../../src/config/settings.js';
-import { AppLogger } from '../../src/logging/app-logger.js';
-import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
-import { buildDocument } from '../../src/openapi/document.js';
-import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
+import { SERVICE_ITSELF } from '../accounts/audited-changes.js';
+import { ClientsService } from '../accounts/clients.service.js';
+import { KeyIssuingService } from '../accounts/key-issuing.service.js';
+import { AppModule } from '../app.module.js';
+import { setupApp } from '../app.setup.js';
+import { Clock } from '../clock.js';
+import { readSettings } from '../config/setting.js';
+import { Settings } from '../config/settings.js';
+import { AppLogger } from '../logging/app-logger.js';
+import { ServiceAdapter } from '../http/adapter/service-adapter.js';
+import { ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
+import { buildDocument } from '../openapi/document.js';
+import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { type Answer, Contract } from './contract.js';
 import { TestClock } from './test-clock.js';
 
@@ -34,7 +34,7 @@ export interface TestServiceOptions {
   /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules to add to the service, as a team adds its own. */
-  readonly modules?: readonly Type[];
+  readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
 }
 
 /** A running service with its own database; tests call it over real HTTP. */

@@ -1,0 +1,13 @@
+/** Where the copy of the service that runs in this process was loaded from. */
+const COPY = Symbol.for('petstore-service');
+const home = new URL('.', import.meta.url).href;
+const loaded = globalThis as { [COPY]?: string };
+
+// Each copy has scopes, errors and classes of its own, so that what a package declares in one does not exist in the other.
+if (loaded[COPY] !== undefined && loaded[COPY] !== home) {
+  throw new Error(
+    `petstore-service is in this process twice: ${loaded[COPY]} and ${home}. A package that imports it must name it in its ` +
+      'peerDependencies: then `npm run build` joins it with the service.',
+  );
+}
+loaded[COPY] = home;

@@ -1,0 +1,59 @@
+// The platform's public surface: what a feature may use, in this project or in a package of its own (`petstore-service`).
+// `npm run lint` reads this list: within src a feature imports the files that are named here, and no others. Whatever stands
+// here changes only with a new major version of the service.
+import './one-copy.js';
+
+// Declarations: what a feature owns, collected from all features; a clash stops the start.
+export { type Scope, type ScopeOptions, defineScope, defineScopes } from './accounts/scopes.js';
+export { type ErrorDefinition, type ErrorRow, defineErrors } from './errors/define-errors.js';
+export { type DomainEvent, DomainEvents, OnDomainEvent, defineEvent } from './events/domain-events.js';
+
+// Operations: who may call them, what they are called, what they refuse.
+export { Public, RequireScopes } from './auth/auth.decorators.js';
+export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
+export { type Answer, NEXT_PAGE, Operation, Tag } from './openapi/operation.decorator.js';
+export { ApiErrors, ErrorSchema } from './errors/api-errors.decorator.js';
+export { Idempotent } from './idempotency/idempotent.decorator.js';
+export { Cached } from './caching/response-cache.js';
+export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator.js';
+
+// Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
+export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './errors/api-error.js';
+export { HTTP_ERRORS } from './errors/http.errors.js';
+
+// Fields of bodies, paths, queries and answers.
+export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';
+export { type FieldKind, type FieldOptions, Rule, defineField } from './input/define-field.js';
+
+// Lists, page by page.
+export { Cursor, PageQuery, Paged, Pager } from './paging/pager.js';
+export {
+  BY_CREATION,
+  BY_INT64_ID,
+  type Page,
+  type PageRequest,
+  type Position,
+  int64OfPosition,
+  keysetPage,
+} from './database/keyset-page.js';
+
+// The database.
+export { TablesModule, type Tables } from './database/tables.module.js';
+export { INT64_MAX, INT64_MIN, Int64Column, Int64Key, int64Transformer } from './database/int64.js';
+export { type JsonPage, JsonRows, JsonText } from './database/json-rows.js';
+export { Transactions } from './database/transactions.js';
+export { type Sweep, Sweeper } from './database/sweeper.js';
+export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
+
+// What surrounds a request: interceptors that keep operations fast, and entity tags.
+export { AsyncInterceptor } from './http/async.interceptor.js';
+export { entityTag, namesEntityTag } from './caching/entity-tag.js';
+
+// Providers to inject.
+export { Clock } from './clock.js';
+export { Settings } from './config/settings.js';
+export { Metrics } from './metrics/metrics.js';
+
+// Events of the platform to listen to.
+export { ACCOUNTS_EVENTS, type AccountChanged, type AccountsEventName } from './accounts/accounts.events.js';
+export { API_KEY_BANNED, type ApiKeyBanned } from './throttling/throttling.events.js';
