@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { OperationObject, ResponseObject } from '../openapi/document-outlines.js';
+import type { Answer } from './answer.js';
 import { withClosedSchemas } from './closed-schemas.js';
 
 interface ResponseValidator {
@@ -23,15 +24,6 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
 ];
-
-/** The answer to a request; `body` is the parsed JSON. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly body: any;
-}
 
 /** An OpenAPI document, and the prefix that the paths of its operations have. */
 export interface DocumentBelow {

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { INestApplication, ModuleMetadata } from '@nestjs/common';
+import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
+import { DataSource, type Repository } from 'typeorm';
 import { SERVICE_ITSELF } from '../accounts/audited-changes.js';
 import { ClientsService } from '../accounts/clients.service.js';
 import { KeyIssuingService } from '../accounts/key-issuing.service.js';
@@ -11,15 +13,21 @@ import { setupApp } from '../app.setup.js';
 import { Clock } from '../clock.js';
 import { readSettings } from '../config/setting.js';
 import { Settings } from '../config/settings.js';
+import type { DomainEvent } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
 import { buildDocument } from '../openapi/document.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
-import { type Answer, Contract } from './contract.js';
+import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
+import { Contract } from './contract.js';
+import type { Fixture } from './fixture.js';
+import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
+import { type DatabaseKind, makeDatabase } from './test-database.js';
 
-export type { Answer };
+export type { Answer, RequestOptions };
 
 /** How a test wants the service; every option has a default. */
 export interface TestServiceOptions {
@@ -31,6 +39,8 @@ export interface TestServiceOptions {
   readonly scopes?: string[];
   /** The time that the clock shows, as ISO 8601 text. */
   readonly at?: string;
+  /** Where the animals are: in memory, or in a file of a folder of its own, which `close()` removes; memory by default. */
+  readonly database?: DatabaseKind;
   /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules to add to the service, as a team adds its own. */
@@ -53,14 +63,19 @@ export class TestService {
     /** The OpenAPI document of the administration. */
     readonly adminDocument: OpenAPIObject,
     private readonly contract: Contract,
+    private readonly removeDatabase: () => Promise<void>,
   ) {}
+
+  /** How many rows of each fixture were added. */
+  private readonly added = new Map<object, number>();
 
   /** Starts the service with one client and one key. Call `close()` at the end of the test. */
   static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
+    const database = await makeDatabase(options.database ?? 'memory');
     const settings = readSettings(Settings, {
       NODE_ENV: 'test',
-      DATABASE_URL: 'sqlite::memory:',
+      DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',
       ...options.environment,
     });
@@ -93,6 +108,7 @@ export class TestService {
         { prefix: API_DOCUMENT.prefix, document },
         { prefix: ADMIN_DOCUMENT.prefix, document: adminDocument },
       ]),
+      database.remove,
     );
   }
 
@@ -101,21 +117,51 @@ export class TestService {
    * is a string, as it is. Pass `key: null` to send no key.
    */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { key = this.key, json, headers = {} } = options;
-    const response = await fetch(this.url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
-    });
-    const text = await response.text();
-    const answer = { status: response.status, headers: response.headers, text, body: parsed(text) as never };
+    const { key = this.key } = options;
+    const answer = await send(this.url, method, path, { ...options, key });
     this.contract.check(method, path, answer);
     return answer;
+  }
+
+  /** The entries of a list, of all its pages: follows the `Link` of each page to the next. */
+  async everyPage(path: string, options: RequestOptions = {}): Promise<Answer['body'][]> {
+    const entries: Answer['body'][] = [];
+    for (let next: string | undefined = path; next !== undefined;) {
+      const { status, headers, text, body } = await this.request('GET', next, options);
+      if (status !== 200) throw new Error(`GET ${next} → ${status} ${text}`);
+      entries.push(...body);
+      next = nextPageOf(headers);
+    }
+    return entries;
+  }
+
+  /** The repository of an entity, to read rows or to write them past the API. */
+  repository<Entity extends object>(entity: Type<Entity>): Repository<Entity> {
+    return this.app.get(DataSource).getRepository(entity);
+  }
+
+  /** Adds a row past the API, as its fixture has it but for the values given, and answers it as it is stored. */
+  async add<Entity extends object>(fixture: Fixture<Entity>, values: Partial<Entity> = {}): Promise<Entity> {
+    const number = (this.added.get(fixture) ?? 0) + 1;
+    this.added.set(fixture, number);
+    const repository = this.repository(fixture.entity);
+    const row = Object.assign(repository.create(), fixture.valuesOf(number), values);
+    return repository.save(row);
+  }
+
+  /** What listeners of an event are given from now on, in its order. */
+  on<Told extends object>(event: DomainEvent<Told>): readonly Told[] {
+    const told: Told[] = [];
+    this.app.get(EventEmitter2).on(event.name, (one: Told) => told.push(one));
+    return told;
+  }
+
+  /**
+   * The value of a metric: the sum of its samples that have these labels. Of a histogram, name its `_count` or `_sum`. 0 while
+   * nothing was counted.
+   */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    return metricIn((await this.app.get(Metrics).exposition()).text, name, labels);
   }
 
   /** Issues another key for the same client, or for a new client if a plan is given. */
@@ -137,20 +183,6 @@ export class TestService {
   async close(): Promise<void> {
     (this.app.getHttpServer() as Server).closeAllConnections();
     await this.app.close();
-  }
-}
-
-/** Options of one request. */
-export interface RequestOptions {
-  readonly key?: string | null;
-  readonly json?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    await this.removeDatabase();
   }
 }

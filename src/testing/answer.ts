@@ -1,0 +1,49 @@
+/** The answer to a request; `body` is the parsed JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+/** Options of one request. */
+export interface RequestOptions {
+  readonly key?: string | null;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a request to an address and answers what comes back, whatever its status. */
+export async function send(
+  origin: string,
+  method: string,
+  path: string,
+  { key, json, headers = {} }: RequestOptions,
+): Promise<Answer> {
+  const response = await fetch(origin + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(typeof key === 'string' ? { authorization: `Bearer ${key}` } : {}),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) as never };
+}
+
+/** The target of a page's `Link` with rel `next` (RFC 8288); undefined on the last page. */
+export function nextPageOf(headers: Headers): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

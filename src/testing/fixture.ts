@@ -1,0 +1,18 @@
+import type { Type } from '@nestjs/common';
+
+/** Rows of an entity as tests need them: `defineFixture()` makes one, `service.add()` adds its rows. */
+export interface Fixture<Entity extends object> {
+  readonly entity: Type<Entity>;
+  readonly valuesOf: (number: number) => Partial<Entity>;
+}
+
+/**
+ * What the rows of an entity are when a test does not care; the function is given 1 for the first row of a service, 2 for the
+ * second, so that rows can differ: `defineFixture(Pet, (number) => ({ name: `Pet ${number}`, … }))`.
+ */
+export function defineFixture<Entity extends object>(
+  entity: Type<Entity>,
+  valuesOf: (number: number) => Partial<Entity>,
+): Fixture<Entity> {
+  return { entity, valuesOf };
+}

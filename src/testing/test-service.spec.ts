@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Pet } from '../pets/pet.entity.js';
+import { PET_CREATED } from '../pets/pets.events.js';
+import { defineFixture } from './fixture.js';
+import { metricIn } from './metric-samples.js';
+import { TestService } from './test-service.js';
+
+const PET = defineFixture(Pet, (number) => ({
+  name: `Pet ${number}`,
+  categoryId: 1n,
+  status: 'available' as const,
+}));
+
+describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (database) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await TestService.open({ database });
+  });
+  afterAll(() => service.close());
+
+  it('adds rows of a fixture past the API, each as it was asked for', async () => {
+    const [first, sold] = [await service.add(PET), await service.add(PET, { status: 'sold' })];
+    expect([first.name, sold.name]).toEqual(['Pet 1', 'Pet 2']);
+    const { body } = await service.request('GET', `/v1/pets/${sold.id}`);
+    expect(body).toEqual({ id: Number(sold.id), name: 'Pet 2', categoryId: 1, status: 'sold' });
+    expect(await service.repository(Pet).countBy({ status: 'sold' })).toBe(1);
+  });
+
+  it('collects a list of several pages', async () => {
+    for (let more = 0; more < 5; more += 1) await service.add(PET);
+    const entries = await service.everyPage('/v1/pets?limit=2');
+    const stored = await service.repository(Pet).find({ order: { id: 'ASC' } });
+    expect(entries.map(({ id }) => id)).toEqual(stored.map(({ id }) => Number(id)));
+  });
+
+  it('refuses to collect what is no list', async () => {
+    await expect(service.everyPage('/v1/pets?limit=0')).rejects.toThrow('GET /v1/pets?limit=0 → 400');
+  });
+
+  it('records what listeners of an event are given', async () => {
+    const told = service.on(PET_CREATED);
+    await service.request('POST', '/v1/pets', { json: { name: 'Otis', categoryId: 7 } });
+    await expect.poll(() => told).toMatchObject([{ name: 'Otis', categoryId: 7n }]);
+  });
+
+  it('reads metrics by their labels', async () => {
+    const admitted = () => service.metric('petstore_quota_verdicts_total', { verdict: 'admitted' });
+    const before = await admitted();
+    await service.request('GET', '/v1/pets');
+    await service.request('GET', '/v1/pets', { key: null });
+    expect(await admitted()).toBe(before + 2);
+    expect(await service.metric('petstore_quota_verdicts_total', { plan: 'free' })).toBe(0);
+  });
+});
+
+it('removes the file of a database when the service is closed', async () => {
+  const service = await TestService.open({ database: 'file' });
+  const { database } = service.app.get(DataSource).options;
+  expect(existsSync(String(database))).toBe(true);
+  await service.close();
+  expect(existsSync(String(database))).toBe(false);
+});
+
+describe('a metric in the text format', () => {
+  const text = [
+    '# HELP a_total What "a{x="1"} 5" is.',
+    'a_total 3',
+    'b_total{x="1",y="q\\"u\\\\o\\n{}"} 4',
+    'b_total{x="1",y="z"} 0.5',
+    'b_total{x="2",y="z"} +Inf',
+    'c_sum{x="1"} 1e3',
+  ].join('\n');
+
+  it.each([
+    ['without labels', 'a_total', {}, 3],
+    ['that is not there', 'd_total', {}, 0],
+    ['whose name is the beginning of another', 'a_tota', {}, 0],
+    ['of which several samples fit', 'b_total', { x: '1' }, 4.5],
+    ['with escapes in a label', 'b_total', { y: 'q"u\\o\n{}' }, 4],
+    ['whose label has another value', 'b_total', { x: '3' }, 0],
+    ['without the label', 'a_total', { x: '1' }, 0],
+    ['that is infinite', 'b_total', { x: '2' }, Number.POSITIVE_INFINITY],
+    ['with an exponent', 'c_sum', {}, 1_000],
+  ])('%s', (_, name, labels, value) => {
+    expect(metricIn(text, name, labels)).toBe(value);
+  });
+});
