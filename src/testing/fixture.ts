@@ -10,9 +10,9 @@ export interface Fixture<Entity extends object> {
  * What the rows of an entity are when a test does not care; the function is given 1 for the first row of a service, 2 for the
  * second, so that rows can differ: `defineFixture(Pet, (number) => ({ name: `Pet ${number}`, … }))`.
  */
-export function defineFixture<Entity extends object>(
+export function defineFixture<Entity extends object, const Values extends Partial<Entity>>(
   entity: Type<Entity>,
-  valuesOf: (number: number) => Partial<Entity>,
+  valuesOf: (number: number) => Values,
 ): Fixture<Entity> {
   return { entity, valuesOf };
 }

@@ -10,7 +10,7 @@ import { TestService } from './test-service.js';
 const PET = defineFixture(Pet, (number) => ({
   name: `Pet ${number}`,
   categoryId: 1n,
-  status: 'available' as const,
+  status: 'available',
 }));
 
 describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (database) => {
