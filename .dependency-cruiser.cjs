@@ -10,7 +10,7 @@ const PUBLIC_SURFACE = [
   'accounts/scopes',
   'auth/(auth\\.decorators|caller)',
   'caching/response-cache',
-  'config/settings',
+  'config/(define-settings|setting|settings)',
   'database/(int64|demo-data|json-rows|keyset-page)',
   'deprecation/deprecated\\.decorator',
   'errors/(api-error|api-errors\\.decorator|define-errors)',

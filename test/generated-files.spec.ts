@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declaredSettings } from '../src/config/define-settings.js';
+import { envExample, withSettings } from '../src/config/settings-docs.js';
 import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
 import { TestService } from './support/test-service.js';
@@ -24,6 +26,15 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
 
   it('docs/errors.md', async () => {
     expect(await file('docs/errors.md')).toBe(errorsMarkdown(errorCatalogue()));
+  });
+
+  it('.env.example', async () => {
+    expect(await file('.env.example')).toBe(envExample(declaredSettings()));
+  });
+
+  it('docs/operations.md, the settings in it', async () => {
+    const page = await file('docs/operations.md');
+    expect(page).toBe(withSettings(page, declaredSettings()));
   });
 
   it('test/support/openapi-types.ts', async () => {

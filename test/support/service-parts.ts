@@ -11,7 +11,6 @@ import { KeyUseService } from '../../src/accounts/key-use.service.js';
 import { UsageService } from '../../src/accounts/usage.service.js';
 import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -35,7 +34,7 @@ export type ServiceParts = Awaited<ReturnType<typeof openParts>>;
  */
 export async function openParts(environment: Readonly<Record<string, string>> = {}) {
   const clock = new TestClock('2026-11-20T12:00:10.250Z');
-  const settings = readSettings(Settings, {
+  const settings = new Settings({
     NODE_ENV: 'test',
     DATABASE_URL: 'sqlite::memory:',
     ...environment,

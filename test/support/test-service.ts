@@ -9,7 +9,6 @@ import { KeyIssuingService } from '../../src/accounts/key-issuing.service.js';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/clock.js';
-import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { AppLogger } from '../../src/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
@@ -58,7 +57,7 @@ export class TestService {
   /** Starts the service with one client and one key. Call `close()` at the end of the test. */
   static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
-    const settings = readSettings(Settings, {
+    const settings = new Settings({
       NODE_ENV: 'test',
       DATABASE_URL: 'sqlite::memory:',
       LOG_LEVEL: 'silent',

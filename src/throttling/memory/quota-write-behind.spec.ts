@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { TestClock } from '../../../test/support/test-clock.js';
-import { readSettings } from '../../config/setting.js';
 import { Settings } from '../../config/settings.js';
 import type { BanState } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
@@ -69,7 +68,7 @@ function open(environment: Readonly<Record<string, string>> = {}): QuotaWriteBeh
     store,
     journal,
     clock,
-    readSettings(Settings, { NODE_ENV: 'test', ...environment }),
+    new Settings({ NODE_ENV: 'test', ...environment }),
   );
 }
 
