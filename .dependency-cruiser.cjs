@@ -8,18 +8,19 @@ const PLATFORM =
 const PUBLIC_SURFACE = [
   'clock',
   'accounts/scopes',
-  'auth/(auth\\.decorators|caller)',
+  'auth/(auth\\.decorators|caller|credential-verifier)',
   'caching/response-cache',
   'config/(define-settings|setting|settings)',
-  'database/(int64|demo-data|json-rows|keyset-page)',
+  'database/(int64|demo-data|json-rows|keyset-page|unique-violation)',
   'deprecation/deprecated\\.decorator',
-  'errors/(api-error|api-errors\\.decorator|define-errors)',
+  'errors/(api-error|api-errors\\.decorator|define-errors|http\\.errors|map-error)',
   'events/domain-events',
   'idempotency/idempotent\\.decorator',
   'input/(define-field|fields)',
   'metrics/metrics',
   'openapi/operation\\.decorator',
   'paging/pager',
+  'throttling/(plans|quota|quota-policy)',
 ].map((file) => `^src/${file}\\.ts$`);
 
 /** What any folder publishes to all others. */

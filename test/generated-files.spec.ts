@@ -57,6 +57,7 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
       .map(({ code }) => code)
       .filter((code) => !documented.has(code));
     expect(undocumented).toEqual([
+      'already_exists',
       'headers_too_large',
       'internal_error',
       'method_not_allowed',

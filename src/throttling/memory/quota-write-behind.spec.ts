@@ -64,12 +64,7 @@ beforeEach(() => {
 });
 
 function open(environment: Readonly<Record<string, string>> = {}): QuotaWriteBehind {
-  return new QuotaWriteBehind(
-    store,
-    journal,
-    clock,
-    new Settings({ NODE_ENV: 'test', ...environment }),
-  );
+  return new QuotaWriteBehind(store, journal, clock, new Settings({ NODE_ENV: 'test', ...environment }));
 }
 
 const take = async () => store.take(request, clock.now());
