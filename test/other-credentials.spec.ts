@@ -138,7 +138,7 @@ describe('a token of another issuer, beside API keys', () => {
     expect((await send(token(claims, header))).status).toBe(200);
   });
 
-  const [head = '', body = '', signature = ''] = token().split('.');
+  const [head = '', claimed = '', signature = ''] = token().split('.');
   it.each<[string, () => string, string]>([
     ['signed by another key', () => token({}, {}, OTHER), 'invalid_token'],
     [
@@ -146,13 +146,13 @@ describe('a token of another issuer, beside API keys', () => {
       () => `${head}.${partOf(claimsOf({ sub: 'eve' }))}.${signature}`,
       'invalid_token',
     ],
-    ['without a signature', () => `${head}.${body}.`, 'invalid_token'],
-    ['with alg none', () => `${partOf({ alg: 'none', kid: 'k1' })}.${body}.`, 'invalid_token'],
+    ['without a signature', () => `${head}.${claimed}.`, 'invalid_token'],
+    ['with alg none', () => `${partOf({ alg: 'none', kid: 'k1' })}.${claimed}.`, 'invalid_token'],
     ['with alg none and a signature', () => token({}, { alg: 'none' }), 'invalid_token'],
     [
       'with alg HS256 and the public key for a secret',
       () => {
-        const signed = `${partOf({ alg: 'HS256', kid: 'k1' })}.${body}`;
+        const signed = `${partOf({ alg: 'HS256', kid: 'k1' })}.${claimed}`;
         const secret = publicKey.export({ type: 'spki', format: 'pem' });
         return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
       },
@@ -244,11 +244,11 @@ describe('a token of another issuer, beside API keys', () => {
   it('of one user does not get what is kept for the Idempotency-Key of another', async () => {
     const { service, send } = await open();
     const post = async (key: string, json: object = {}) => {
-      const { body, headers } = await send(key, '/v1/callers', 'POST', {
+      const answer = await send(key, '/v1/callers', 'POST', {
         json,
         headers: { 'idempotency-key': 'k-1' },
       });
-      return [body.made ?? body.code, headers.get('idempotent-replayed')];
+      return [answer.body.made ?? answer.body.code, answer.headers.get('idempotent-replayed')];
     };
     const [ann, bob] = [token(), token({ sub: 'bob' })];
     expect(await post(ann)).toEqual([1, null]);

@@ -69,7 +69,7 @@ describe('the plan source: a QuotaPolicy with limits from elsewhere', () => {
     expect(policyOf(await list(service))).toBe('"minute";q=5;w=60, "day";q=50;w=86400');
     for (let sent = 1; sent < 5; sent += 1) expect((await list(service)).status).toBe(200);
     expect((await list(service)).status).toBe(429);
-    (service.app.get(QuotaPolicy) as LoadedLimits).set(7);
+    service.app.get<LoadedLimits>(QuotaPolicy).set(7);
     // What is used stays used.
     const raised = await list(service);
     expect([raised.status, raised.headers.get('ratelimit')?.split(',')[0]]).toEqual([

@@ -86,7 +86,7 @@ export function declaredSettings(): DeclaredSettings[] {
 /** The default of a setting as it would stand in the environment; empty where there is none. */
 export function defaultTextOf({ type, default: value }: SettingDefinition): string {
   if (value === null || value === undefined) return '';
-  return type.write?.(value) ?? String(value);
+  return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** Thrown when settings are invalid; `faults` has one line for each of them. */

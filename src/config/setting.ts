@@ -6,7 +6,7 @@ export interface SettingType<T> {
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-  /** A value as text that `parse` takes, for the docs; without it `String(value)`. */
+  /** A value as text that `parse` takes, for the docs; needed where it is no string, number or boolean. */
   write?(value: T): string;
 }
 
@@ -28,7 +28,7 @@ export const flag: SettingType<boolean> = {
 };
 
 /** Text of at most so many characters. White space around it does not count. */
-export function text(maxLength: number): SettingType<string> {
+export function textUpTo(maxLength: number): SettingType<string> {
   return {
     allowed: `a text of at most ${maxLength} characters`,
     parse: (value) => (value.length <= maxLength ? value : undefined),
@@ -95,6 +95,7 @@ export const origins: SettingType<readonly string[]> = {
       ? list
       : undefined;
   },
+  write: (list) => list.join(','),
 };
 
 /** The proxies whose X-Forwarded-For is trusted: a number of hops, or address ranges; null for none. */
@@ -105,6 +106,7 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
     const ranges = text.split(',').map((range) => range.trim());
     return ranges.every(isAddressRange) ? ranges : undefined;
   },
+  write: (value) => (Array.isArray(value) ? value.join(',') : String(value)),
 };
 
 function isAddressRange(text: string): boolean {

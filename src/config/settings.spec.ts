@@ -18,7 +18,7 @@ describe('the settings', () => {
   it('have these defaults', () => {
     const settings = read({});
     const { databaseUrl, redisUrl } = settings;
-    expect({ ...settings, databaseUrl, redisUrl }).toEqual({
+    expect(Object.assign({}, settings, { databaseUrl, redisUrl })).toEqual({
       nodeEnv: 'development',
       host: '127.0.0.1',
       port: 3000,
