@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import {
   ConflictException,
   Controller,
@@ -29,6 +30,7 @@ import { QuotaService } from '../src/throttling/quota.service.js';
 import type { QuotaSubject } from '../src/throttling/quota.js';
 import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
 import { application } from './support/application.js';
+import { ContractsModule } from './support/contracts/contracts.module.js';
 import { TestService, type TestServiceOptions } from './support/test-service.js';
 
 async function open(options: TestServiceOptions): Promise<TestService> {
@@ -323,4 +325,16 @@ describe('the error mapping', () => {
     expect(await told(service, 'names', 'POST')).toEqual([409, 'toy_taken', 'The toy is taken.']);
     expect((await told(service, 'nulls', 'POST')).slice(0, 2)).toEqual([500, 'internal_error']);
   });
+});
+
+it('the policy of docs/guides/replacing-parts.md does what it says, and stands there as it is tested', async () => {
+  const service = await open({ modules: [ContractsModule], plan: 'free' });
+  expect(policyOf(await list(service))).toBe('"minute";q=30;w=60, "day";q=500;w=86400');
+  const guide = await readFile(new URL('../docs/guides/replacing-parts.md', import.meta.url), 'utf8');
+  for (const name of ['contract-policy', 'contracts.module']) {
+    const code = await readFile(new URL(`support/contracts/${name}.ts`, import.meta.url), 'utf8');
+    expect(guide).toContain(
+      `\`\`\`ts\n// src/contracts/${name}.ts\n${code.replaceAll('../../../src/', '../')}\`\`\``,
+    );
+  }
 });
