@@ -1,6 +1,6 @@
-// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-admin.json,
-// docs/errors.md and the types of the test client. test/generated-files.spec.ts fails when they are stale.
-import { writeFileSync } from 'node:fs';
+// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-admin.json, docs/errors.md,
+// .env.example, the settings in docs/operations.md and the types of the test client. test/generated-files.spec.ts fails when they are stale.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -18,6 +18,8 @@ const { createApp } = await built('app.setup.js');
 const { ADMIN_DOCUMENT, API_DOCUMENT } = await built('openapi/document-outlines.js');
 const { buildDocument } = await built('openapi/document.js');
 const { errorCatalogue } = await built('errors/define-errors.js');
+const { declaredSettings } = await built('config/define-settings.js');
+const { envExample, withSettings } = await built('config/settings-docs.js');
 const { errorsMarkdown } = await built('errors/errors-markdown.js');
 
 const app = await createApp({ logger: false });
@@ -29,3 +31,6 @@ writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null,
 writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
 writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
 writeFileSync(join(root, 'test/support/openapi-types.ts'), astToString(await openapiTS(document)));
+writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
+const operations = join(root, 'docs/operations.md');
+writeFileSync(operations, withSettings(readFileSync(operations, 'utf8'), declaredSettings()));

@@ -14,7 +14,7 @@ export abstract class Clock {
   abstract steady(): number;
 }
 
-/** The clock of the machine. */
+/** The clock of the machine. To have another one for the whole service, provide it under this class in a `@Global()` module. */
 export class SystemClock extends Clock {
   now(): number {
     return Date.now();

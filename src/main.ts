@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.setup.js';
-import { SettingsError } from './config/setting.js';
+import { SettingsError } from './config/define-settings.js';
 import { Settings, loadSettings } from './config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from './health/health.controller.js';

@@ -38,9 +38,18 @@ import { SwaggerUi } from './openapi/swagger-ui.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 
-/** Provides the Clock to every module. */
+/** Provides the Clock to every module: the machine's, or what a `@Global()` module provides under `SystemClock`. */
 @Global()
-@Module({ providers: [{ provide: Clock, useClass: SystemClock }], exports: [Clock] })
+@Module({
+  providers: [
+    {
+      provide: Clock,
+      inject: [{ token: SystemClock, optional: true }],
+      useFactory: (own?: Clock) => own ?? new SystemClock(),
+    },
+  ],
+  exports: [Clock],
+})
 class ClockModule {}
 
 /** The interceptors of the platform, in the order in which they run. */

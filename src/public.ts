@@ -8,6 +8,21 @@ export { type Scope, type ScopeOptions, defineScope, defineScopes } from './acco
 export { type ErrorDefinition, type ErrorRow, defineErrors } from './errors/define-errors.js';
 export { type DomainEvent, DomainEvents, OnDomainEvent, defineEvent } from './events/domain-events.js';
 
+// Settings: typed, read from the environment, documented by themselves.
+export { type SettingDefinition, type ValuesOf, defineSettings } from './config/define-settings.js';
+export {
+  type SettingType,
+  baseUrl,
+  flag,
+  host,
+  httpUrl,
+  instant,
+  oneOf,
+  origins,
+  textUpTo,
+  wholeNumber,
+} from './config/setting.js';
+
 // Operations: who may call them, what they are called, what they refuse.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
 export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
@@ -20,6 +35,8 @@ export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
 export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './errors/api-error.js';
 export { HTTP_ERRORS } from './errors/http.errors.js';
+export { mapError } from './errors/map-error.js';
+export { uniqueViolation } from './database/unique-violation.js';
 
 // Fields of bodies, paths, queries and answers.
 export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';
@@ -49,8 +66,18 @@ export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js
 export { AsyncInterceptor } from './http/async.interceptor.js';
 export { entityTag, namesEntityTag } from './caching/entity-tag.js';
 
+// Parts to replace: a global module provides another class under the name of one of these.
+export {
+  type CredentialScheme,
+  CredentialVerifier,
+  type VerifiedCredential,
+} from './auth/credential-verifier.js';
+export { type FixedPlan, type QuotaAccount, QuotaPolicy } from './throttling/quota-policy.js';
+export { PLANS, type Plan, type PlanLimits } from './throttling/plans.js';
+export { type QuotaSubject } from './throttling/quota.js';
+
 // Providers to inject.
-export { Clock } from './clock.js';
+export { Clock, SystemClock } from './clock.js';
 export { Settings } from './config/settings.js';
 export { Metrics } from './metrics/metrics.js';
 

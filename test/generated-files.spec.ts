@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declaredSettings } from '../src/config/define-settings.js';
+import { envExample, withSettings } from '../src/config/settings-docs.js';
 import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
 import { TestService } from '../src/testing/test-service.js';
@@ -26,6 +28,15 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
     expect(await file('docs/errors.md')).toBe(errorsMarkdown(errorCatalogue()));
   });
 
+  it('.env.example', async () => {
+    expect(await file('.env.example')).toBe(envExample(declaredSettings()));
+  });
+
+  it('docs/operations.md, the settings in it', async () => {
+    const page = await file('docs/operations.md');
+    expect(page).toBe(withSettings(page, declaredSettings()));
+  });
+
   it('test/support/openapi-types.ts', async () => {
     const document = JSON.parse(JSON.stringify(service.document)) as Parameters<typeof openapiTS>[0];
     expect(await file('test/support/openapi-types.ts')).toBe(astToString(await openapiTS(document)));
@@ -46,6 +57,7 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
       .map(({ code }) => code)
       .filter((code) => !documented.has(code));
     expect(undocumented).toEqual([
+      'already_exists',
       'headers_too_large',
       'internal_error',
       'method_not_allowed',

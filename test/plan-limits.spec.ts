@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { subjectOfClient } from '../src/accounts/client.entity.js';
+import { ClientQuotas } from '../src/accounts/client-quotas.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { QuotaStore } from '../src/throttling/quota-store.js';
 import { windowsOf } from '../src/throttling/quota.service.js';
@@ -32,7 +32,9 @@ async function send(service: TestService, times: number): Promise<void> {
 
 /** Counts so many requests of the store's client as its quota store does, without the way over HTTP. */
 async function count(service: TestService, times: number): Promise<void> {
-  const subject = subjectOfClient(await service.app.get(ClientsService).get(service.clientId));
+  const subject = service.app
+    .get(ClientQuotas, { strict: false })
+    .subjectOf(await service.app.get(ClientsService).get(service.clientId));
   const request = { subject: subject.id, isClient: true, windows: windowsOf(subject) };
   const quota = service.app.get(QuotaStore);
   for (let counted = 0; counted < times; counted += 1)

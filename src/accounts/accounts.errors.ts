@@ -54,7 +54,8 @@ export const ACCOUNTS_ERRORS = defineErrors({
   scope_not_held: {
     status: 403,
     message: 'A key cannot hand on what it does not hold itself: {scopes}.',
-    cause: 'The key that orders a new key lacks one of its scopes.',
+    cause:
+      'The key that orders a new key lacks one of its scopes, or, where the order names none, all that keys get by default.',
     remedy: 'Name fewer `scopes`, or use a key that holds them all, or the command line.',
   },
 });

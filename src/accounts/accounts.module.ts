@@ -6,6 +6,7 @@ import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKey } from './api-key.entity.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { AuditedChanges } from './audited-changes.js';
+import { ClientQuotas } from './client-quotas.js';
 import { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService } from './deprecated-calls.service.js';
@@ -19,6 +20,7 @@ import { UsageService } from './usage.service.js';
   providers: [
     ApiKeysService,
     AuditedChanges,
+    ClientQuotas,
     ClientsService,
     DeprecatedCallsService,
     KeyIssuingService,
@@ -27,6 +29,7 @@ import { UsageService } from './usage.service.js';
   ],
   exports: [
     ApiKeysService,
+    ClientQuotas,
     ClientsService,
     DeprecatedCallsService,
     KeyIssuingService,

@@ -3,7 +3,6 @@ import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.
 import { DAY_MS, type QuotaRequest } from '../throttling/quota.js';
 import { windowsOf } from '../throttling/quota.service.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
-import { subjectOfClient } from './client.entity.js';
 
 let parts: Awaited<ReturnType<typeof openKeys>>;
 let clientId: typeof parts.clientId;
@@ -132,7 +131,7 @@ describe('unbanning a key', () => {
   it('lifts its ban, and tells so in the audit trail', async () => {
     const id = await idOf();
     const { clock, store } = parts;
-    const subject = { ...subjectOfClient(await parts.clients.get(clientId)), perMinute: 1, keyId: id };
+    const subject = { ...parts.quotas.subjectOf(await parts.clients.get(clientId)), perMinute: 1, keyId: id };
     const request: QuotaRequest = {
       subject: subject.id,
       isClient: true,

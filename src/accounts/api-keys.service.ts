@@ -6,12 +6,12 @@ import { Clock } from '../clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { clientSubjectId } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
+import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
 import {
   SOON_MS,
@@ -30,6 +30,7 @@ export class ApiKeysService {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly clients: ClientsService,
     private readonly quota: QuotaService,
+    private readonly quotas: ClientQuotas,
     private readonly changes: AuditedChanges,
     private readonly clock: Clock,
   ) {}
@@ -93,7 +94,7 @@ export class ApiKeysService {
     const key = await this.get(id);
     const { clientId } = key;
     // Not in the transaction below: bans are kept by the quota store, in Redis or in a transaction of its own.
-    await this.quota.unban(id, clientSubjectId(clientId));
+    await this.quota.unban(id, this.quotas.subjectOf(await this.clients.get(clientId)).id);
     await this.changes.run(by, (_, record) => record({ action: 'api_key.unbanned', clientId, keyId: id }));
     return key;
   }

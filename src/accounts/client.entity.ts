@@ -1,9 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { LARGEST_LIMIT, PLAN_LIMITS, type Plan, type PlanLimits } from '../throttling/plans.js';
-import { clientSubjectId } from '../throttling/quota-subject.js';
-import { QuotaSubject } from '../throttling/quota.js';
+import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
@@ -38,9 +36,8 @@ export class Client {
   @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
   suspendedAt!: string | null;
 
-  /** The limits of its plan: fixed ones, or its own for the enterprise plan. */
-  get limits(): PlanLimits {
-    if (this.plan !== 'enterprise') return PLAN_LIMITS[this.plan];
+  /** The limits of an enterprise client; `ClientQuotas` has those of any. */
+  get ownLimits(): PlanLimits {
     // The check constraint above guarantees both for an enterprise client.
     return { perMinute: this.perMinute ?? 0, perDay: this.perDay ?? 0 };
   }
@@ -64,9 +61,4 @@ function faultsOf(plan: Plan, field: string, limit: number | undefined): FaultDe
     return [{ field, code: 'required', message: 'The plan enterprise needs its own limits.' }];
   if (Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_LIMIT) return [];
   return [{ field, code: 'out_of_range', message: `This must be from 1 to ${LARGEST_LIMIT}.` }];
-}
-
-/** The subject that the requests of a client are counted for. */
-export function subjectOfClient({ id, plan, limits }: Client): QuotaSubject {
-  return { id: clientSubjectId(id), plan, ...limits };
 }

@@ -63,7 +63,7 @@ describe('a client', () => {
 
   it('has its own limits with the plan enterprise, and needs them', async () => {
     const { id } = await create(ENTERPRISE);
-    expect((await clients.get(id)).limits).toEqual({ perMinute: 10, perDay: 20 });
+    expect(clients.limitsOf(await clients.get(id))).toEqual({ perMinute: 10, perDay: 20 });
     await expect(create({ name: 'Big', plan: 'enterprise' })).rejects.toMatchObject({
       code: 'validation_failed',
     });

@@ -10,6 +10,7 @@ import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import type { AccountsEventName } from './accounts.events.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
+import { ClientQuotas } from './client-quotas.js';
 import { Client, planColumns } from './client.entity.js';
 import { protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
@@ -25,6 +26,7 @@ export class ClientsService {
   constructor(
     @InjectRepository(Client) private readonly clients: Repository<Client>,
     private readonly changes: AuditedChanges,
+    private readonly quotas: ClientQuotas,
     private readonly clock: Clock,
   ) {}
 
@@ -41,7 +43,7 @@ export class ClientsService {
     });
     await this.changes.run(by, async (manager, record) => {
       await manager.insert(Client, client);
-      const details = { name, plan, ...client.limits };
+      const details = { name, plan, ...this.limitsOf(client) };
       await record({ action: 'client.created', clientId: client.id, details });
     });
     return client;
@@ -50,6 +52,11 @@ export class ClientsService {
   /** A page of the clients, oldest first. */
   list(page: PageRequest): Promise<Page<Client>> {
     return keysetPage(this.clients.createQueryBuilder('client'), page, BY_CREATION);
+  }
+
+  /** What a client may send now: the limits of its plan, or its own for the enterprise plan. */
+  limitsOf(client: Client): PlanLimits {
+    return this.quotas.limitsOf(client);
   }
 
   /** How many clients there are. */
@@ -72,10 +79,10 @@ export class ClientsService {
     requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
     return this.change(id, by, 'client.updated', (client) => {
       const plan = changes.plan ?? client.plan;
-      const before = { name: client.name, plan: client.plan, ...client.limits };
+      const before = { name: client.name, plan: client.plan, ...this.limitsOf(client) };
       const limits = plan === client.plan ? mergedLimits(client, changes) : changes;
       Object.assign(client, { name: changes.name ?? client.name, plan, ...planColumns(plan, limits) });
-      return differences(before, { name: client.name, plan, ...client.limits });
+      return differences(before, { name: client.name, plan, ...this.limitsOf(client) });
     });
   }
 
@@ -148,7 +155,7 @@ export class ClientsService {
 
 /** The client's own limits with the given ones changed; a fixed plan has none of its own. */
 function mergedLimits(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
-  const kept = client.plan === 'enterprise' ? client.limits : {};
+  const kept = client.plan === 'enterprise' ? client.ownLimits : {};
   return {
     ...kept,
     ...(perMinute === undefined ? {} : { perMinute }),

@@ -9,7 +9,7 @@ import { declaredScopes, scopeChallenge } from './scopes.js';
 /** A key to issue. */
 export interface NewKey {
   readonly clientId: string;
-  /** Default: the scopes granted by default. */
+  /** Default: the scopes granted by default, of those that the operator holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
   /** Lifetime from now in milliseconds; without it the key does not expire. */
@@ -98,11 +98,12 @@ export function refuseRotated({ id, replacedBy }: ApiKey): void {
 }
 
 /**
- * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default. Throws
- * validation_failed for an unknown scope or none, and scope_not_held for one that the operator lacks.
+ * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the operator
+ * holds. Throws validation_failed for an unknown scope or none, and scope_not_held for one that the operator lacks, or when it
+ * holds none of those granted by default.
  */
 export function grantableScopes(wanted: readonly string[] | undefined, by: Operator): string[] {
-  const scopes = wanted ?? byDefault();
+  const scopes = wanted ?? byDefault(by);
   const known = declaredScopes().map(({ name }) => name);
   const details = scopes
     .filter((scope) => !known.includes(scope))
@@ -124,10 +125,18 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: O
   });
 }
 
-function byDefault(): string[] {
-  return declaredScopes()
+/**
+ * A feature that is deployed later declares scopes that older keys lack. They are left out of what an older key issues, so that
+ * it goes on issuing keys without a word about scopes.
+ */
+function byDefault({ scopes: held }: Operator): string[] {
+  const all = declaredScopes()
     .filter(({ grantedByDefault }) => grantedByDefault)
     .map(({ name }) => name);
+  if (held === 'all') return all;
+  const grantable = all.filter((scope) => held.includes(scope));
+  // With none left, the refusal names what the operator lacks.
+  return grantable.length > 0 ? grantable : all;
 }
 
 function faultOf(message: string, code: string) {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
@@ -75,6 +76,39 @@ describe('the scopes of a new key', () => {
     const scopes = grantableScopes(undefined, SERVICE_ITSELF);
     expect(scopes).toEqual(expect.arrayContaining(['toys:read', 'toys:write']));
     expect(scopes).not.toContain('keeper');
+  });
+
+  it.each([
+    ['all of them', ['toys:read', 'toys:write'], ['toys:read', 'toys:write']],
+    ['some of them', ['keeper', 'toys:write'], ['toys:write']],
+    ['one that nobody declares any more', ['gone:read', 'toys:read'], ['toys:read']],
+  ])('are those granted by default that the operator holds, where it holds %s', (_, held, expected) => {
+    expect(grantableScopes(undefined, holding(...held))).toEqual(expected);
+  });
+
+  it('are refused by name where the operator holds none of those granted by default', () => {
+    expect(refusal(() => grantableScopes(undefined, holding('keeper')))).toMatchObject({
+      code: ACCOUNTS_ERRORS.scope_not_held.code,
+      message: expect.stringContaining('toys:read, toys:write'),
+    });
+  });
+
+  it('are never more than the operator holds, whatever it holds and asks for', () => {
+    const names = declaredScopes().map(({ name }) => name);
+    fc.assert(
+      fc.property(
+        fc.subarray(names),
+        fc.option(fc.subarray(names, { minLength: 1 }), { nil: undefined }),
+        (held, wanted) => {
+          try {
+            expect(held).toEqual(expect.arrayContaining(grantableScopes(wanted, holding(...held))));
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'scope_not_held' });
+            expect((wanted ?? names).some((scope) => !held.includes(scope))).toBe(true);
+          }
+        },
+      ),
+    );
   });
 
   it.each([

@@ -4,7 +4,7 @@ export interface Scope {
   readonly name: string;
   /** What it allows, for the docs. */
   readonly description: string;
-  /** Whether a key gets it when none are named at issue. */
+  /** Whether a key gets it when none are named at issue, from an operator that holds it. */
   readonly grantedByDefault: boolean;
   /** Whether revoking the last valid key that holds it needs `force`. */
   readonly lastKeyProtected: boolean;

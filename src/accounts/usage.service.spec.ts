@@ -3,7 +3,7 @@ import { type ServiceParts, openParts } from '../../test/support/service-parts.j
 import { DAY_MS, MINUTE_MS } from '../throttling/quota.js';
 import { windowsOf } from '../throttling/quota.service.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
-import { type Client, subjectOfClient } from './client.entity.js';
+import type { Client } from './client.entity.js';
 import { defineScopes } from './scopes.js';
 import { DAYS_KEPT, DAYS_SHOWN } from './usage.service.js';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 async function send(client: Client, times: number, keyId?: string, limits = {}): Promise<void> {
-  const subject = { ...subjectOfClient(client), ...limits };
+  const subject = { ...parts.quotas.subjectOf(client), ...limits };
   const windows = windowsOf(subject);
   for (let sent = 0; sent < times; sent += 1)
     await parts.store.take({ subject: subject.id, isClient: true, windows, keyId }, parts.clock.now());
@@ -38,7 +38,7 @@ async function ban(client: Client, keyId: string): Promise<void> {
 }
 
 it('a client counts under its own id, by its plan', () => {
-  expect(subjectOfClient(shop)).toEqual({
+  expect(parts.quotas.subjectOf(shop)).toEqual({
     id: `client:${shop.id}`,
     plan: 'pro',
     perMinute: 300,
@@ -50,6 +50,7 @@ describe('the usage of a client', () => {
   it('is both windows as they stand, and seven days, today first', async () => {
     await send(shop, 7);
     expect(await parts.usage.of(shop)).toEqual({
+      limits: { perMinute: 300, perDay: 10_000 },
       windows: [
         expect.objectContaining({ name: 'minute', limit: 300, used: 7, remaining: 293 }),
         expect.objectContaining({ name: 'day', limit: 10_000, used: 7, remaining: 9_993 }),

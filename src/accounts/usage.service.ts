@@ -3,11 +3,12 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Clock } from '../clock.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
-import { clientSubjectId } from '../throttling/quota-subject.js';
+import type { PlanLimits } from '../throttling/plans.js';
 import { DAY_MS, type WindowState } from '../throttling/quota.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
-import { type Client, subjectOfClient } from './client.entity.js';
+import { ClientQuotas } from './client-quotas.js';
+import type { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
 import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
 
@@ -18,6 +19,8 @@ export const DAYS_KEPT = 90;
 
 /** What a client has used. Instants are ISO 8601 text in UTC. */
 export interface Usage {
+  /** What it may send now. */
+  readonly limits: PlanLimits;
   readonly windows: readonly WindowState[];
   readonly bans: readonly { readonly keyId: string; readonly bannedUntil: string }[];
   /** When one of its keys was last used, to the minute; null before the first use. */
@@ -35,6 +38,7 @@ export class UsageService {
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly clients: ClientsService,
     private readonly quota: QuotaService,
+    private readonly quotas: ClientQuotas,
     private readonly deprecated: DeprecatedCallsService,
     private readonly clock: Clock,
   ) {}
@@ -60,7 +64,8 @@ export class UsageService {
     const today = Math.floor(this.clock.now() / DAY_MS) * DAY_MS;
     const since = today - (days - 1) * DAY_MS;
     const ids = clients.map(({ id }) => id);
-    const counts = await this.quota.days(ids.map(clientSubjectId), since);
+    const subjectIds = clients.map((client) => this.quotas.subjectOf(client).id);
+    const counts = await this.quota.days([...new Set(subjectIds)], since);
     const deprecated = await this.deprecated.of(ids, days);
     const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
     const keys = await this.keys.find({
@@ -69,11 +74,12 @@ export class UsageService {
       order: { createdAt: 'ASC', id: 'ASC' },
     });
     return Promise.all(
-      clients.map(async (client) => {
+      clients.map(async (client, index) => {
         const own = keys.filter(({ clientId }) => clientId === client.id);
         const { windows, bans } = await this.quotaOf(client, own);
         const live = windows.find(({ lengthMs }) => lengthMs === DAY_MS)?.used ?? 0;
         return {
+          limits: this.quotas.limitsOf(client),
           windows,
           bans,
           deprecatedCalls: deprecated
@@ -82,7 +88,7 @@ export class UsageService {
           lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
           days: Array.from({ length: days }, (_, ago) => {
             const start = today - ago * DAY_MS;
-            const written = requests.get(`${clientSubjectId(client.id)} ${start}`) ?? 0;
+            const written = requests.get(`${subjectIds[index]} ${start}`) ?? 0;
             return {
               date: isoOf(start).slice(0, 10),
               requests: ago === 0 ? Math.max(live, written) : written,
@@ -95,17 +101,13 @@ export class UsageService {
 
   /** When the ban of a key ends; null when it is not banned. */
   async bannedUntil(key: ApiKey): Promise<string | null> {
-    const { bannedUntil } = await this.quota.look({
-      id: clientSubjectId(key.clientId),
-      plan: '',
-      perMinute: 0,
-      keyId: key.id,
-    });
+    const subject = this.quotas.subjectOf(await this.clients.get(key.clientId));
+    const { bannedUntil } = await this.quota.look({ ...subject, keyId: key.id });
     return bannedUntil === undefined ? null : isoOf(bannedUntil);
   }
 
   private async quotaOf(client: Client, keys: readonly ApiKey[]): Promise<Pick<Usage, 'windows' | 'bans'>> {
-    const subject = subjectOfClient(client);
+    const subject = this.quotas.subjectOf(client);
     const { windows } = await this.quota.look(subject);
     const bans = [];
     for (const { id: keyId } of keys) {

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import type { Response } from 'express';
 import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
 import type { Operator } from '../accounts/audited-changes.js';
+import type { Client } from '../accounts/client.entity.js';
 import { ClientsService } from '../accounts/clients.service.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
@@ -41,7 +42,7 @@ export class ClientsController {
     },
   })
   async list(@Query() query: PageQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
-    return (await pager.answer(query, (page) => this.clients.list(page))).map(toClientDto);
+    return (await pager.answer(query, (page) => this.clients.list(page))).map((client) => this.shown(client));
   }
 
   @Post()
@@ -63,7 +64,7 @@ export class ClientsController {
   ): Promise<ClientDto> {
     const client = await this.clients.create(input, by);
     response.setHeader('Location', `/admin/clients/${client.id}`);
-    return toClientDto(client);
+    return this.shown(client);
   }
 
   @Get(':clientId')
@@ -92,7 +93,7 @@ export class ClientsController {
     @Body() changes: ClientChangesDto,
     @CurrentOperator() by: Operator,
   ): Promise<ClientDto> {
-    return toClientDto(await this.clients.update(clientId, changes, by));
+    return this.shown(await this.clients.update(clientId, changes, by));
   }
 
   @Post(':clientId/suspend')
@@ -108,7 +109,7 @@ export class ClientsController {
     @Query() query: ForceQuery,
     @CurrentOperator() by: Operator,
   ): Promise<ClientDto> {
-    return toClientDto(await this.clients.suspend(clientId, query, by));
+    return this.shown(await this.clients.suspend(clientId, query, by));
   }
 
   @Post(':clientId/resume')
@@ -120,7 +121,7 @@ export class ClientsController {
   })
   @ApiErrors(client_not_found, client_not_suspended)
   async resume(@Param() { clientId }: ClientParams, @CurrentOperator() by: Operator): Promise<ClientDto> {
-    return toClientDto(await this.clients.resume(clientId, by));
+    return this.shown(await this.clients.resume(clientId, by));
   }
 
   @Delete(':clientId')
@@ -136,6 +137,10 @@ export class ClientsController {
     @Query() query: ForceQuery,
     @CurrentOperator() by: Operator,
   ): Promise<ClientDto> {
-    return toClientDto(await this.clients.delete(clientId, query, by));
+    return this.shown(await this.clients.delete(clientId, query, by));
+  }
+
+  private shown(client: Client): ClientDto {
+    return toClientDto(client, this.clients.limitsOf(client));
   }
 }

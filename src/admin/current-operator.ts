@@ -11,8 +11,8 @@ export const CurrentOperator = createParamDecorator((_: unknown, context: Execut
   const request = http.getRequest<Request>();
   const caller = callerOf(request);
   return {
-    kind: 'key',
-    keyId: caller?.keyId ?? null,
+    kind: caller?.keyId === null ? 'user' : 'key',
+    keyId: caller?.keyId ?? caller?.clientId ?? null,
     from: addressOf(request) ?? null,
     requestId: requestIdOf(http.getResponse<Response>()),
     scopes: caller?.scopes ?? [],

@@ -1,8 +1,8 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, HttpException, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { ApiKey } from '../accounts/api-key.entity.js';
-import { subjectOfClient } from '../accounts/client.entity.js';
+import { ClientQuotas } from '../accounts/client-quotas.js';
 import { KeyUseService } from '../accounts/key-use.service.js';
 import { CHALLENGE } from '../accounts/scopes.js';
 import { ApiError } from '../errors/api-error.js';
@@ -13,7 +13,7 @@ import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { setCaller } from './caller.js';
-import type { FoundKey } from './key-cache.js';
+import { OtherCredentials, challenge } from './other-credentials.js';
 
 /**
  * A queue for each client address: work of one address runs one at a time, work of different addresses runs concurrently. An
@@ -37,7 +37,8 @@ export class AddressTurns {
 }
 
 /**
- * Lets only requests with a valid API key pass, unless the route is `@Public()`. A request that is refused for its credential
+ * Lets only requests with a valid API key pass, or with another credential that a CredentialVerifier knows, unless the route is
+ * `@Public()`. A request that is refused for its credential
  * counts for its address; once the address has used its minute, it gets 429 instead. A valid key is never refused because of
  * its address. When the database does not answer, the request is not counted at all.
  */
@@ -49,7 +50,9 @@ export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly verifier: ApiKeyVerifier,
     private readonly quota: QuotaService,
+    private readonly quotas: ClientQuotas,
     private readonly use: KeyUseService,
+    private readonly others: OtherCredentials,
     reflector: Reflector,
   ) {
     this.isPublic = new HandlerMetadata((targets) =>
@@ -62,33 +65,56 @@ export class ApiKeyGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
+    const token = this.others.tokenIn(request.headers.authorization);
+    if (token !== undefined) return this.admitOther(token, request, response);
     try {
       const key = await this.verifier.verify(request.headers.authorization, (lookUp) =>
         this.inTurn(request, lookUp),
       );
       identifyCaller(request, key);
       if (key.client.suspendedAt !== null) throw suspended();
-      setQuotaSubject(request, { ...subjectOfClient(key.client), keyId: key.id });
+      setQuotaSubject(request, { ...this.quotas.subjectOf(key.client), keyId: key.id });
       this.use.note(key.id);
       return true;
     } catch (refusal) {
-      const isOfCredential = refusal instanceof ApiError && refusal.body.status < 500;
-      if (isOfCredential) await this.quota.take(request, response);
-      else await this.quota.show(request, response);
+      await this.count(refusal, request, response);
       throw refusal;
     }
   }
 
+  private async admitOther(token: string, request: Request, response: Response): Promise<boolean> {
+    try {
+      const { caller, subject } = await this.inTurn(request, () => this.others.verify(token, request));
+      setCaller(request, caller);
+      setQuotaSubject(request, subject);
+      return true;
+    } catch (refusal) {
+      if (isOfCredential(refusal)) challenge(refusal, response);
+      await this.count(refusal, request, response);
+      throw refusal;
+    }
+  }
+
+  /** Counts a refusal of the credential for the address; throws rate_limit_exceeded when that has used up its minute. */
+  private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
+    if (isOfCredential(refusal)) await this.quota.take(request, response);
+    else await this.quota.show(request, response);
+  }
+
   /** Runs a look-up at once, or in the queue of its address if that has used up its minute. */
-  private async inTurn(request: Request, lookUp: () => Promise<FoundKey>): Promise<FoundKey> {
+  private async inTurn<T>(request: Request, lookUp: () => Promise<T>): Promise<T> {
     const address = quotaSubjectOf(request);
     const { admitted } = await this.quota.look(address);
     return admitted ? lookUp() : this.turns.run(address.id, lookUp);
   }
 }
 
+function isOfCredential(refusal: unknown): refusal is HttpException {
+  return refusal instanceof HttpException && refusal.getStatus() < 500;
+}
+
 function identifyCaller(request: Request, { id: keyId, client, scopes }: ApiKey): void {
-  setCaller(request, { clientId: client.id, keyId, scopes });
+  setCaller(request, { clientId: client.id, keyId, user: null, scopes });
 }
 
 function suspended(): ApiError {

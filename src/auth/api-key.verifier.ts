@@ -8,11 +8,11 @@ import type { ErrorRow } from '../errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
+import { CHALLENGE_AFTER_CREDENTIAL } from './other-credentials.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
-const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 
 /** Runs a look-up in the database, at once or queued. */
 export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;

@@ -5,11 +5,12 @@ import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { KeyCache } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
+import { OtherCredentials } from './other-credentials.js';
 
-/** Who sends a request: what the guards of the chain need to verify its API key. */
+/** Who sends a request: what the guards of the chain need to verify its credential. */
 @Module({
   imports: [AccountsModule, DatabaseModule, ThrottlingModule],
-  providers: [ApiKeyVerifier, KeyCache, KeyLookUp],
-  exports: [ApiKeyVerifier],
+  providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials],
+  exports: [ApiKeyVerifier, OtherCredentials],
 })
 export class AuthModule {}

@@ -2,10 +2,14 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { RequestSlot } from '../request-slot.js';
 
-/** Who sends a request, known once the credential guard has verified its key. */
+/** Who sends a request, known once the credential guard has verified its key or token. */
 export interface Caller {
+  /** Id of the client that the key belongs to; with another credential the id made of its user. */
   readonly clientId: string;
-  readonly keyId: string;
+  /** Id of the API key; null where another credential was sent. */
+  readonly keyId: string | null;
+  /** The user of another credential, as its CredentialVerifier names it; null for an API key. */
+  readonly user: string | null;
   readonly scopes: readonly string[];
 }
 
@@ -16,7 +20,7 @@ export function setCaller(request: Request, caller: Caller): void {
   CALLER.set(request, caller);
 }
 
-/** The caller of a request; undefined before the credential guard, without a valid key, and on public routes. */
+/** The caller of a request; undefined before the credential guard, without a valid credential, and on public routes. */
 export function callerOf(request: Request): Caller | undefined {
   return CALLER.get(request);
 }

@@ -36,7 +36,7 @@ function passes<T extends object>(
   scopes?: string[],
 ): boolean {
   const request = new IncomingMessage(new Socket());
-  if (scopes) setCaller(request as Request, { clientId: 'shop', keyId: 'key', scopes });
+  if (scopes) setCaller(request as Request, { clientId: 'shop', keyId: 'key', user: null, scopes });
   const handler = controller.prototype[route] as () => void;
   const context = new ExecutionContextHost([request, new ServerResponse(request)], controller, handler);
   return new ScopesGuard(new Reflector()).canActivate(context);

@@ -35,7 +35,7 @@ const list = command({
       : tableOf([
           ['AT', 'ACTION', 'CLIENT', 'KEY', 'BY', 'FROM', 'DETAILS'],
           ...entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
-            const by = actorKeyId === null ? actor : `key ${actorKeyId}`;
+            const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
             return [at, action, clientId, keyId, by, from, JSON.stringify(details)];
           }),
         ]),

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import type { Client } from '../accounts/client.entity.js';
 import { ClientsService } from '../accounts/clients.service.js';
 import { UsageService } from '../accounts/usage.service.js';
 import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
@@ -25,12 +26,22 @@ const PLAN_AND_LIMITS = [
   ),
 ];
 
+/** Has the service make or change a client, and answers its shown form. */
+async function shown(
+  app: INestApplication,
+  order: (clients: ClientsService) => Promise<Client>,
+): Promise<ClientDto> {
+  const clients = app.get(ClientsService);
+  const client = await order(clients);
+  return toClientDto(client, clients.limitsOf(client));
+}
+
 /** What both commands that change a client have in common. */
 const UPDATE = {
   argument: ID,
   input: (options: object) => inputOf(ClientChangesDto, options),
   run: async (app: INestApplication, { argument: id, input, by }: Call<ClientChangesDto>) =>
-    toClientDto(await app.get(ClientsService).update(id, input, by)),
+    shown(app, (clients) => clients.update(id, input, by)),
 };
 
 const create = command({
@@ -42,7 +53,7 @@ const create = command({
     `client create --name 'Big shop' --plan enterprise --per-minute 5000 --per-day 500000`,
   ],
   input: (options) => inputOf(NewClientDto, options),
-  run: async (app, { input, by }) => toClientDto(await app.get(ClientsService).create(input, by)),
+  run: async (app, { input, by }) => shown(app, (clients) => clients.create(input, by)),
   text: (client) => `Made the client ${client.id}.\n${clientText(client)}`,
 });
 
@@ -50,7 +61,11 @@ const list = command({
   name: 'list',
   description: 'show all clients, oldest first',
   examples: ['client list', 'client list --json'],
-  run: async (app) => (await everyPage((page) => app.get(ClientsService).list(page))).map(toClientDto),
+  run: async (app) => {
+    const clients = app.get(ClientsService);
+    const found = await everyPage((page) => clients.list(page));
+    return found.map((client) => toClientDto(client, clients.limitsOf(client)));
+  },
   text: (clients) =>
     clients.length === 0
       ? 'There are no clients yet; make one with `petstore client create`.'
@@ -106,7 +121,7 @@ const suspend = command({
   options: [FORCE],
   examples: ['client suspend <id>'],
   run: async (app, { argument: id, force, by }) =>
-    toClientDto(await app.get(ClientsService).suspend(id, { force }, by)),
+    shown(app, (clients) => clients.suspend(id, { force }, by)),
   text: (client) => `Suspended the client; servers that run know within 5 s.\n${clientText(client)}`,
 });
 
@@ -115,7 +130,7 @@ const resume = command({
   argument: ID,
   description: 'take the keys of a suspended client again',
   examples: ['client resume <id>'],
-  run: async (app, { argument: id, by }) => toClientDto(await app.get(ClientsService).resume(id, by)),
+  run: async (app, { argument: id, by }) => shown(app, (clients) => clients.resume(id, by)),
   text: (client) => `Resumed the client.\n${clientText(client)}`,
 });
 
@@ -125,8 +140,7 @@ const remove = command({
   description: 'delete a client with all its keys, for good; the audit trail stays',
   options: [FORCE],
   examples: ['client delete <id>'],
-  run: async (app, { argument: id, force, by }) =>
-    toClientDto(await app.get(ClientsService).delete(id, { force }, by)),
+  run: async (app, { argument: id, force, by }) => shown(app, (clients) => clients.delete(id, { force }, by)),
   text: ({ id, name }) => `Deleted the client ${id} (${name}) and its keys.`,
 });
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { SettingsError } from '../config/setting.js';
+import { SettingsError } from '../config/define-settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';

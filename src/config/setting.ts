@@ -1,66 +1,13 @@
 import { isIP } from 'node:net';
 
-/** How the value of one kind of setting is parsed. */
+/** How the value of one kind of setting is parsed. Make one of your own for what is not here. */
 export interface SettingType<T> {
   /** What is allowed, in words that complete "must be …". */
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-}
-
-interface SettingDefinition {
-  readonly variable: string;
-  readonly type: SettingType<unknown>;
-  readonly fallback: unknown;
-  readonly secret: boolean;
-}
-
-const definitions = new Map<object, Map<string, SettingDefinition>>();
-
-/**
- * Declares a property of a settings class. Its environment variable is the property's name in
- * SCREAMING_SNAKE case: `databaseUrl` is `DATABASE_URL`. An unset or empty variable takes the default.
- * The message of a fault does not contain a `secret` value.
- */
-export function Setting<T>(type: SettingType<T>, fallback: T, options: { secret?: boolean } = {}) {
-  return (target: object, property: string): void => {
-    const own = definitions.get(target.constructor) ?? new Map<string, SettingDefinition>();
-    const variable = property.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-    own.set(property, { variable, type, fallback, secret: options.secret ?? false });
-    definitions.set(target.constructor, own);
-  };
-}
-
-/** Thrown when settings are invalid; `faults` has one line for each of them. */
-export class SettingsError extends Error {
-  constructor(readonly faults: readonly string[]) {
-    super(faults.join('\n'));
-  }
-}
-
-/** Names of the environment variables that a settings class reads, in the order of its properties. */
-export function settingVariables(settingsClass: object): string[] {
-  return [...(definitions.get(settingsClass)?.values() ?? [])].map(({ variable }) => variable);
-}
-
-/** Reads every declared property from the environment; throws SettingsError naming all faults at once. */
-export function readSettings<T extends object>(
-  settingsClass: new () => T,
-  environment: Readonly<Record<string, string | undefined>>,
-): T {
-  const settings = new settingsClass();
-  const faults: string[] = [];
-  for (const [property, { variable, type, fallback, secret }] of definitions.get(settingsClass) ?? []) {
-    const text = environment[variable]?.trim() ?? '';
-    const value = text === '' ? fallback : type.parse(text);
-    if (value === undefined) {
-      const shown = secret ? 'the value given' : JSON.stringify(text);
-      faults.push(`${variable}: ${shown} is not allowed; it must be ${type.allowed}.`);
-    }
-    Object.assign(settings, { [property]: value });
-  }
-  if (faults.length > 0) throw new SettingsError(faults);
-  return settings;
+  /** A value as text that `parse` takes, for the docs; needed where it is no string, number or boolean. */
+  write?(value: T): string;
 }
 
 /** A whole number within bounds, both included. */
@@ -74,10 +21,30 @@ export function wholeNumber(min: number, max: number): SettingType<number> {
   };
 }
 
+/** `true` or `false`. */
+export const flag: SettingType<boolean> = {
+  allowed: 'true or false',
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+};
+
+/** Text of at most so many characters. White space around it does not count. */
+export function textUpTo(maxLength: number): SettingType<string> {
+  return {
+    allowed: `a text of at most ${maxLength} characters`,
+    parse: (value) => (value.length <= maxLength ? value : undefined),
+  };
+}
+
+/** An absolute http or https URL. Declare the setting as secret if the URL may hold a password or a token. */
+export const httpUrl: SettingType<string> = {
+  allowed: 'a URL that begins with http:// or https://',
+  parse: (value) => (/^https?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
+};
+
 /** A TCP port, or `off` (null). Port 0 takes any free port. */
 export const portOrOff: SettingType<number | null> = {
   allowed: 'a port from 0 to 65535 (0 takes any free one), or off',
-  parse: (text) => (text === 'off' ? null : wholeNumber(0, 65_535).parse(text)),
+  parse: (value) => (value === 'off' ? null : wholeNumber(0, 65_535).parse(value)),
 };
 
 /** One of the given words. */
@@ -128,6 +95,7 @@ export const origins: SettingType<readonly string[]> = {
       ? list
       : undefined;
   },
+  write: (list) => list.join(','),
 };
 
 /** The proxies whose X-Forwarded-For is trusted: a number of hops, or address ranges; null for none. */
@@ -138,6 +106,7 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
     const ranges = text.split(',').map((range) => range.trim());
     return ranges.every(isAddressRange) ? ranges : undefined;
   },
+  write: (value) => (Array.isArray(value) ? value.join(',') : String(value)),
 };
 
 function isAddressRange(text: string): boolean {
@@ -157,4 +126,6 @@ export const instant: SettingType<number> = {
     const value = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
     return Number.isNaN(value) ? undefined : value;
   },
+  // 0 stands for none.
+  write: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
 };

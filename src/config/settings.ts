@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { Global, Module } from '@nestjs/common';
 import {
-  Setting,
+  type DeclaredSettings,
+  type Environment,
+  SettingsError,
+  type ValuesOf,
+  declaredSettings,
+  defineSettings,
+  readInto,
+} from './define-settings.js';
+import {
   baseUrl,
   databaseUrl,
   host,
@@ -10,89 +18,155 @@ import {
   oneOf,
   origins,
   portOrOff,
-  readSettings,
   redisUrl,
   trustedProxies,
   wholeNumber,
 } from './setting.js';
 
-/** Every setting of the service: its type, range and default. Inject it where a setting is needed. */
-export class Settings {
-  /** `production` loads no demo data and issues `live` keys. */
-  @Setting(oneOf('development', 'test', 'production'), 'development')
-  readonly nodeEnv!: 'development' | 'test' | 'production';
+/** Every setting of the platform: its type, range, default and description. */
+export const PLATFORM_SETTINGS = defineSettings('', {
+  nodeEnv: {
+    type: oneOf('development', 'test', 'production'),
+    default: 'development',
+    description: 'In production the first start creates no demo data, and keys begin with pst_live_.',
+  },
+  host: { type: host, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all.' },
+  port: {
+    type: wholeNumber(0, 65_535),
+    default: 3000,
+    description: 'Port of the API; 0 takes any free one.',
+  },
+  managementPort: {
+    type: portOrOff,
+    default: 3001,
+    description: 'Port of /metrics, on the same address.',
+  },
+  databaseUrl: {
+    type: databaseUrl,
+    default: 'sqlite:data/petstore.sqlite',
+    description:
+      'The database. The file and its folder are created on first use; one in memory forgets everything at its end.',
+    secret: true,
+  },
+  redisUrl: {
+    type: redisUrl,
+    default: null,
+    description: 'Where instances share their quota counters. Unset: each process counts for itself.',
+    secret: true,
+  },
+  redisTimeoutMs: {
+    type: wholeNumber(1, 60_000),
+    default: 50,
+    description:
+      'Timeout of Redis in milliseconds. When it has passed, the instance decides the request without Redis.',
+  },
+  logLevel: {
+    type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    default: 'info',
+    description: 'Lowest level that is logged.',
+  },
+  trustProxy: {
+    type: trustedProxies,
+    default: null,
+    description:
+      'The proxies in front of the service. It uses X-Forwarded-For only if this is set, and trusts at most 32 proxies in a row.',
+  },
+  corsOrigins: {
+    type: origins,
+    default: [],
+    description: 'Origins whose pages may call the API from a browser.',
+  },
+  publicBaseUrl: {
+    type: baseUrl,
+    default: '/v1',
+    description: 'Address of the production environment in the OpenAPI document.',
+  },
+  stagingBaseUrl: {
+    type: baseUrl,
+    default: 'https://staging.petstore.example/v1',
+    description: 'Address of the staging environment in the OpenAPI document.',
+  },
+  bodyLimitBytes: {
+    type: wholeNumber(1_024, 16_777_216),
+    default: 102_400,
+    description: 'Largest request body in bytes, after decoding.',
+  },
+  keepAliveTimeoutMs: {
+    type: wholeNumber(1_000, 600_000),
+    default: 72_000,
+    description:
+      'How long a connection stays open between two requests, in milliseconds. Set it higher than the keep-alive timeout of ' +
+      'the load balancer (often 60 s); otherwise the load balancer sends requests into connections that have just been closed.',
+  },
+  headersTimeoutMs: {
+    type: wholeNumber(1_000, 600_000),
+    default: 15_000,
+    description: 'Longest time in which the head of a request must arrive, in milliseconds; then 408.',
+  },
+  requestTimeoutMs: {
+    type: wholeNumber(1_000, 600_000),
+    default: 60_000,
+    description: 'Longest time in which a whole request must arrive, in milliseconds; then 408.',
+  },
+  responseTimeoutMs: {
+    type: wholeNumber(1_000, 600_000),
+    default: 60_000,
+    description:
+      'Longest time in which a client must read a response, in milliseconds; then the service cuts its connection. A stream ' +
+      'may take longer, as long as the client goes on reading it.',
+  },
+  sunsetNotBefore: {
+    type: instant,
+    default: 0,
+    description:
+      'Keeps deprecated operations available until this instant. It can postpone a removal; it cannot bring one forward.',
+  },
+  shutdownTimeoutMs: {
+    type: wholeNumber(0, 600_000),
+    default: 10_000,
+    description: 'Longest time that a stop waits for requests in flight, in milliseconds.',
+  },
+});
 
-  /** Address that the API listens on. */
-  @Setting(host, '127.0.0.1')
-  readonly host!: string;
+/** Gives Settings the properties of PLATFORM_SETTINGS, which its constructor reads. */
+const PlatformValues = class {} as new () => Readonly<ValuesOf<typeof PLATFORM_SETTINGS>>;
 
-  /** Port of the API; 0 takes any free one. */
-  @Setting(wholeNumber(0, 65_535), 3000)
-  readonly port!: number;
+/**
+ * Every setting of the service. Inject it where a setting is needed: `settings.port` is one of the platform,
+ * `settings.of(ADOPTIONS_SETTINGS).reservationMs` one of a feature.
+ */
+export class Settings extends PlatformValues {
+  readonly #environment: Environment;
+  readonly #ofFeatures = new Map<DeclaredSettings, object>();
 
-  /** Port of /metrics, on the same address; 0 takes any free one, null turns it off. */
-  @Setting(portOrOff, 3001)
-  readonly managementPort!: number | null;
+  /**
+   * Reads every setting that is declared; an unset or empty variable takes the default. Throws SettingsError, which names all
+   * faults of all features at once.
+   */
+  constructor(environment: Environment) {
+    super();
+    this.#environment = environment;
+    const faults = declaredSettings().flatMap((declared) =>
+      declared === PLATFORM_SETTINGS ? readInto(this, declared, environment) : this.#read(declared),
+    );
+    if (faults.length > 0) throw new SettingsError(faults);
+  }
 
-  /** URL of the database. Secret, because a URL may contain a password. */
-  @Setting(databaseUrl, 'sqlite:data/petstore.sqlite', { secret: true })
-  readonly databaseUrl!: string;
+  /** The settings that a feature declared. Throws SettingsError for a faulty one of a module that was loaded after the start. */
+  of<Values extends object>(declared: DeclaredSettings<Values>): Readonly<Values> {
+    if (!this.#ofFeatures.has(declared)) {
+      const faults = this.#read(declared);
+      if (faults.length > 0) throw new SettingsError(faults);
+    }
+    return this.#ofFeatures.get(declared) as Readonly<Values>;
+  }
 
-  /** URL of the Redis in which instances share quota counters; null counts in this process. It may contain a password. */
-  @Setting<string | null>(redisUrl, null, { secret: true })
-  readonly redisUrl!: string | null;
-
-  /** Timeout of Redis for one request, in milliseconds; after it the quota is decided in this process. */
-  @Setting(wholeNumber(1, 60_000), 50)
-  readonly redisTimeoutMs!: number;
-
-  /** Lowest level that is logged. */
-  @Setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info')
-  readonly logLevel!: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-
-  /** The proxies whose X-Forwarded-For is trusted; null for none. */
-  @Setting<number | readonly string[] | null>(trustedProxies, null)
-  readonly trustProxy!: number | readonly string[] | null;
-
-  /** Origins whose pages may call the API from a browser. */
-  @Setting(origins, [])
-  readonly corsOrigins!: readonly string[];
-
-  /** Base address of the production environment in the OpenAPI document; it ends in /v1. */
-  @Setting(baseUrl, '/v1')
-  readonly publicBaseUrl!: string;
-
-  /** Base address of the staging environment in the OpenAPI document; it ends in /v1. */
-  @Setting(baseUrl, 'https://staging.petstore.example/v1')
-  readonly stagingBaseUrl!: string;
-
-  /** Largest request body in bytes, after decoding. */
-  @Setting(wholeNumber(1_024, 16_777_216), 102_400)
-  readonly bodyLimitBytes!: number;
-
-  /** Keep-alive timeout of idle connections, in milliseconds; longer than that of a load balancer in front, often 60 s. */
-  @Setting(wholeNumber(1_000, 600_000), 72_000)
-  readonly keepAliveTimeoutMs!: number;
-
-  /** Timeout for receiving the headers of a request, in milliseconds. */
-  @Setting(wholeNumber(1_000, 600_000), 15_000)
-  readonly headersTimeoutMs!: number;
-
-  /** Timeout for receiving a whole request, in milliseconds. */
-  @Setting(wholeNumber(1_000, 600_000), 60_000)
-  readonly requestTimeoutMs!: number;
-
-  /** Timeout for a client that reads a response slowly, in milliseconds. */
-  @Setting(wholeNumber(1_000, 600_000), 60_000)
-  readonly responseTimeoutMs!: number;
-
-  /** No deprecated operation is removed before this instant (ms since the epoch), even when its own date is earlier. */
-  @Setting(instant, 0)
-  readonly sunsetNotBefore!: number;
-
-  /** Timeout of a graceful shutdown for requests in flight, in milliseconds. */
-  @Setting(wholeNumber(0, 600_000), 10_000)
-  readonly shutdownTimeoutMs!: number;
+  #read(declared: DeclaredSettings): string[] {
+    const values = {};
+    const faults = readInto(values, declared, this.#environment);
+    if (faults.length === 0) this.#ofFeatures.set(declared, values);
+    return faults;
+  }
 }
 
 /**
@@ -100,10 +174,10 @@ export class Settings {
  * Throws SettingsError with one line per fault.
  */
 export function loadSettings(): Settings {
-  return readSettings(Settings, { ...readEnvFile('.env'), ...process.env });
+  return new Settings({ ...readEnvFile('.env'), ...process.env });
 }
 
-function readEnvFile(path: string): Readonly<Record<string, string | undefined>> {
+function readEnvFile(path: string): Environment {
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {

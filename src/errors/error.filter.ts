@@ -3,6 +3,7 @@ import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter 
 import type { Request, Response } from 'express';
 import { ApiError, type ErrorBody } from './api-error.js';
 import { HTTP_ERRORS } from './http.errors.js';
+import { mappedError } from './map-error.js';
 
 /**
  * Writes every error response: whatever was thrown is answered with the Error body of the specification, as
@@ -18,8 +19,9 @@ export class ErrorFilter implements ExceptionFilter {
 
 const logger = new Logger('Errors');
 
-/** Answers a request with the Error body of whatever was thrown; logs a status of 500 or above. */
-export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
+/** Answers a request with the Error body of whatever was thrown or mapped to; logs a status of 500 or above. */
+export function writeRefusal(failure: unknown, request: Request, response: Response): void {
+  const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
   const { body, headers } = toRefusal(thrown, request);
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));

@@ -59,6 +59,12 @@ export const HTTP_ERRORS = defineErrors({
       'A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet.',
     remedy: 'Retry after the seconds in `Retry-After`, with the same key and body.',
   },
+  already_exists: {
+    status: 409,
+    message: 'This conflicts with something that exists: a value that must be unique is taken.',
+    cause: 'A value that must be unique is taken, and the operation has no code of its own for that.',
+    remedy: 'Send another value, or change what exists.',
+  },
   operation_removed: {
     status: 410,
     message: 'This operation was removed on {date}; use {replacement} instead.',

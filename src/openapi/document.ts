@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { OtherCredentials } from '../auth/other-credentials.js';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
@@ -11,6 +12,7 @@ import {
 } from '../deprecation/deprecated.decorator.js';
 import { effectiveSunset } from '../deprecation/deprecation.guards.js';
 import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
+import type { ErrorRow } from '../errors/define-errors.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
@@ -32,6 +34,7 @@ const INTERNAL_EXTENSIONS = [
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
 export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
   const { publicBaseUrl, stagingBaseUrl } = app.get(Settings);
+  const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
     .setDescription(outline.description)
@@ -40,22 +43,26 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
     .addServer(outline.serverOf(publicBaseUrl), 'Production')
     .addServer(outline.serverOf(stagingBaseUrl), 'Staging')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
-    .addSecurityRequirements('bearer')
-    .build();
-  const document = SwaggerModule.createDocument(app, builder, { extraModels: [ErrorSchema] });
+    .addSecurityRequirements('bearer');
+  if (verifier) {
+    const { name, ...scheme } = verifier.scheme;
+    builder.addSecurity(name, { type: 'http', scheme: 'bearer', ...scheme }).addSecurityRequirements(name);
+  }
+  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorSchema] });
   for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
-  return complete(document, outline.prefix);
+  return complete(document, outline.prefix, verifier?.errors ?? []);
 }
 
 /** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
-function complete(document: OpenAPIObject, prefix: string): OpenAPIObject {
+function complete(document: OpenAPIObject, prefix: string, ofCredential: readonly ErrorRow[]): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
   for (const [path, item] of Object.entries(document.paths)) {
     if (!path.startsWith(`${prefix}/`)) continue;
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation) Object.assign(schemas, completeOperation(operation as ExtendedOperation, method));
+      if (operation)
+        Object.assign(schemas, completeOperation(operation as ExtendedOperation, method, ofCredential));
     }
     paths[path.slice(prefix.length)] = item;
   }
@@ -125,14 +132,18 @@ function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): 
 }
 
 /** Completes one operation in place; returns the schema of its array, if it has a named one. */
-function completeOperation(operation: ExtendedOperation, method: string): Schemas {
+function completeOperation(
+  operation: ExtendedOperation,
+  method: string,
+  ofCredential: readonly ErrorRow[],
+): Schemas {
   const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
   const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
   if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
-  operation.responses = { ...operation.responses, ...errorResponsesOf(operation) };
+  operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential) };
   if (method === 'get') describeRevalidation(operation);
   if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
   for (const [status, response] of Object.entries(operation.responses)) {

@@ -11,10 +11,17 @@ import type { OperationObject, ResponseObject } from './document-outlines.js';
 /** An operation with the extensions that the decorators left on it. */
 export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;
 
-/** The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. */
-export function errorResponsesOf(operation: ExtendedOperation): Record<string, ResponseObject> {
+/**
+ * The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. `ofCredential` are the
+ * errors of a credential other than API keys.
+ */
+export function errorResponsesOf(
+  operation: ExtendedOperation,
+  ofCredential: readonly ErrorRow[],
+): Record<string, ResponseObject> {
   const byStatus = new Map<number, ErrorRow[]>();
-  for (const row of errorsOf(operation)) byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
+  for (const row of errorsOf(operation, ofCredential))
+    byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
   const responses = [...byStatus].map(([status, rows]) => [String(status), responseOf(rows)] as const);
   return {
     ...Object.fromEntries(responses),
@@ -24,7 +31,7 @@ export function errorResponsesOf(operation: ExtendedOperation): Record<string, R
 
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 
-function errorsOf(operation: ExtendedOperation): ErrorRow[] {
+function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[]): ErrorRow[] {
   const own = (operation[ERRORS_EXTENSION] ?? []) as string[];
   const rows = errorCatalogue().filter(({ code }) => own.includes(code));
   const hasParameters = (operation.parameters ?? []).length > 0;
@@ -35,7 +42,7 @@ function errorsOf(operation: ExtendedOperation): ErrorRow[] {
   }
   if (operation[PUBLIC_EXTENSION] === undefined) {
     const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
-    rows.push(...Object.values(ofKey));
+    rows.push(...Object.values(ofKey), ...ofCredential);
   }
   if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
   if (operation[DEPRECATION_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);

@@ -11,7 +11,6 @@ import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { AppModule } from '../app.module.js';
 import { setupApp } from '../app.setup.js';
 import { Clock } from '../clock.js';
-import { readSettings } from '../config/setting.js';
 import { Settings } from '../config/settings.js';
 import type { DomainEvent } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
@@ -73,7 +72,7 @@ export class TestService {
   static async open(options: TestServiceOptions = {}): Promise<TestService> {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const database = await makeDatabase(options.database ?? 'memory');
-    const settings = readSettings(Settings, {
+    const settings = new Settings({
       NODE_ENV: 'test',
       DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',

@@ -95,8 +95,10 @@ export class QuotaService {
     return this.clock.now();
   }
 
-  private tellOfBan({ id, keyId }: QuotaSubject, { bannedUntil = 0 }: QuotaVerdict): void {
-    const clientId = clientIdOfSubject(id);
+  private tellOfBan(
+    { id, keyId, clientId = clientIdOfSubject(id) }: QuotaSubject,
+    { bannedUntil = 0 }: QuotaVerdict,
+  ): void {
     if (clientId === undefined || keyId === undefined) return;
     this.events.publish(API_KEY_BANNED, {
       keyId,

@@ -11,6 +11,8 @@ export interface QuotaSubject {
   readonly plan: string;
   /** The API key that was sent: bans belong to keys, counts to clients. */
   readonly keyId?: string;
+  /** The client of that key, where `id` does not tell it. */
+  readonly clientId?: string;
   readonly perMinute: number;
   /** Absent: no daily limit. */
   readonly perDay?: number;

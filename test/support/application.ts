@@ -6,7 +6,6 @@ import { Test } from '@nestjs/testing';
 import { onTestFinished } from 'vitest';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
-import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 
@@ -28,7 +27,7 @@ export async function application(
   const settings = { NODE_ENV: 'test', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent' };
   const module = await Test.createTestingModule({ imports: [AppModule, ...modules] })
     .overrideProvider(Settings)
-    .useValue(readSettings(Settings, settings))
+    .useValue(new Settings(settings))
     .compile();
   const app = setupApp(module.createNestApplication(adapter, { logger: false, ...nest }));
   await prepare?.(app);

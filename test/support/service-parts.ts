@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { ApiKey } from '../../src/accounts/api-key.entity.js';
 import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
 import { AuditedChanges } from '../../src/accounts/audited-changes.js';
+import { ClientQuotas } from '../../src/accounts/client-quotas.js';
 import { Client } from '../../src/accounts/client.entity.js';
 import { ClientsService } from '../../src/accounts/clients.service.js';
 import { DeprecatedCallsService } from '../../src/accounts/deprecated-calls.service.js';
@@ -11,7 +12,6 @@ import { KeyUseService } from '../../src/accounts/key-use.service.js';
 import { UsageService } from '../../src/accounts/usage.service.js';
 import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -35,7 +35,7 @@ export type ServiceParts = Awaited<ReturnType<typeof openParts>>;
  */
 export async function openParts(environment: Readonly<Record<string, string>> = {}) {
   const clock = new TestClock('2026-11-20T12:00:10.250Z');
-  const settings = readSettings(Settings, {
+  const settings = new Settings({
     NODE_ENV: 'test',
     DATABASE_URL: 'sqlite::memory:',
     ...environment,
@@ -54,13 +54,14 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const quota = new QuotaService(store, journal, events, clock, new Metrics());
   const audit = new AuditService(dataSource.getRepository(AuditEntry), clock);
   const changes = new AuditedChanges(dataSource, audit, events);
-  const clients = new ClientsService(dataSource.getRepository(Client), changes, clock);
+  const quotas = new ClientQuotas();
+  const clients = new ClientsService(dataSource.getRepository(Client), changes, quotas, clock);
   const apiKeys = dataSource.getRepository(ApiKey);
-  const keys = new ApiKeysService(apiKeys, clients, quota, changes, clock);
+  const keys = new ApiKeysService(apiKeys, clients, quota, quotas, changes, clock);
   const issuing = new KeyIssuingService(keys, clients, changes, settings, clock);
   const uses = new KeyUseService(cacheNeutralWrites, clock);
   const deprecated = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
-  const usage = new UsageService(apiKeys, clients, quota, deprecated, clock);
+  const usage = new UsageService(apiKeys, clients, quota, quotas, deprecated, clock);
   return {
     clock,
     settings,
@@ -73,6 +74,7 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
     writeBehind,
     emitter,
     quota,
+    quotas,
     audit,
     clients,
     keys,

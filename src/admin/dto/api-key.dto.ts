@@ -95,7 +95,7 @@ export class NewKeyDto {
   @Names({
     optional: true,
     description:
-      'Scopes of the key, none that the ordering key lacks; default: all but the administrative ones',
+      'Scopes of the key, none that the ordering key lacks; default: all that the ordering key holds, but the administrative ones',
     example: ['pets:read'],
   })
   scopes?: string[];

@@ -24,7 +24,8 @@ export class AuditEntryDto {
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: 'The key that was sent, if one was',
+    description:
+      'The key that was sent, if one was; for a user of another credential the `clientId` of its log lines',
   })
   actorKeyId!: string | null;
 

@@ -87,9 +87,9 @@ export class ClientUsageDto extends ClientDto {
 }
 
 /** Makes the shown form of a client and its usage. */
-export function toClientUsageDto(client: Client, { windows, ...usage }: Usage): ClientUsageDto {
+export function toClientUsageDto(client: Client, { windows, limits, ...usage }: Usage): ClientUsageDto {
   const shown = windows.map(({ name, limit, used, remaining, resetsAt }) => {
     return { name, limit, used, remaining, resetsAt: new Date(resetsAt).toISOString() };
   });
-  return Object.assign(toClientDto(client), { windows: shown, ...usage });
+  return Object.assign(toClientDto(client, limits), { windows: shown, ...usage });
 }

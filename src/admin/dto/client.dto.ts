@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
 import { Enum, Instant, Integer, Text } from '../../input/fields.js';
-import { LARGEST_LIMIT, PLANS, type Plan } from '../../throttling/plans.js';
+import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../../throttling/plans.js';
 import { WithoutApiKey } from './admin.inputs.js';
 
 /** A client as shown, on the command line and over HTTP. */
@@ -29,9 +29,12 @@ export class ClientDto {
   suspendedAt!: string | null;
 }
 
-/** Makes the shown form of a client. */
-export function toClientDto({ id, name, plan, limits, createdAt, suspendedAt }: Client): ClientDto {
-  return { id, name, plan, ...limits, createdAt, suspendedAt };
+/** Makes the shown form of a client with its limits. */
+export function toClientDto(
+  { id, name, plan, createdAt, suspendedAt }: Client,
+  { perMinute, perDay }: PlanLimits,
+): ClientDto {
+  return { id, name, plan, perMinute, perDay, createdAt, suspendedAt };
 }
 
 const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };

@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { TestClock } from '../../testing/test-clock.js';
-import { readSettings } from '../../config/setting.js';
 import { Settings } from '../../config/settings.js';
 import type { BanState } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
@@ -65,12 +64,7 @@ beforeEach(() => {
 });
 
 function open(environment: Readonly<Record<string, string>> = {}): QuotaWriteBehind {
-  return new QuotaWriteBehind(
-    store,
-    journal,
-    clock,
-    readSettings(Settings, { NODE_ENV: 'test', ...environment }),
-  );
+  return new QuotaWriteBehind(store, journal, clock, new Settings({ NODE_ENV: 'test', ...environment }));
 }
 
 const take = async () => store.take(request, clock.now());

@@ -1,0 +1,31 @@
+import { Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
+import type { PlanLimits } from '../throttling/plans.js';
+import { QuotaPolicy, checkPolicy } from '../throttling/quota-policy.js';
+import type { QuotaSubject } from '../throttling/quota.js';
+import type { Client } from './client.entity.js';
+
+/** The limits of clients, and whom their requests count for, by the QuotaPolicy of an added module or the platform's. */
+@Injectable()
+export class ClientQuotas implements OnApplicationBootstrap {
+  private readonly namesClients;
+
+  constructor(@Optional() readonly policy: QuotaPolicy = new QuotaPolicy()) {
+    this.namesClients = policy.constructor === QuotaPolicy;
+  }
+
+  /** By now a policy has loaded what it decides by. */
+  onApplicationBootstrap(): void {
+    checkPolicy(this.policy);
+  }
+
+  /** The limits of a client: those of its plan, or its own for the enterprise plan. */
+  limitsOf(client: Client): PlanLimits {
+    return client.plan === 'enterprise' ? client.ownLimits : this.policy.limitsOf(client.plan);
+  }
+
+  /** The subject that the requests of a client are counted for. */
+  subjectOf(client: Client): QuotaSubject {
+    const subject = this.policy.subjectOf(client, this.limitsOf(client));
+    return this.namesClients ? subject : { ...subject, clientId: client.id };
+  }
+}

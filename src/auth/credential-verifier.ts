@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import type { ErrorRow } from '../errors/define-errors.js';
+import type { Plan, PlanLimits } from '../throttling/plans.js';
+
+/** Who a credential belongs to, and what it may do. */
+export interface VerifiedCredential {
+  /**
+   * The user, by a name that is unique among all users and stays the same, such as `${iss} ${sub}` of a JWT. Quotas, answers
+   * kept for an `Idempotency-Key` and counts of deprecated calls belong to the user. It is not logged: `clientIdOfUser()` makes
+   * of it the id that is.
+   */
+  readonly user: string;
+  /** Names of scopes. Those that no feature declared grant nothing. */
+  readonly scopes: readonly string[];
+  readonly plan: Plan;
+  /** Limits of a user of the plan enterprise, which needs them; for other plans they are not used. */
+  readonly limits?: PlanLimits;
+}
+
+/** How a credential stands in the OpenAPI documents. */
+export interface CredentialScheme {
+  /** Name of the security scheme, such as `oidc`; `bearer` is the API key's. */
+  readonly name: string;
+  /** Form of the token, such as `JWT`. */
+  readonly bearerFormat?: string;
+  readonly description: string;
+}
+
+/**
+ * Verifies bearer tokens that are no API keys, such as JWTs of an OIDC provider. Provide a subclass under this class in a
+ * `@Global()` module: its tokens then work beside API keys, with scopes, quotas, idempotency, logs and docs. Without one, every
+ * token that is no API key is refused. An API key never reaches it: whatever begins with `pst_` is taken for one.
+ */
+export abstract class CredentialVerifier {
+  /** How it stands in the OpenAPI documents. */
+  abstract readonly scheme: CredentialScheme;
+
+  /** The errors that `verify` throws, with status 401 or 403; they are documented for every operation that needs a credential. */
+  readonly errors: readonly ErrorRow[] = [];
+
+  /**
+   * Whose token it is; undefined when it is not one of this kind, which is answered 401 `invalid_api_key`. It is called for
+   * every request, and verifies everything: signature, algorithm, expiry, issuer, audience. Throw an `ApiError` of status 401
+   * or 403 to refuse a token: that counts for the address of the caller, and a `WWW-Authenticate` (RFC 6750 section 3) is added.
+   * Throw service_unavailable when it cannot be told, for example because the keys of the provider cannot be fetched: that
+   * counts for nobody. Anything else that is thrown is answered 500.
+   */
+  abstract verify(
+    token: string,
+    request: Request,
+  ): VerifiedCredential | undefined | Promise<VerifiedCredential | undefined>;
+}
+
+/**
+ * The id of a user: a UUID of version 8 (RFC 9562 section 5.8) made of the SHA-256 of the name. Ids of clients have version 4,
+ * so no user can be taken for a client.
+ */
+export function clientIdOfUser(user: string): string {
+  const hex = createHash('sha256').update(user).digest('hex');
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -1,0 +1,59 @@
+import { HttpException, Injectable, Optional } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ClientQuotas } from '../accounts/client-quotas.js';
+import { CHALLENGE } from '../accounts/scopes.js';
+import { ApiError } from '../errors/api-error.js';
+import type { PlanLimits } from '../throttling/plans.js';
+import type { QuotaSubject } from '../throttling/quota.js';
+import { AUTH_ERRORS } from './auth.errors.js';
+import type { Caller } from './caller.js';
+import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './credential-verifier.js';
+
+/** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
+const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
+/** The challenge to a token that was refused (RFC 6750 section 3.1). */
+export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
+
+/** Who sends a request with another credential, and what it counts for. */
+export interface OtherCaller {
+  readonly caller: Caller;
+  readonly subject: QuotaSubject;
+}
+
+/** Credentials other than API keys, where a module has provided a CredentialVerifier. */
+@Injectable()
+export class OtherCredentials {
+  constructor(
+    private readonly quotas: ClientQuotas,
+    @Optional() readonly verifier?: CredentialVerifier,
+  ) {}
+
+  /** The token to verify; undefined for an API key, for what is no bearer token, and where no module verifies others. */
+  tokenIn(authorization: string | undefined): string | undefined {
+    if (!this.verifier || authorization === undefined) return undefined;
+    return OTHER_TOKEN.exec(authorization)?.[1];
+  }
+
+  /** Whose token it is. Throws what the verifier throws, and invalid_api_key when it does not know the token. */
+  async verify(token: string, request: Request): Promise<OtherCaller> {
+    const verified = await this.verifier?.verify(token, request);
+    if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
+    const { user, scopes, plan } = verified;
+    if (user === '') throw new Error('The CredentialVerifier answered a user without a name.');
+    const clientId = clientIdOfUser(user);
+    const subject = this.quotas.policy.subjectOf({ id: clientId, user, plan }, this.limitsOf(verified));
+    return { caller: { clientId, keyId: null, user, scopes }, subject };
+  }
+
+  private limitsOf({ plan, limits }: VerifiedCredential): PlanLimits {
+    if (plan !== 'enterprise') return this.quotas.policy.limitsOf(plan);
+    if (limits) return limits;
+    throw new Error('The CredentialVerifier answered a user of the plan enterprise without limits.');
+  }
+}
+
+/** Names the scheme in a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal's own wins. */
+export function challenge(refusal: HttpException, response: Response): void {
+  const header = refusal.getStatus() === 401 ? CHALLENGE_AFTER_CREDENTIAL : CHALLENGE;
+  response.setHeader('WWW-Authenticate', header);
+}

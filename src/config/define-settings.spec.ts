@@ -1,0 +1,202 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SettingsError, declaredSettings, defaultTextOf, defineSettings } from './define-settings.js';
+import { type SettingType, flag, httpUrl, oneOf, textUpTo, wholeNumber } from './setting.js';
+import { envExample, withSettings } from './settings-docs.js';
+import { Settings } from './settings.js';
+
+const hours: SettingType<number> = {
+  allowed: 'a number of hours such as 12h',
+  parse: (value) => (/^\d{1,3}h$/.test(value) ? Number.parseInt(value, 10) : undefined),
+  write: (value) => `${value}h`,
+};
+
+const KENNELS_SETTINGS = defineSettings('kennels', {
+  reservationMs: {
+    type: wholeNumber(1_000, 86_400_000),
+    default: 600_000,
+    description: 'How long an animal stays reserved, in milliseconds.',
+  },
+  partnerUrl: {
+    type: httpUrl,
+    default: null,
+    description: 'Where kennels are told; a | and a *.',
+    secret: true,
+  },
+  letter: { type: oneOf('short', 'long'), default: 'short', description: 'Length of the letter.' },
+  quiet: { type: flag, default: false, description: 'Whether nobody is told.' },
+  opening: { type: hours, default: 12, description: 'How long the shelter is open.' },
+  greeting: { type: textUpTo(10), default: 'Hello', description: 'How the letter begins.' },
+});
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    return [`read ${new Settings(environment).port}`];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+}
+
+describe('the settings of a feature', () => {
+  it('have their defaults', () => {
+    const values = new Settings({}).of(KENNELS_SETTINGS);
+    expect({ ...values, partnerUrl: values.partnerUrl }).toEqual({
+      reservationMs: 600_000,
+      partnerUrl: null,
+      letter: 'short',
+      quiet: false,
+      opening: 12,
+      greeting: 'Hello',
+    });
+  });
+
+  it.each([
+    ['KENNELS_RESERVATION_MS', '1000', 'reservationMs', 1_000],
+    ['KENNELS_RESERVATION_MS', '', 'reservationMs', 600_000],
+    [
+      'KENNELS_PARTNER_URL',
+      'https://u:p@partner.example/a?b=1',
+      'partnerUrl',
+      'https://u:p@partner.example/a?b=1',
+    ],
+    ['KENNELS_LETTER', ' long ', 'letter', 'long'],
+    ['KENNELS_QUIET', 'true', 'quiet', true],
+    ['KENNELS_QUIET', 'false', 'quiet', false],
+    ['KENNELS_OPENING', '8h', 'opening', 8],
+    ['KENNELS_GREETING', 'Hi there!', 'greeting', 'Hi there!'],
+  ])('%s=%s', (variable, value, property, expected) => {
+    const values = new Settings({ [variable]: value }).of(KENNELS_SETTINGS);
+    expect(values[property as keyof typeof values]).toBe(expected);
+  });
+
+  it('are typed', () => {
+    const { reservationMs, partnerUrl, letter } = new Settings({}).of(KENNELS_SETTINGS);
+    const typed: [number, string | null, 'short' | 'long'] = [reservationMs, partnerUrl, letter];
+    expect(typed).toHaveLength(3);
+    // @ts-expect-error: the default is none of the type.
+    expect(() => defineSettings('types', { a: { type: flag, default: 3, description: '' } })).toThrow(
+      /default/,
+    );
+  });
+
+  it('are told of together with those of the platform, each fault on a line', () => {
+    expect(
+      faultsOf({
+        PORT: 'x',
+        KENNELS_RESERVATION_MS: '999',
+        KENNELS_QUIET: 'yes',
+        KENNELS_GREETING: 'a'.repeat(11),
+      }),
+    ).toEqual([
+      'PORT: "x" is not allowed; it must be a whole number from 0 to 65535.',
+      'KENNELS_RESERVATION_MS: "999" is not allowed; it must be a whole number from 1000 to 86400000.',
+      'KENNELS_QUIET: "yes" is not allowed; it must be true or false.',
+      'KENNELS_GREETING: "aaaaaaaaaaa" is not allowed; it must be a text of at most 10 characters.',
+    ]);
+  });
+
+  it('show no secret: not in a fault, not when they are printed', () => {
+    const secret = 'swordfish';
+    const [fault] = faultsOf({ KENNELS_PARTNER_URL: secret });
+    expect(fault).toBe(
+      'KENNELS_PARTNER_URL: the value given is not allowed; it must be a URL that begins with http:// or https://.',
+    );
+    const settings = new Settings({
+      KENNELS_PARTNER_URL: `https://a:${secret}@b.example`,
+      REDIS_URL: `redis://:${secret}@c`,
+    });
+    for (const one of [settings, settings.of(KENNELS_SETTINGS)])
+      expect(inspect(one, { depth: 9, showHidden: false }) + JSON.stringify(one)).not.toContain(secret);
+    expect(settings.redisUrl).toContain(secret);
+  });
+
+  it('cannot be changed', () => {
+    const values = new Settings({}).of(KENNELS_SETTINGS) as { quiet: boolean };
+    expect(() => (values.quiet = true)).toThrow(TypeError);
+  });
+
+  it('are read of a module that is loaded after the start, too', () => {
+    const settings = new Settings({ LATE_SIZE: '3', LATER_SIZE: 'x' });
+    const size = { type: wholeNumber(1, 9), default: 1, description: 'Size.' };
+    expect(settings.of(defineSettings('late', { size })).size).toBe(3);
+    expect(() => settings.of(defineSettings('later', { size }))).toThrow('LATER_SIZE: "x" is not allowed');
+  });
+});
+
+describe('a declaration that stops the start', () => {
+  const on = { type: flag, default: false, description: 'For a test.' };
+  it.each([
+    ['a variable of the platform', 'redis', { url: on }, 'Setting REDIS_URL is declared twice.'],
+    ['a variable of another feature', 'kennels', { quiet: on }, 'Setting KENNELS_QUIET is declared twice.'],
+    ['a variable twice by itself', 'twice', { aB: on, a_b: on }, 'Setting "a_b" is not in camelCase.'],
+    ['a name that is no variable', 'odd', { 'a b': on }, 'Setting "a b" is not in camelCase.'],
+    [
+      'a feature that is no name',
+      'Odd Name',
+      { on },
+      'Settings of "Odd Name": that is no name of a feature.',
+    ],
+    [
+      'a default out of range',
+      'range',
+      { size: { type: wholeNumber(1, 9), default: 10, description: '' } },
+      'Setting RANGE_SIZE has a default that is not allowed: it must be a whole number from 1 to 9.',
+    ],
+  ])('%s', (_, feature, definitions, message) => {
+    expect(() => defineSettings(feature, definitions as Record<string, typeof on>)).toThrow(message);
+  });
+
+  it('tells two names apart exactly when their variables differ', () => {
+    const name = fc.stringMatching(/^[a-z][a-zA-Z0-9]{0,5}$/);
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(name, { minLength: 2, maxLength: 2 }),
+        fc.nat(),
+        ([a = '', b = ''], salt) => {
+          const feature = `p${salt}-${declaredSettings().length}`;
+          const { settings } = defineSettings(feature, { [a]: on, [b]: on });
+          expect(new Set(settings.map(({ variable }) => variable)).size).toBe(2);
+          for (const { variable } of settings) expect(variable).toMatch(/^P\d+_\d+_[A-Z0-9_]+$/);
+        },
+      ),
+    );
+  });
+});
+
+describe('the docs', () => {
+  const all = [KENNELS_SETTINGS];
+
+  it('have each setting, what is allowed, and its default as it is read', () => {
+    expect(envExample(all)).toContain(
+      '# How long an animal stays reserved, in milliseconds. Allowed: a whole number from 1000 to 86400000.\n' +
+        '# KENNELS_RESERVATION_MS=600000\n',
+    );
+    for (const { settings } of declaredSettings())
+      for (const setting of settings) {
+        const value = defaultTextOf(setting);
+        if (value !== '') expect(setting.type.parse(value), setting.variable).toEqual(setting.default);
+      }
+    expect(
+      envExample(all)
+        .split('\n')
+        .every((line) => line.length <= 110),
+    ).toBe(true);
+  });
+
+  it('have a table of each feature between two comments, and the rest of the page as it was', () => {
+    const page =
+      'before\n\n<!-- settings: generated by `npm run docs:generate` from defineSettings() -->\nold\n<!-- end of settings -->\n\nafter\n';
+    const made = withSettings(page, all);
+    expect(made).toMatch(
+      /^before\n\n<!-- settings[^]*### Settings of kennels\n\n\| Variable [^]*<!-- end of settings -->\n\nafter\n$/,
+    );
+    expect(made).toMatch(
+      /\| `KENNELS_PARTNER_URL` +\| unset +\| a URL .* Where kennels are told; a \\\| and a \\\*\. +\|/,
+    );
+    expect(made).not.toContain('\nold\n');
+    expect(withSettings(made, all)).toBe(made);
+    expect(() => withSettings('nothing', all)).toThrow(/no place/);
+  });
+});

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { LARGEST_LIMIT, PLAN_LIMITS, PLANS, type Plan, type PlanLimits } from './plans.js';
+import { clientSubjectId } from './quota-subject.js';
+import type { QuotaSubject } from './quota.js';
+
+/** A plan whose limits are the same for all its clients. */
+export type FixedPlan = Exclude<Plan, 'enterprise'>;
+
+/** Who sends requests: a client with its keys, or the user of another credential. */
+export interface QuotaAccount {
+  /** Id of the client, or the id made of the user (see `clientIdOfUser()`). */
+  readonly id: string;
+  /** Name of the client; undefined for a user. */
+  readonly name?: string;
+  /** The user as the CredentialVerifier names it; undefined for a client. */
+  readonly user?: string;
+  readonly plan: Plan;
+}
+
+/**
+ * What plans allow, and whose requests are counted together. To change either, provide a subclass under this class in a
+ * `@Global()` module. Both methods are called for every request, so they answer at once, from memory: a subclass that reads
+ * limits from elsewhere does so in `onModuleInit()` and on a timer, and goes on with the last ones when that fails.
+ */
+@Injectable()
+export class QuotaPolicy {
+  /** The limits of a plan, whole numbers from 1; the start fails when they are not. A change applies to the next request. */
+  limitsOf(plan: FixedPlan): PlanLimits {
+    return PLAN_LIMITS[plan];
+  }
+
+  /**
+   * Whom the requests of an account count for, and how many are allowed; `limits` are those of its plan, or its own. Accounts
+   * with the same `id` share their counts and should have the same limits. An `id` has at most 200 characters and a prefix of
+   * its own, such as `organisation:`; `client:` and `address:` are the platform's.
+   */
+  subjectOf({ id, plan }: QuotaAccount, limits: PlanLimits): QuotaSubject {
+    return { id: clientSubjectId(id), plan, ...limits };
+  }
+}
+
+/** Throws when a policy has limits for a plan that nothing could be counted with. */
+export function checkPolicy(policy: QuotaPolicy): void {
+  for (const plan of PLANS) {
+    if (plan === 'enterprise') continue;
+    const { perMinute, perDay } = policy.limitsOf(plan);
+    for (const limit of [perMinute, perDay])
+      if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
+        throw new Error(
+          `${policy.constructor.name}: a limit of the plan ${plan} is ${limit}; it must be a whole number from 1 to ${LARGEST_LIMIT}.`,
+        );
+  }
+}

@@ -1,0 +1,67 @@
+import { Controller, Get, Injectable, Module } from '@nestjs/common';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { runPetstore } from '../src/cli/program.js';
+import { defineSettings } from '../src/config/define-settings.js';
+import { wholeNumber } from '../src/config/setting.js';
+import { Settings } from '../src/config/settings.js';
+import { TestService } from '../src/testing/test-service.js';
+
+const KENNELS_SETTINGS = defineSettings('kennels', {
+  reservationMs: {
+    type: wholeNumber(1_000, 86_400_000),
+    default: 600_000,
+    description: 'How long an animal stays reserved, in milliseconds.',
+  },
+});
+
+@Injectable()
+class Reservations {
+  readonly ms: number;
+
+  constructor(settings: Settings) {
+    this.ms = settings.of(KENNELS_SETTINGS).reservationMs;
+  }
+}
+
+@Controller({ path: 'reservations', version: '1' })
+class ReservationsController {
+  constructor(private readonly reservations: Reservations) {}
+
+  @Get()
+  get(): object {
+    return { ms: this.reservations.ms };
+  }
+}
+
+@Module({ controllers: [ReservationsController], providers: [Reservations] })
+class ReservationsModule {}
+
+it('injects the settings of a feature, and a test sets them by its environment', async () => {
+  const environment = { KENNELS_RESERVATION_MS: '5000' };
+  const service = await TestService.open({ modules: [ReservationsModule], environment });
+  onTestFinished(() => service.close());
+  expect((await service.request('GET', '/v1/reservations')).body).toEqual({ ms: 5_000 });
+});
+
+it('does not start with faulty settings of a feature, and names all of both', async () => {
+  const environment = { KENNELS_RESERVATION_MS: '5s', PORT: 'x' };
+  await expect(TestService.open({ environment })).rejects.toMatchObject({
+    faults: [expect.stringMatching(/^PORT/), expect.stringMatching(/^KENNELS_RESERVATION_MS/)],
+  });
+});
+
+afterEach(() => void delete process.env.KENNELS_RESERVATION_MS);
+
+it('has faulty settings of a feature named by `petstore doctor`', async () => {
+  process.env.KENNELS_RESERVATION_MS = '5s';
+  let told = '';
+  const code = await runPetstore(['doctor'], {
+    withApp: () => Promise.reject(new Error('doctor starts no application')),
+    write: () => undefined,
+    writeError: (line) => (told += line),
+  });
+  expect([code, told]).toEqual([
+    1,
+    'The settings are wrong:\nKENNELS_RESERVATION_MS: "5s" is not allowed; it must be a whole number from 1000 to 86400000.\n',
+  ]);
+});

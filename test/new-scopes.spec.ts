@@ -1,0 +1,75 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
+import { defineScopes } from '../src/accounts/scopes.js';
+import { emptyFolder } from './support/service-process.js';
+import { TestService } from '../src/testing/test-service.js';
+
+/** A store that is deployed again with a feature more. */
+async function storeOf(folder: string): Promise<TestService> {
+  const service = await TestService.open({
+    environment: { DATABASE_URL: `sqlite:${folder}/petstore.sqlite` },
+  });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+const BEFORE = ['pets:read', 'pets:write'];
+
+describe('keys from before a deployment with a new feature', () => {
+  it('administer as before; what they lack is given by the command line alone', async () => {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const before = await storeOf(path);
+    const [whole, narrow, bare, writer] = (await Promise.all(
+      [['admin', ...BEFORE], ['admin', 'pets:read'], ['admin'], ['pets:write']].map((scopes) =>
+        before.issueKey({ scopes }),
+      ),
+    )) as [Issued, Issued, Issued, Issued];
+    await before.close();
+    const { read } = defineScopes('shelves', { read: 'Read shelves.' });
+    defineScopes('vault', { open: 'Open the vault.' }, { grantedByDefault: false });
+
+    const after = await storeOf(path);
+    const { id: clientId } = await after.app
+      .get(ClientsService)
+      .create({ name: 'Shop', plan: 'free' }, SERVICE_ITSELF);
+    const issue = async (key: string, scopes?: string[]) => {
+      const json = { clientId, ...(scopes ? { scopes } : {}) };
+      const { status, body } = await after.request('POST', '/admin/keys', { key, json });
+      return status === 201 ? body.scopes : body.code;
+    };
+    // Without `scopes`: those granted by default that the key holds itself.
+    expect(await issue(whole.key)).toEqual(BEFORE);
+    expect(await issue(narrow.key)).toEqual(['pets:read']);
+    // One that holds none of them has none to give.
+    expect(await issue(bare.key)).toBe('scope_not_held');
+    expect(await issue(bare.key, ['admin'])).toEqual(['admin']);
+    // What is named and not held stays refused.
+    expect(await issue(whole.key, [read.name])).toBe('scope_not_held');
+    expect(await issue(narrow.key, BEFORE)).toBe('scope_not_held');
+    expect(await issue(writer.key)).toBe('insufficient_scope');
+
+    // The command line holds every scope. Rotation keeps what a key has, and is refused to one that has less.
+    const issuing = after.app.get(KeyIssuingService);
+    const { apiKey, secret } = await issuing.issue({ clientId }, SERVICE_ITSELF);
+    expect(apiKey.scopes).toEqual([...BEFORE, 'shelves:read']);
+    const rotate = async (key: string, id: string) =>
+      (await after.request('POST', `/admin/keys/${id}/rotate`, { key, json: {} })).body;
+    expect((await rotate(whole.key, narrow.id)).scopes).toEqual(['admin', 'pets:read']);
+    expect((await rotate(whole.key, apiKey.id)).code).toBe('scope_not_held');
+    const renewed = await issuing.issue(
+      { clientId, scopes: ['admin', ...BEFORE, 'shelves:read'] },
+      SERVICE_ITSELF,
+    );
+    expect((await rotate(renewed.secret, apiKey.id)).scopes).toEqual([...BEFORE, 'shelves:read']);
+    expect(await issue(renewed.secret)).toEqual([...BEFORE, 'shelves:read']);
+    expect(secret).not.toBe(renewed.secret);
+  });
+});
+
+interface Issued {
+  readonly id: string;
+  readonly key: string;
+}

@@ -1,0 +1,405 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  Body,
+  Controller,
+  ForbiddenException,
+  Get,
+  Global,
+  Injectable,
+  Module,
+  Post,
+  type Type,
+  UnauthorizedException,
+} from '@nestjs/common';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { AuditService } from '../src/audit/audit.service.js';
+import { type Caller, CurrentClient } from '../src/auth/caller.js';
+import {
+  CredentialVerifier,
+  type VerifiedCredential,
+  clientIdOfUser,
+} from '../src/auth/credential-verifier.js';
+import { Public } from '../src/auth/auth.decorators.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { emptyFolder } from './support/service-process.js';
+import { SsoModule } from './support/sso/sso.module.js';
+import { type Answer, type RequestOptions, TestService } from '../src/testing/test-service.js';
+
+const AT = '2026-11-20T12:00:10.250Z';
+const NOW = Math.floor(Date.parse(AT) / 1_000);
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const OTHER = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';
+
+const partOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** Claims of a token that is good for 5 minutes; undefined leaves one out. */
+const claimsOf = (claims: object = {}) => ({
+  iss: 'https://sso.example',
+  aud: 'petstore',
+  sub: 'ann',
+  iat: NOW,
+  exp: NOW + 300,
+  scope: 'pets:read pets:write',
+  ...claims,
+});
+
+function token(claims: object = {}, header: object = {}, key: KeyObject = privateKey): string {
+  const signed = `${partOf({ alg: 'ES256', kid: 'k1', typ: 'JWT', ...header })}.${partOf(claimsOf(claims))}`;
+  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
+  return `${signed}.${signature.toString('base64url')}`;
+}
+
+@Controller({ path: 'callers', version: '1' })
+class CallersController {
+  private made = 0;
+
+  @Get()
+  get(@CurrentClient() caller: Caller): Caller {
+    return caller;
+  }
+
+  @Post()
+  @Idempotent()
+  make(@Body() _: object): object {
+    return { made: (this.made += 1) };
+  }
+
+  @Get('open')
+  @Public()
+  open(@CurrentClient() caller: Caller | undefined): object {
+    return { known: caller !== undefined };
+  }
+}
+
+@Module({ controllers: [CallersController] })
+class CallersModule {}
+
+let keySet: string;
+beforeAll(async () => {
+  const { path, remove } = await emptyFolder();
+  keySet = join(path, 'keys.json');
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
+  const keys = [
+    { ...publicKey.export({ format: 'jwk' }), kid: 'k1' },
+    { ...rsa.export({ format: 'jwk' }), kid: 'rsa' },
+  ];
+  await writeFile(keySet, JSON.stringify({ keys }));
+  return remove;
+});
+
+async function open(modules: readonly Type[] = [SsoModule]) {
+  const service = await TestService.open({
+    at: AT,
+    modules: [...modules, CallersModule],
+    environment: { SSO_KEY_SET: keySet },
+  });
+  onTestFinished(() => service.close());
+  const send = (
+    key: string | null,
+    path = '/v1/callers',
+    method = 'GET',
+    more: RequestOptions = {},
+  ): Promise<Answer> => service.request(method, path, { key, ...more });
+  return { service, send };
+}
+
+const told = ({ status, body, headers }: Answer) => [status, body.code, headers.get('www-authenticate')];
+const limitOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-limit'));
+const leftOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+
+describe('a token of another issuer, beside API keys', () => {
+  it('is a caller as a key is, in one service with it', async () => {
+    const { service, send } = await open();
+    const [byToken, byKey] = [await send(token()), await send(service.key)];
+    expect(byToken.body).toEqual({
+      clientId: clientIdOfUser('https://sso.example ann'),
+      keyId: null,
+      user: 'https://sso.example ann',
+      scopes: ['pets:read', 'pets:write'],
+    });
+    expect(byKey.body).toMatchObject({ clientId: service.clientId, user: null, keyId: expect.any(String) });
+    expect([limitOf(byToken), limitOf(byKey)]).toEqual([60, 1_000]);
+    expect((await send(token(), '/v1/pets?limit=1')).status).toBe(200);
+  });
+
+  it.each([
+    ['with several audiences', { aud: ['other', 'petstore'] }, {}],
+    ['valid from now on', { nbf: NOW }, {}],
+    ['from an issuer whose clock is ahead by half a minute', { nbf: NOW + 30 }, {}],
+    ['whose claims are of another alphabet', { sub: 'Анна', name: '安娜' }, {}],
+  ])('is accepted %s', async (_, claims, header) => {
+    const { send } = await open();
+    expect((await send(token(claims, header))).status).toBe(200);
+  });
+
+  const [head = '', claimed = '', signature = ''] = token().split('.');
+  it.each<[string, () => string, string]>([
+    ['signed by another key', () => token({}, {}, OTHER), 'invalid_token'],
+    [
+      'changed after it was signed',
+      () => `${head}.${partOf(claimsOf({ sub: 'eve' }))}.${signature}`,
+      'invalid_token',
+    ],
+    ['without a signature', () => `${head}.${claimed}.`, 'invalid_token'],
+    ['with alg none', () => `${partOf({ alg: 'none', kid: 'k1' })}.${claimed}.`, 'invalid_token'],
+    ['with alg none and a signature', () => token({}, { alg: 'none' }), 'invalid_token'],
+    [
+      'with alg HS256 and the public key for a secret',
+      () => {
+        const signed = `${partOf({ alg: 'HS256', kid: 'k1' })}.${claimed}`;
+        const secret = publicKey.export({ type: 'spki', format: 'pem' });
+        return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+      },
+      'invalid_token',
+    ],
+    ['with the key of another algorithm', () => token({}, { kid: 'rsa' }), 'invalid_token'],
+    ['with a key that nobody knows', () => token({}, { kid: 'k2' }), 'invalid_token'],
+    [
+      'with a key of its own',
+      () => token({}, { jwk: publicKey.export({ format: 'jwk' }), kid: undefined }),
+      'invalid_token',
+    ],
+    ['with a critical extension', () => token({}, { crit: ['b64'], b64: false }), 'invalid_token'],
+    ['of another issuer', () => token({ iss: 'https://evil.example' }), 'invalid_token'],
+    ['for another audience', () => token({ aud: 'bank' }), 'invalid_token'],
+    ['without audience', () => token({ aud: undefined }), 'invalid_token'],
+    ['without subject', () => token({ sub: undefined }), 'invalid_token'],
+    ['that never expires', () => token({ exp: undefined }), 'invalid_token'],
+    ['not valid yet', () => token({ nbf: NOW + 60 }), 'invalid_token'],
+    ['expired', () => token({ exp: NOW - 30 }), 'expired_token'],
+    ['of four parts', () => `${token()}.x`, 'invalid_token'],
+    ['that is no JSON', () => 'a.b.c', 'invalid_token'],
+    ['that is JSON, but no object', () => `${partOf(null)}.${partOf(1)}.x`, 'invalid_token'],
+  ])('is refused %s, and counts for the address', async (_, make, code) => {
+    const { service, send } = await open();
+    const first = await send(make());
+    expect(told(first)).toEqual([401, code, WITH_ERROR]);
+    expect([limitOf(first), leftOf(first)]).toEqual([60, 59]);
+    // As a wrong key does, and a good one does not.
+    expect(leftOf(await send('pst_test_wrong'))).toBe(58);
+    await send(service.key);
+    expect(leftOf(await send(make()))).toBe(57);
+  });
+
+  it('is refused from its expiry on', async () => {
+    const { service, send } = await open();
+    const short = token({ exp: NOW + 60 });
+    expect((await send(short)).status).toBe(200);
+    service.clock.advance(89_000);
+    expect((await send(short)).status).toBe(200);
+    service.clock.advance(1_000);
+    expect(told(await send(short))).toEqual([401, 'expired_token', WITH_ERROR]);
+  });
+
+  it('turns into 429 when its address has used up its minute, while good ones go on', async () => {
+    const { service, send } = await open();
+    for (let sent = 0; sent < 60; sent += 1) expect((await send('a.b.c')).status).toBe(401);
+    const refused = await send('a.b.c');
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect([(await send(token())).status, (await send(service.key)).status]).toEqual([200, 200]);
+  });
+
+  it('needs the scope of an operation, and has counted', async () => {
+    const { send } = await open();
+    const reader = token({ scope: 'pets:read toys:fly' });
+    expect((await send(reader, '/v1/pets?limit=1')).status).toBe(200);
+    const refused = await send(reader, '/v1/pets', 'POST', { json: { name: 'Rex', categoryId: 1 } });
+    expect(told(refused)).toEqual([
+      403,
+      'insufficient_scope',
+      'Bearer realm="petstore", error="insufficient_scope", scope="pets:write"',
+    ]);
+    expect(leftOf(refused)).toBe(58);
+    expect((await send(token({ scope: undefined }), '/v1/pets')).status).toBe(403);
+  });
+
+  it('of two users has a quota for each, by the plan of each; of one user one, however many tokens', async () => {
+    const { service, send } = await open();
+    const [ann, bob] = [token(), token({ sub: 'bob', plan: 'pro' })];
+    for (let sent = 0; sent < 60; sent += 1) expect((await send(ann)).status).toBe(200);
+    const refused = await send(token({ iat: NOW + 1 }));
+    expect([refused.status, refused.body.code, limitOf(refused)]).toEqual([429, 'rate_limit_exceeded', 60]);
+    const other = await send(bob);
+    expect([other.status, limitOf(other), leftOf(other)]).toEqual([200, 300, 299]);
+    expect(leftOf(await send(service.key))).toBe(999);
+    service.clock.advance(60_000);
+    expect((await send(ann)).status).toBe(200);
+  });
+
+  it('is never banned: bans belong to keys', async () => {
+    const { service, send } = await open();
+    for (let sent = 0; sent < 60; sent += 1) await send(token());
+    for (let sent = 0; sent < 30; sent += 1) {
+      service.clock.advance(1_000);
+      expect((await send(token())).body.code).not.toBe('api_key_banned');
+    }
+  });
+
+  it('of one user does not get what is kept for the Idempotency-Key of another', async () => {
+    const { service, send } = await open();
+    const post = async (key: string, json: object = {}) => {
+      const answer = await send(key, '/v1/callers', 'POST', {
+        json,
+        headers: { 'idempotency-key': 'k-1' },
+      });
+      return [answer.body.made ?? answer.body.code, answer.headers.get('idempotent-replayed')];
+    };
+    const [ann, bob] = [token(), token({ sub: 'bob' })];
+    expect(await post(ann)).toEqual([1, null]);
+    expect(await post(bob)).toEqual([2, null]);
+    expect(await post(service.key)).toEqual([3, null]);
+    // Another token of the same user.
+    expect(await post(token({ iat: NOW + 9 }))).toEqual([1, 'true']);
+    expect(await post(bob, { other: 1 })).toEqual(['idempotency_key_reused', null]);
+  });
+
+  it('may administer, and stands in the audit trail by the id of its user', async () => {
+    const { service, send } = await open();
+    const admin = token({ scope: 'admin pets:read' });
+    const json = { clientId: service.clientId };
+    const issued = await send(admin, '/admin/keys', 'POST', { json });
+    expect([issued.status, issued.body.scopes]).toEqual([201, ['pets:read']]);
+    const [entry] = (await service.app.get(AuditService, { strict: false }).list({ limit: 1 })).items;
+    expect(entry).toMatchObject({
+      action: 'api_key.issued',
+      actor: 'user',
+      actorKeyId: clientIdOfUser('https://sso.example ann'),
+    });
+    const shown = await send(admin, '/admin/audit?limit=1');
+    expect(shown.body).toMatchObject([{ actor: 'user' }]);
+  });
+
+  it('is not needed where no credential is, and needed where no operation is', async () => {
+    const { send } = await open();
+    expect((await send('a.b.c', '/v1/callers/open')).body).toEqual({ known: false });
+    expect(told(await send('a.b.c', '/v1/nothing'))).toEqual([401, 'invalid_token', WITH_ERROR]);
+    expect((await send(token(), '/v1/nothing')).status).toBe(404);
+  });
+
+  it.each([
+    ['no credential', undefined, 'missing_api_key'],
+    ['another scheme', `Basic ${'a'.repeat(20)}`, 'invalid_api_key'],
+    ['a key cut short', 'Bearer pst_test_abc', 'invalid_api_key'],
+    ['two tokens', `Bearer ${token()} ${token()}`, 'invalid_api_key'],
+  ])('leaves the answer to %s as it is', async (_, authorization, code) => {
+    const { send } = await open();
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    expect((await send(null, '/v1/callers', 'GET', { headers })).body.code).toBe(code);
+  });
+
+  it('stands in both documents with its errors, as an alternative to the key', async () => {
+    const { service } = await open();
+    for (const document of [service.document, service.adminDocument]) {
+      expect(document.security).toEqual([{ bearer: [] }, { sso: [] }]);
+      expect(document.components?.securitySchemes).toMatchObject({
+        bearer: { type: 'http', scheme: 'bearer' },
+        sso: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      });
+    }
+    const { responses = {} } = service.document.paths['/pets']?.get ?? {};
+    expect(JSON.stringify(responses['401'])).toMatch(/"invalid_token".*"expired_token"/);
+  });
+});
+
+/** A verifier of a test: what it answers, or throws, for a token. */
+function answering(
+  answer: (token: string) => VerifiedCredential | undefined | Promise<VerifiedCredential>,
+): Type {
+  @Injectable()
+  class TestVerifier extends CredentialVerifier {
+    override readonly scheme = { name: 'test', description: 'For a test.' };
+    override verify = answer;
+  }
+
+  @Global()
+  @Module({
+    providers: [{ provide: CredentialVerifier, useClass: TestVerifier }],
+    exports: [CredentialVerifier],
+  })
+  class TestModule {}
+  return TestModule;
+}
+
+describe('a verifier', () => {
+  const thrower = (error: Error) => () => {
+    throw error;
+  };
+  const unavailable = new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason: 'the keys of the issuer cannot be fetched' },
+    headers: { 'Retry-After': '5' },
+  });
+  it.each([
+    ['that does not know the token', () => undefined, [401, 'invalid_api_key', WITH_ERROR], 58],
+    ['that throws Nest’s 401', thrower(new UnauthorizedException()), [401, 'unauthorized', WITH_ERROR], 58],
+    [
+      'that throws Nest’s 403',
+      thrower(new ForbiddenException()),
+      [403, 'forbidden', 'Bearer realm="petstore"'],
+      58,
+    ],
+    ['that cannot tell', thrower(unavailable), [503, 'service_unavailable', null], 59],
+    ['that fails', thrower(new Error('secret')), [500, 'internal_error', null], 59],
+    ['that rejects', () => Promise.reject(new Error('secret')), [500, 'internal_error', null], 59],
+    [
+      'that answers nobody',
+      () => ({ user: '', scopes: [], plan: 'free' }) as const,
+      [500, 'internal_error', null],
+      59,
+    ],
+    [
+      'that gives enterprise no limits',
+      () => ({ user: 'a', scopes: [], plan: 'enterprise' }) as const,
+      [500, 'internal_error', null],
+      59,
+    ],
+  ])('%s lets nobody in', async (_, answer, expected, left) => {
+    const { send } = await open([answering(answer)]);
+    const response = await send('some.token');
+    expect(told(response)).toEqual(expected);
+    expect(response.text).not.toContain('secret');
+    expect(leftOf(await send('pst_wrong'))).toBe(left);
+  });
+
+  it('may answer later, and give a user limits of its own', async () => {
+    const limits = { perMinute: 7, perDay: 9 };
+    const { send } = await open([
+      answering((user) => Promise.resolve({ user, scopes: [], plan: 'enterprise', limits })),
+    ]);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send('one')));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect((await send('two')).headers.get('ratelimit-policy')).toBe('"minute";q=7;w=60, "day";q=9;w=86400');
+  });
+});
+
+describe('the id of a user', () => {
+  it('is a UUID of version 8, the same for one user and another for every other', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 2 }),
+        ([a = '', b = '']) => {
+          const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+          expect(clientIdOfUser(a)).toMatch(uuid);
+          expect(clientIdOfUser(a)).toBe(clientIdOfUser(a));
+          expect(clientIdOfUser(a)).not.toBe(clientIdOfUser(b));
+        },
+      ),
+    );
+  });
+});
+
+it.each(['sso.settings', 'sso.errors', 'jwt.verifier', 'sso.module'])(
+  'docs/guides/other-credentials.md has %s.ts as it is tested here',
+  async (name) => {
+    const file = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+    const code = (await file(`support/sso/${name}.ts`)).replaceAll('../../../src/', '../');
+    expect(await file('../docs/guides/other-credentials.md')).toContain(
+      `\`\`\`ts\n// src/sso/${name}.ts\n${code}\`\`\``,
+    );
+  },
+);

@@ -1,0 +1,340 @@
+import { readFile } from 'node:fs/promises';
+import {
+  ConflictException,
+  Controller,
+  Get,
+  Global,
+  Injectable,
+  Module,
+  type OnModuleInit,
+  Post,
+} from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, EntityNotFoundError, QueryFailedError, type Repository } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKeysService } from '../src/accounts/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
+import { Clock, SystemClock } from '../src/clock.js';
+import { uniqueViolation } from '../src/database/unique-violation.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { defineErrors } from '../src/errors/define-errors.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { mapError } from '../src/errors/map-error.js';
+import { OnDomainEvent } from '../src/events/domain-events.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import type { PlanLimits } from '../src/throttling/plans.js';
+import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../src/throttling/quota-policy.js';
+import { QuotaService } from '../src/throttling/quota.service.js';
+import type { QuotaSubject } from '../src/throttling/quota.js';
+import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
+import { application } from './support/application.js';
+import { ContractsModule } from './support/contracts/contracts.module.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+
+async function open(options: TestServiceOptions): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+const list = (service: TestService, key = service.key) => service.request('GET', '/v1/pets?limit=1', { key });
+const policyOf = ({ headers }: { headers: Headers }) => headers.get('ratelimit-policy');
+
+describe('the plan source: a QuotaPolicy with limits from elsewhere', () => {
+  /** Limits that are loaded at the start and may change while the service runs. */
+  @Injectable()
+  class LoadedLimits extends QuotaPolicy implements OnModuleInit {
+    private loaded: PlanLimits = { perMinute: 0, perDay: 0 };
+
+    async onModuleInit(): Promise<void> {
+      await Promise.resolve();
+      this.set(5);
+    }
+
+    set(perMinute: number): void {
+      this.loaded = { perMinute, perDay: 50 };
+    }
+
+    override limitsOf(plan: FixedPlan): PlanLimits {
+      return plan === 'free' ? this.loaded : super.limitsOf(plan);
+    }
+  }
+
+  @Global()
+  @Module({ providers: [{ provide: QuotaPolicy, useClass: LoadedLimits }], exports: [QuotaPolicy] })
+  class LimitsModule {}
+
+  it('is asked for each request, by administration, and no other plan changes', async () => {
+    const service = await open({ modules: [LimitsModule], plan: 'free' });
+    expect(policyOf(await list(service))).toBe('"minute";q=5;w=60, "day";q=50;w=86400');
+    for (let sent = 1; sent < 5; sent += 1) expect((await list(service)).status).toBe(200);
+    expect((await list(service)).status).toBe(429);
+    service.app.get<LoadedLimits>(QuotaPolicy).set(7);
+    // What is used stays used.
+    const raised = await list(service);
+    expect([raised.status, raised.headers.get('ratelimit')?.split(',')[0]]).toEqual([
+      200,
+      '"minute";r=1;t=50',
+    ]);
+    const { key: admin } = await service.issueKey({ plan: 'pro', scopes: ['admin'] });
+    const shown = await service.request('GET', `/admin/clients/${service.clientId}`, { key: admin });
+    expect(shown.body).toMatchObject({
+      perMinute: 7,
+      perDay: 50,
+      windows: [{ limit: 7, used: 6 }, { limit: 50 }],
+    });
+    expect(policyOf(shown)).toBe('"minute";q=300;w=60, "day";q=10000;w=86400');
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('does not start with a limit of %d', async (perMinute) => {
+    @Injectable()
+    class WrongLimits extends QuotaPolicy {
+      override limitsOf(): PlanLimits {
+        return { perMinute, perDay: 10 };
+      }
+    }
+
+    @Global()
+    @Module({ providers: [{ provide: QuotaPolicy, useClass: WrongLimits }], exports: [QuotaPolicy] })
+    class WrongModule {}
+    await expect(TestService.open({ modules: [WrongModule] })).rejects.toThrow(
+      `WrongLimits: a limit of the plan free is ${perMinute}; it must be a whole number from 1 to 1000000000.`,
+    );
+  });
+});
+
+describe('the quota subject: a QuotaPolicy that counts organizations', () => {
+  const banned: ApiKeyBanned[] = [];
+
+  @Injectable()
+  class PerOrganization extends QuotaPolicy {
+    override subjectOf(account: QuotaAccount, limits: PlanLimits): QuotaSubject {
+      const [organization = '', rest] = account.name?.split('/') ?? [];
+      if (rest === undefined) return super.subjectOf(account, limits);
+      return { id: `organization:${organization}`, plan: account.plan, perMinute: 3, perDay: 1_000 };
+    }
+
+    @OnDomainEvent(API_KEY_BANNED)
+    hear(event: ApiKeyBanned): void {
+      banned.push(event);
+    }
+  }
+
+  @Global()
+  @Module({ providers: [{ provide: QuotaPolicy, useClass: PerOrganization }], exports: [QuotaPolicy] })
+  class OrganizationsModule {}
+
+  async function openShops() {
+    const service = await open({ modules: [OrganizationsModule] });
+    const shop = async (name: string) => {
+      const { id: clientId } = await service.app
+        .get(ClientsService)
+        .create({ name, plan: 'pro' }, SERVICE_ITSELF);
+      const { apiKey, secret } = await service.app.get(KeyIssuingService).issue({ clientId }, SERVICE_ITSELF);
+      return { clientId, id: apiKey.id, key: secret };
+    };
+    return {
+      service,
+      shops: [await shop('Acme/till'), await shop('Acme/web'), await shop('Bolt/web')] as const,
+    };
+  }
+
+  it('counts clients of one organization together, and others apart', async () => {
+    const { service, shops } = await openShops();
+    const [till, web, bolt] = shops;
+    const statuses = [];
+    for (const { key } of [till, web, till, web]) statuses.push((await list(service, key)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await list(service, bolt.key)).headers.get('x-ratelimit-remaining')).toBe('2');
+    expect((await list(service)).headers.get('x-ratelimit-remaining')).toBe('999');
+    const { key: admin } = await service.issueKey({ scopes: ['admin'] });
+    for (const { clientId } of [till, web]) {
+      const { body } = await service.request('GET', `/admin/clients/${clientId}`, { key: admin });
+      expect(body.windows).toMatchObject([{ limit: 3, used: 3 }, { used: 3 }]);
+    }
+  });
+
+  it('still bans the key alone, tells its client, and lifts the ban', async () => {
+    const { service, shops } = await openShops();
+    const [till, web] = shops;
+    let code = '';
+    for (let sent = 0; sent < 60 && code !== 'api_key_banned'; sent += 1) {
+      service.clock.advance(1_000);
+      for (let more = 0; more < 4; more += 1) code = (await list(service, till.key)).body.code;
+    }
+    expect(code).toBe('api_key_banned');
+    expect((await list(service, web.key)).body.code).not.toBe('api_key_banned');
+    await expect.poll(() => banned).toMatchObject([{ clientId: till.clientId, keyId: till.id }]);
+    const { key: admin } = await service.issueKey({ scopes: ['admin'] });
+    const bannedUntil = async () =>
+      (await service.request('GET', `/admin/keys/${till.id}`, { key: admin })).body.bannedUntil;
+    expect(await bannedUntil()).toEqual(expect.any(String));
+    await service.app.get(ApiKeysService).unban(till.id, SERVICE_ITSELF);
+    expect(await bannedUntil()).toBeNull();
+    service.clock.advance(60_000);
+    expect((await list(service, till.key)).status).toBe(200);
+  });
+});
+
+describe('the Clock', () => {
+  class StagingClock extends SystemClock {
+    override now(): number {
+      return Date.UTC(2031, 0, 1);
+    }
+  }
+
+  @Global()
+  @Module({ providers: [{ provide: SystemClock, useClass: StagingClock }], exports: [SystemClock] })
+  class StagingModule {}
+
+  it('is that of an added module, without overriding a provider', async () => {
+    const { app, url } = await application({ modules: [StagingModule] });
+    expect(app.get(Clock)).toBeInstanceOf(StagingClock);
+    const { id: clientId } = await app
+      .get(ClientsService)
+      .create({ name: 'Shop', plan: 'free' }, SERVICE_ITSELF);
+    expect((await app.get(ClientsService).get(clientId)).createdAt).toBe('2031-01-01T00:00:00.000Z');
+    const refused = await fetch(`${url}/v1/pets`);
+    expect(refused.headers.get('x-ratelimit-reset')).toBe(String(Date.UTC(2031, 0, 1, 0, 1) / 1_000));
+  });
+
+  it('is that of the machine without one', async () => {
+    const { app } = await application({});
+    expect(app.get(Clock).constructor).toBe(SystemClock);
+    expect(app.get(QuotaService)).toBeInstanceOf(QuotaService);
+  });
+});
+
+class OutOfStock extends Error {
+  constructor(readonly sku: string) {
+    super('secret of the warehouse');
+  }
+}
+class OutOfToys extends OutOfStock {}
+class OutOfLuck extends OutOfStock {}
+class OutOfOrder extends Error {}
+
+const SHOP_ERRORS = defineErrors({
+  out_of_stock: { status: 409, message: '{sku} is sold out.', cause: 'Sold out.', remedy: 'Wait.' },
+  toy_taken: { status: 409, message: 'The toy is taken.', cause: 'Taken.', remedy: 'Take another.' },
+  shop_closed: { status: 503, message: 'The shop is closed.', cause: 'Closed.', remedy: 'Come again.' },
+});
+
+mapError(OutOfStock, ({ sku }) => new ApiError(SHOP_ERRORS.out_of_stock, { params: { sku } }));
+mapError(OutOfToys, () => undefined);
+mapError(OutOfLuck, ({ sku }) => new ApiError(SHOP_ERRORS.shop_closed, { params: { sku } }));
+mapError(OutOfOrder, () => {
+  throw new Error('a mapping that fails');
+});
+mapError(EntityNotFoundError, ({ entityClass }) =>
+  entityClass === Pet ? new ApiError(HTTP_ERRORS.route_not_found) : undefined,
+);
+mapError(ConflictException, () => new ApiError(SHOP_ERRORS.toy_taken));
+mapError(QueryFailedError, (error) =>
+  uniqueViolation(error)?.includes('toy_names.name') ? new ApiError(SHOP_ERRORS.toy_taken) : undefined,
+);
+
+@Controller({ path: 'stock', version: '1' })
+class StockController {
+  constructor(
+    @InjectRepository(Pet) private readonly pets: Repository<Pet>,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Get('plain')
+  plain(): never {
+    throw new OutOfStock('Ball');
+  }
+
+  @Get('subclass')
+  subclass(): never {
+    throw new OutOfToys('Rope');
+  }
+
+  @Get('nearest')
+  nearest(): never {
+    throw new OutOfLuck('Dice');
+  }
+
+  @Get('failing')
+  failing(): never {
+    throw new OutOfOrder('secret');
+  }
+
+  @Get('nests')
+  nests(): never {
+    throw new ConflictException('x');
+  }
+
+  @Get('missing')
+  missing(): Promise<Pet> {
+    return this.pets.findOneByOrFail({ id: 404n });
+  }
+
+  @Post('names')
+  async name(): Promise<object> {
+    await this.dataSource.query('CREATE TABLE IF NOT EXISTS toy_names (name TEXT UNIQUE, size INT NOT NULL)');
+    await this.dataSource.query(`INSERT INTO toy_names VALUES ('Ball', 1)`);
+    return {};
+  }
+
+  @Post('nulls')
+  async nulls(): Promise<object> {
+    await this.dataSource.query(`INSERT INTO toy_names VALUES ('Rope', NULL)`);
+    return {};
+  }
+}
+
+@Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [StockController] })
+class StockModule {}
+
+describe('the error mapping', () => {
+  const told = async (service: TestService, path: string, method = 'GET', headers = {}) => {
+    const answer = await service.request(method, `/v1/stock/${path}`, {
+      headers,
+      ...(method === 'POST' ? { json: {} } : {}),
+    });
+    expect(answer.text).not.toMatch(/secret|UNIQUE|toy_names|SQLITE|INSERT/);
+    return [answer.status, answer.body.code ?? null, answer.body.message ?? null];
+  };
+
+  it.each([
+    ['a class', 'plain', [409, 'out_of_stock', 'Ball is sold out.']],
+    [
+      'its superclass where its own mapping does not know',
+      'subclass',
+      [409, 'out_of_stock', 'Rope is sold out.'],
+    ],
+    ['the nearest class', 'nearest', [503, 'shop_closed', 'The shop is closed.']],
+    ['a class of TypeORM', 'missing', [404, 'route_not_found', expect.any(String)]],
+    ['an exception of Nest', 'nests', [409, 'toy_taken', 'The toy is taken.']],
+    [
+      'nothing, when the mapping fails',
+      'failing',
+      [500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
+    ],
+  ])('answers by %s', async (_, path, expected) => {
+    expect(await told(await open({ modules: [StockModule] }), path)).toEqual(expected);
+  });
+
+  it('lets a feature have a code of its own for it, and leaves other violations as they are', async () => {
+    const service = await open({ modules: [StockModule] });
+    expect(await told(service, 'names', 'POST')).toEqual([201, null, null]);
+    expect(await told(service, 'names', 'POST')).toEqual([409, 'toy_taken', 'The toy is taken.']);
+    expect((await told(service, 'nulls', 'POST')).slice(0, 2)).toEqual([500, 'internal_error']);
+  });
+});
+
+it('the policy of docs/guides/replacing-parts.md does what it says, and stands there as it is tested', async () => {
+  const service = await open({ modules: [ContractsModule], plan: 'free' });
+  expect(policyOf(await list(service))).toBe('"minute";q=30;w=60, "day";q=500;w=86400');
+  const guide = await readFile(new URL('../docs/guides/replacing-parts.md', import.meta.url), 'utf8');
+  for (const name of ['contract-policy', 'contracts.module']) {
+    const code = await readFile(new URL(`support/contracts/${name}.ts`, import.meta.url), 'utf8');
+    expect(guide).toContain(
+      `\`\`\`ts\n// src/contracts/${name}.ts\n${code.replaceAll('../../../src/', '../')}\`\`\``,
+    );
+  }
+});

@@ -1,0 +1,24 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { PlanLimits } from '../../../src/throttling/plans.js';
+import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../../../src/throttling/quota-policy.js';
+import type { QuotaSubject } from '../../../src/throttling/quota.js';
+
+/** Limits from a price list; all clients of one organization count together. */
+@Injectable()
+export class ContractPolicy extends QuotaPolicy implements OnModuleInit {
+  private limits = new Map<FixedPlan, PlanLimits>();
+
+  async onModuleInit(): Promise<void> {
+    this.limits = await Promise.resolve(new Map([['free', { perMinute: 30, perDay: 500 }]]));
+  }
+
+  override limitsOf(plan: FixedPlan): PlanLimits {
+    return this.limits.get(plan) ?? super.limitsOf(plan);
+  }
+
+  override subjectOf(account: QuotaAccount, limits: PlanLimits): QuotaSubject {
+    const [organization, rest] = account.name?.split('/') ?? [];
+    if (rest === undefined) return super.subjectOf(account, limits);
+    return { id: `organization:${organization}`, plan: account.plan, ...limits };
+  }
+}

@@ -1,0 +1,87 @@
+import { type JsonWebKey, type KeyObject, createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { CredentialVerifier, type VerifiedCredential } from '../../../src/auth/credential-verifier.js';
+import { Clock } from '../../../src/clock.js';
+import { Settings } from '../../../src/config/settings.js';
+import { ApiError } from '../../../src/errors/api-error.js';
+import { SSO_ERRORS } from './sso.errors.js';
+import { SSO_SETTINGS } from './sso.settings.js';
+
+/** By how much the clocks of the issuer and of this machine may differ, in seconds. */
+const CLOCKS_DIFFER_S = 30;
+
+/** Verifies JWTs (RFC 7519) that are signed with ES256, the one algorithm that is accepted. */
+@Injectable()
+export class JwtVerifier extends CredentialVerifier {
+  override readonly scheme = {
+    name: 'sso',
+    bearerFormat: 'JWT',
+    description: 'A token of the single sign-on',
+  };
+  override readonly errors = Object.values(SSO_ERRORS);
+  private readonly issuer: string;
+  private readonly audience: string;
+  private readonly keys: ReadonlyMap<unknown, KeyObject>;
+
+  constructor(
+    settings: Settings,
+    private readonly clock: Clock,
+  ) {
+    super();
+    const { issuer, audience, keySet } = settings.of(SSO_SETTINGS);
+    this.issuer = issuer;
+    this.audience = audience;
+    const { keys } = JSON.parse(readFileSync(keySet, 'utf8')) as { keys: (JsonWebKey & { kid: string })[] };
+    const suitable = keys.filter(({ kty, crv }) => kty === 'EC' && crv === 'P-256');
+    this.keys = new Map(suitable.map((key) => [key.kid, createPublicKey({ key, format: 'jwk' })]));
+  }
+
+  verify(token: string): VerifiedCredential {
+    const [head = '', body = '', signature = '', ...more] = token.split('.');
+    const { alg, kid, crit } = objectIn(head);
+    const key = this.keys.get(kid);
+    if (alg !== 'ES256' || crit !== undefined || !key || more.length > 0) throw invalid();
+    const signed = Buffer.from(`${head}.${body}`);
+    const isGenuine = verify(
+      'sha256',
+      signed,
+      { key, dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    );
+    if (!isGenuine) throw invalid();
+    return this.credentialOf(objectIn(body));
+  }
+
+  private credentialOf(claims: Claims): VerifiedCredential {
+    const { iss, aud, sub, exp, nbf = 0, scope = '', plan } = claims;
+    const now = this.clock.now() / 1_000;
+    const isForUs = iss === this.issuer && [aud].flat().includes(this.audience);
+    if (!isForUs || typeof sub !== 'string' || typeof exp !== 'number' || typeof scope !== 'string')
+      throw invalid();
+    if (typeof nbf !== 'number' || nbf > now + CLOCKS_DIFFER_S) throw invalid();
+    if (exp <= now - CLOCKS_DIFFER_S) throw new ApiError(SSO_ERRORS.expired_token);
+    return {
+      user: `${iss} ${sub}`,
+      scopes: scope.split(' '),
+      plan: plan === 'pro' || plan === 'business' ? plan : 'free',
+    };
+  }
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** The JSON object of one part of a token. */
+function objectIn(part: string): Claims {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    if (typeof value === 'object' && value !== null) return value as Claims;
+  } catch {
+    // Refused below.
+  }
+  throw invalid();
+}
+
+function invalid(): ApiError {
+  return new ApiError(SSO_ERRORS.invalid_token);
+}

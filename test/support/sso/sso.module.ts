@@ -1,0 +1,11 @@
+import { Global, Module } from '@nestjs/common';
+import { CredentialVerifier } from '../../../src/auth/credential-verifier.js';
+import { JwtVerifier } from './jwt.verifier.js';
+
+/** Tokens of the single sign-on, beside API keys. */
+@Global()
+@Module({
+  providers: [{ provide: CredentialVerifier, useClass: JwtVerifier }],
+  exports: [CredentialVerifier],
+})
+export class SsoModule {}

@@ -1,0 +1,56 @@
+import { Controller, Module, Post } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type Repository } from 'typeorm';
+import { expect, it, onTestFinished } from 'vitest';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { TestService } from '../src/testing/test-service.js';
+
+/** Adds an animal whose key the caller knows, so that a second one violates the primary key. */
+@Controller({ path: 'sevenths', version: '1' })
+class SeventhsController {
+  constructor(@InjectRepository(Pet) private readonly pets: Repository<Pet>) {}
+
+  @Post()
+  @Idempotent()
+  async add(): Promise<object> {
+    await this.pets.insert({ id: 7n, name: 'Rex', categoryId: 1n, status: 'available' as never });
+    return {};
+  }
+}
+
+@Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [SeventhsController] })
+class SeventhsModule {}
+
+async function open() {
+  const service = await TestService.open({ modules: [SeventhsModule] });
+  onTestFinished(() => service.close());
+  return {
+    service,
+    add: async (headers: Readonly<Record<string, string>> = {}) => {
+      const { status, body, text } = await service.request('POST', '/v1/sevenths', { json: {}, headers });
+      expect(text).not.toMatch(/UNIQUE|SQLITE|INSERT|pets/);
+      return [status, body.code ?? null];
+    },
+  };
+}
+
+it.each([[{}], [{ 'idempotency-key': 'k-2' }]])(
+  'a value that must be unique and is taken is answered 409, with %o too, and nothing is kept of it',
+  async (headers) => {
+    const { service, add } = await open();
+    expect(await add({ 'idempotency-key': 'k-1' })).toEqual([201, null]);
+    expect(await add(headers)).toEqual([409, 'already_exists']);
+    await service.app.get(DataSource).query('DELETE FROM pets');
+    expect(await add(headers)).toEqual([201, null]);
+  },
+);
+
+it('of ten at once that want the same value, one has it', async () => {
+  const { add } = await open();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => add()));
+  expect(answers.map(([status]) => Number(status)).toSorted((a, b) => a - b)).toEqual([
+    201,
+    ...Array<number>(9).fill(409),
+  ]);
+});
