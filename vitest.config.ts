@@ -25,6 +25,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/house.spec.ts',
   'test/idempotency-crash.spec.ts',
   'test/log-troubles.spec.ts',
+  'test/module-packages.spec.ts',
   'test/nest-insides.spec.ts',
   'test/ormconfig.spec.ts',
   'test/real-clock-steps.spec.ts',

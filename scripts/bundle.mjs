@@ -50,6 +50,15 @@ const __filename = petstoreFileURLToPath(import.meta.url);
 const __dirname = petstoreFileURLToPath(new URL('.', import.meta.url));
 `;
 
+/**
+ * Packages of ES modules make a `require` of their own, the same as that of the banner. The bundler keeps the first one's name
+ * where no CommonJS package lies in the same file; the second declaration would be a syntax error.
+ */
+const OWN_REQUIRE = {
+  name: 'petstore:own-require',
+  renderChunk: (code) => code.replace(/^const require = createRequire\(import\.meta\.url\);$/m, ''),
+};
+
 /** Writes dist/bundle from dist/src: what starts the service. */
 export async function bundle() {
   await writeBundle('bundle', { main: join(source, 'main.js') });
@@ -111,7 +120,7 @@ async function writeBundle(folder, entries, plugins = []) {
     logLevel: 'silent',
     // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
     treeshake: false,
-    plugins,
+    plugins: [...plugins, OWN_REQUIRE],
   });
   const dir = join(root, 'dist', folder);
   rmSync(dir, { recursive: true, force: true });

@@ -6,7 +6,9 @@ import { declaredScopes } from '../src/accounts/scopes.js';
 import '../src/app.module.js';
 import type { Shell } from '../src/cli/command.js';
 import { petstoreProgram, runPetstore } from '../src/cli/program.js';
-import { declaredClasses } from '../src/database/declared-files.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { DemoData } from '../src/database/demo-data.js';
+import { TestService } from '../src/testing/testing.js';
 import { type Finished, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 // What the modules of the service declare is there once they are imported.
@@ -134,9 +136,11 @@ describe('petstore db', () => {
     const fresh = await emptyFolder();
     const run = async (...args: string[]) =>
       JSON.parse((await petstore(fresh.path, [...args, '--json'])).stdout) as unknown;
-    const names = (await declaredClasses('migration'))
-      .map(({ name }) => name)
+    const declared = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+    const names = declared.migrations
+      .map(({ constructor }) => constructor.name)
       .toSorted((a, b) => Number(a.slice(-13)) - Number(b.slice(-13)));
+    await declared.destroy();
     expect(names.length).toBeGreaterThan(8);
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
     expect(await run('db', 'status')).toEqual({ applied: [], pending: names, unknown: [] });
@@ -146,9 +150,15 @@ describe('petstore db', () => {
     await fresh.remove();
   });
 
-  it('seed adds the demo catalogue, or as many animals as asked for', async () => {
-    expect(await json('db', 'seed')).toEqual({ added: 60 });
-    expect(await json('db', 'seed', '--count', '2500')).toEqual({ added: 2_500 });
+  it('seed adds the demo set of every feature, or as many rows of each as asked for', async () => {
+    const service = await TestService.open();
+    const demoData = service.app.get(DemoData);
+    const [once, many] = [await demoData.add(), await demoData.add(2_500)];
+    await service.close();
+    expect([once > 0, many % 2_500]).toEqual([true, 0]);
+    expect(await json('db', 'seed')).toEqual({ added: once });
+    expect(await json('db', 'seed', '--count', '2500')).toEqual({ added: many });
+    expect((await command('db', 'seed')).stdout).toBe(`Added ${once} rows of demo data.\n`);
   });
 });
 

@@ -1,41 +1,21 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
 import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
 
 const run = promisify(execFile);
 
-/** A copy of the project without its data, with the files of docs/extending.md written over it. */
+/** A copy of the project with the files of docs/extending.md written over it. */
 async function extendedProject(): Promise<string> {
-  const { path, remove } = await emptyFolder();
+  const { path: project, remove } = await emptyFolder();
   onTestFinished(remove);
-  for (const part of [
-    'src',
-    'test',
-    'bin',
-    'scripts',
-    'docs',
-    'ormconfig.ts',
-    'package.json',
-    'nest-cli.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'vitest.config.ts',
-    '.dependency-cruiser.cjs',
-  ]) {
-    await cp(join(ROOT, part), join(path, part), { recursive: true });
-  }
-  await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
-  const guide = await readFile(join(ROOT, 'docs/extending.md'), 'utf8');
-  const files = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]*?)```/g)];
-  expect(files.map(([, file]) => file)).toHaveLength(11);
-  for (const [, file = '', text = ''] of files) {
-    await mkdir(dirname(join(path, file)), { recursive: true });
-    await writeFile(join(path, file), text);
-  }
-  return path;
+  await copyProject(project);
+  const files = await filesOfGuide('docs/extending.md');
+  expect([...files.keys()]).toHaveLength(11);
+  await writeFiles(project, files);
+  return project;
 }
 
 describe('the module of docs/extending.md, as it stands there', () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,17 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Rules that a house of these files breaks; each file exports a value and imports the given ones. */
 async function rulesBrokenBy(imports: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
+  const { summary } = JSON.parse(await lint(imports, 'json')) as {
+    summary: { violations: { rule: { name: string } }[] };
+  };
+  return summary.violations.map(({ rule }) => rule.name);
+}
+
+/** What the check of the walls says of such a house. */
+async function lint(
+  imports: Readonly<Record<string, readonly string[]>>,
+  output: 'json' | 'err-long',
+): Promise<string> {
   const house = await mkdtemp(join(tmpdir(), 'house-'));
   onTestFinished(() => rm(house, { recursive: true }));
   for (const [file, targets] of Object.entries(imports)) {
@@ -21,16 +32,14 @@ async function rulesBrokenBy(imports: Readonly<Record<string, readonly string[]>
   await writeFile(join(house, 'tsconfig.json'), '{}');
   const cruise = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const config = join(ROOT, '.dependency-cruiser.cjs');
-  const report = await new Promise<string>((resolve) => {
+  return new Promise<string>((resolve) => {
     execFile(
       process.execPath,
-      [cruise, 'src', '--config', config, '--output-type', 'json'],
+      [cruise, 'src', '--config', config, '--output-type', output],
       { cwd: house },
       (_error, out) => resolve(out),
     );
   });
-  const { summary } = JSON.parse(report) as { summary: { violations: { rule: { name: string } }[] } };
-  return summary.violations.map(({ rule }) => rule.name);
 }
 
 describe('the walls of the house', () => {
@@ -70,7 +79,29 @@ describe('the walls of the house', () => {
       'idempotency-paging-know-no-higher',
     ],
     ['http imports admin', 'src/http/a', 'src/admin/b', 'only-faces-know-administration'],
-    ['the service imports a test', 'src/http/a', 'test/support/test-service', 'tests-stay-outside'],
+    [
+      'a feature imports an event of another',
+      'src/toys/a',
+      'src/pets/pets.events',
+      'features-use-the-public-surface',
+    ],
+    [
+      'a feature imports a public file of no feature',
+      'src/toys/a',
+      'src/pets/toys.public',
+      'features-use-the-public-surface',
+    ],
+    [
+      'a platform folder imports a public file',
+      'src/auth/a',
+      'src/pets/pets.public',
+      'platform-knows-no-feature',
+    ],
+    ['the public surface lists a feature', 'src/public', 'src/pets/pets.public', 'platform-knows-no-feature'],
+    ['a feature imports the test kit', 'src/toys/a', 'src/testing/testing', 'kit-is-for-tests'],
+    ['the platform imports the test kit', 'src/http/a', 'src/testing/testing', 'kit-is-for-tests'],
+    ['the service imports a test', 'src/http/a', 'test/support/raw-http', 'tests-stay-outside'],
+    ['the test kit imports a test', 'src/testing/a', 'test/support/raw-http', 'tests-stay-outside'],
   ])('stop the lint when %s', async (_, from, to, rule) => {
     expect(await rulesBrokenBy({ [from]: [to], [to]: [] })).toEqual([rule]);
   });
@@ -83,10 +114,63 @@ describe('the walls of the house', () => {
 
   it.each([
     ['a feature uses the public surface', 'src/toys/a', 'src/auth/auth.decorators'],
-    ['a feature listens to an event of another', 'src/toys/a', 'src/pets/pets.events'],
+    ['a feature uses what src/public.ts has gained', 'src/toys/a', 'src/http/async.interceptor'],
+    ['a feature listens to an event of the platform', 'src/toys/a', 'src/throttling/throttling.events'],
+    ['a feature uses what another shows', 'src/toys/a', 'src/pets/pets.public'],
+    ['a suite of a feature uses the test kit', 'src/toys/a.spec', 'src/testing/testing'],
+    ['a suite of the platform uses the test kit', 'src/auth/a.spec', 'src/testing/testing'],
     ['a feature uses its own files', 'src/toys/a', 'src/toys/dto/b'],
     ['the service lists a feature', 'src/app.module', 'src/toys/toys.module'],
   ])('let pass when %s', async (_, from, to) => {
     expect(await rulesBrokenBy({ [from]: [to], [to]: [] })).toEqual([]);
+  });
+
+  it('say what is public, and what to do, in the words that `npm run lint` prints', async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: { lint: string };
+    };
+    expect(scripts.lint).toContain('--output-type err-long');
+    const said = await lint({ 'src/toys/a': ['src/pets/pet.entity'], 'src/pets/pet.entity': [] }, 'err-long');
+    expect(said.replace(/\s+/g, ' ')).toMatch(
+      /src\/public\.ts names.*<feature>\.public\.ts.*export it there/,
+    );
+  });
+});
+
+describe('the public surface', () => {
+  /** What a file imports or exports by name, from which file below src. */
+  async function namesFrom(file: string, word: 'import' | 'export'): Promise<[from: string, name: string][]> {
+    const text = await readFile(join(ROOT, 'src', file), 'utf8');
+    const statements = text.matchAll(
+      new RegExp(`^${word} (?:type )?\\{([^}]*)\\} from '(\\.[^']+)\\.js';`, 'gm'),
+    );
+    return [...statements].flatMap(([, names = '', from = '']) =>
+      names
+        .split(',')
+        .map((name) =>
+          name
+            .trim()
+            .replace(/^type /, '')
+            .replace(/ as .*/, ''),
+        )
+        .filter((name) => name !== '')
+        .map((name): [string, string] => [join(dirname(file), from), name]),
+    );
+  }
+
+  it('has every name that a feature uses of the platform, so that a package can use it as well', async () => {
+    const shown = (await namesFrom('public.ts', 'export')).map(String);
+    expect(shown.length).toBeGreaterThan(50);
+    const features = (await namesFrom('app.module.ts', 'import'))
+      .map(([from]) => dirname(from))
+      .filter((folder) => folder !== '.' && folder !== 'admin');
+    expect(features).toContain('pets');
+    const files = (await readdir(join(ROOT, 'src'), { recursive: true })).filter(
+      (file) => features.includes(file.split('/')[0] ?? '') && /(?<!\.spec)\.ts$/.test(file),
+    );
+    const used = (await Promise.all(files.map((file) => namesFrom(file, 'import')))).flat();
+    const ofPlatform = used.filter(([from]) => !features.includes(from.split('/')[0] ?? ''));
+    expect(ofPlatform.length).toBeGreaterThan(10);
+    expect(ofPlatform.map(String).filter((name) => !shown.includes(name))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../src/database/data-source.js';
-import { migrate } from '../src/database/schema.js';
+import { migrate, schemaStatus } from '../src/database/schema.js';
 import { emptyFolder } from './support/service-process.js';
 
 it('a migration keeps the clients and keys that were there, in both directions', async () => {
@@ -9,7 +9,10 @@ it('a migration keeps the clients and keys that were there, in both directions',
   onTestFinished(remove);
   const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'a.sqlite')}` });
   await migrate(dataSource);
-  const names = dataSource.migrations.map(({ name }) => name);
+  const { applied } = await schemaStatus(dataSource);
+  const ofFirstRelease = applied.findIndex((name) => name.startsWith('QuotaJournal')) + 1;
+  expect(ofFirstRelease).toBeGreaterThan(0);
+  const later = applied.slice(ofFirstRelease);
   await dataSource.query(
     `INSERT INTO clients (id, name, plan, created_at) VALUES ('c', 'A', 'pro', '2026-11-20T12:00:00.000Z')`,
   );
@@ -18,8 +21,8 @@ it('a migration keeps the clients and keys that were there, in both directions',
      VALUES ('k', 'c', 'd', 'pst_test_0000', '["pets:read"]', '2026-11-20T12:00:00.000Z')`,
   );
   // Down to the schema of the first release, which had clients, keys, pets and the journal of days.
-  for (const _ of names.slice(3)) await dataSource.undoLastMigration();
-  expect(await migrate(dataSource)).toHaveLength(names.length - 3);
+  for (const _ of later) await dataSource.undoLastMigration();
+  expect(await migrate(dataSource)).toEqual(later);
   expect(await dataSource.query('SELECT id, client_id, label, replaced_by FROM api_keys')).toEqual([
     { id: 'k', client_id: 'c', label: null, replaced_by: null },
   ]);

@@ -83,18 +83,6 @@ describe('the first start on an empty store', () => {
     expect(JSON.parse(status)).toEqual([expect.objectContaining({ name: 'Demo', plan: 'free' })]);
   });
 
-  it('loads some 60 animals of a dozen categories, in every status', async () => {
-    const service = await start(await folder());
-    const response = await fetch(`${service.url}/v1/pets?limit=100`, {
-      headers: { authorization: `Bearer ${keyIn(service.output)}` },
-    });
-    const pets = (await response.json()) as { categoryId: number; status: string; name: string }[];
-    expect(pets).toHaveLength(60);
-    expect(new Set(pets.map(({ categoryId }) => categoryId)).size).toBe(12);
-    expect(new Set(pets.map(({ status }) => status)).size).toBe(3);
-    expect(new Set(pets.map(({ name }) => name)).size).toBe(60);
-  });
-
   it('does nothing of that again at the second start', async () => {
     const path = await folder();
     const first = await start(path);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
+import { declaredScopes } from './scopes.js';
 
 let parts: Awaited<ReturnType<typeof openKeys>>;
 let clientId: typeof parts.clientId;
@@ -43,7 +44,9 @@ describe('issuing a key', () => {
 
   it('grants what is granted by default, without label and end, unless told otherwise', async () => {
     expect((await issue()).apiKey).toMatchObject({
-      scopes: ['shelves:read', 'shelves:write'],
+      scopes: declaredScopes()
+        .filter(({ grantedByDefault }) => grantedByDefault)
+        .map(({ name }) => name),
       label: null,
       expiresAt: null,
       issuedUntil: null,

@@ -32,13 +32,13 @@ const seed = command({
   name: 'seed',
   description: 'add demo data',
   options: [
-    option('--count <animals>', 'how many animals; default: the demo catalogue once', positiveInteger),
+    option('--count <rows>', 'how many rows of each feature; default: its demo set once', positiveInteger),
   ],
   examples: ['db seed', 'db seed --count 10000'],
   run: async (app, { input }: Call<{ count?: number }>) => ({
     added: await app.get(DemoData).add(input.count),
   }),
-  text: ({ added }) => `Added ${added} animals.`,
+  text: ({ added }) => `Added ${added} rows of demo data.`,
 });
 
 /** `petstore db …`: the database. */

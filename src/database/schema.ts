@@ -11,7 +11,7 @@ const ATTEMPTS = 3;
 export interface SchemaStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
-  /** Applied by a newer version of the service: this one does not know them. */
+  /** Applied by a newer version of the service, or by a module that is gone: this one does not know them. */
   readonly unknown: readonly string[];
 }
 
@@ -35,8 +35,8 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   const { unknown } = await schemaStatus(dataSource);
   if (unknown.length > 0) {
     throw new Error(
-      `${file ?? 'The database'} was migrated by a newer version of the service (${unknown.join(', ')}). ` +
-        'Start that version, or restore a backup made before it.',
+      `${file ?? 'The database'} was migrated by a newer version of the service (${unknown.join(', ')}), ` +
+        'or with a module that is gone. Start that version, put the module back, or restore a backup made before it.',
     );
   }
   if (file === undefined) return runMigrations(dataSource, ATTEMPTS);
