@@ -9,17 +9,17 @@ const PUBLIC_SURFACE = [
   'clock',
   'accounts/scopes',
   'auth/(auth\\.decorators|caller)',
-  'caching/response-cache',
+  'caching/(if-match\\.decorator|precondition|response-cache)',
   'config/settings',
   'database/(int64|demo-data|json-rows|keyset-page)',
   'deprecation/deprecated\\.decorator',
   'errors/(api-error|api-errors\\.decorator|define-errors)',
   'events/domain-events',
   'idempotency/idempotent\\.decorator',
-  'input/(define-field|fields)',
+  'input/(define-field|fields|merge-patch)',
   'metrics/metrics',
   'openapi/operation\\.decorator',
-  'paging/pager',
+  'paging/(pager|selection\\.decorators)',
 ].map((file) => `^src/${file}\\.ts$`);
 
 /** What any folder publishes to all others. */
