@@ -6,6 +6,7 @@ import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
+import { ConditionalWriteInterceptor } from './caching/conditional-write.interceptor.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.js';
@@ -56,6 +57,7 @@ class ClockModule {}
 export const PLATFORM_INTERCEPTORS: readonly Type[] = [
   JsonBodyInterceptor,
   ConditionalGetInterceptor,
+  ConditionalWriteInterceptor,
   EveryFaultInterceptor,
   IdempotencyInterceptor,
   JsonResponseInterceptor,

@@ -30,6 +30,8 @@ export { type Answer, NEXT_PAGE, Operation, Tag } from './openapi/operation.deco
 export { ApiErrors, ErrorSchema } from './errors/api-errors.decorator.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { Cached } from './caching/response-cache.js';
+export { IfMatch } from './caching/if-match.decorator.js';
+export { Precondition, entityTagOf } from './caching/precondition.js';
 export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator.js';
 
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
@@ -41,8 +43,10 @@ export { uniqueViolation } from './database/unique-violation.js';
 // Fields of bodies, paths, queries and answers.
 export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';
 export { type FieldKind, type FieldOptions, Rule, defineField } from './input/define-field.js';
+export { MergePatch, type MergePatchOf } from './input/merge-patch.js';
 
-// Lists, page by page.
+// Lists, page by page; how they are filtered and ordered.
+export { Filter, Sort } from './paging/selection.decorators.js';
 export { Cursor, PageQuery, Paged, Pager } from './paging/pager.js';
 export {
   BY_CREATION,

@@ -61,6 +61,8 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
       'headers_too_large',
       'internal_error',
       'method_not_allowed',
+      'precondition_failed',
+      'precondition_required',
       'request_timeout',
       'route_not_found',
       'service_unavailable',

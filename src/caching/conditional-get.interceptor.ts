@@ -19,7 +19,7 @@ const READING: ReadonlySet<RequestMethod> = new Set([
 /**
  * Gives every text that GET or HEAD answers with 200 a strong `ETag`, and answers 304 to a client that sends the same tag in
  * `If-None-Match` (RFC 9110 section 13.1.2). An answer whose handler sets `Cache-Control` passes unchanged. The answer of a
- * `@Cached()` operation is cached together with its tag.
+ * `@Cached()` operation is cached together with its tag. A handler may set an `ETag` of its own.
  */
 @Injectable()
 export class ConditionalGetInterceptor extends AsyncInterceptor {
@@ -89,7 +89,11 @@ async function answerBy(response: Response, next: () => Promise<unknown>): Promi
     return { body, headers: [], tag: undefined };
   const headers = response
     .getHeaderNames()
-    .filter((name) => response.getHeader(name) !== before[name])
+    .filter((name) => name !== 'etag' && response.getHeader(name) !== before[name])
     .map((name) => [CACHED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
-  return { body, headers, tag: entityTag(body, String(response.getHeader('Link') ?? '')) };
+  const own = response.getHeader('ETag');
+  if (own !== undefined) return { body, headers, tag: String(own) };
+  // Of the links only those that the handler has set: the state of a resource has one tag, whichever operation answers it.
+  const link = response.getHeader('Link');
+  return { body, headers, tag: entityTag(body, link === before['link'] ? '' : String(link)) };
 }

@@ -57,6 +57,17 @@ describe('If-None-Match', () => {
     expect(namesEntityTag(header, '"a"')).toBe(expected);
   });
 
+  it.each([
+    ['"a"', true],
+    ['*', true],
+    ['W/"a"', false],
+    ['W/"a", "a"', true],
+    ['"b", W/"a"', false],
+    ['"a", b', false],
+  ])('%s, compared strongly as If-Match is, names "a": %s', (header, expected) => {
+    expect(namesEntityTag(header, '"a"', 'strong')).toBe(expected);
+  });
+
   it('of well-formed tags names each of them and no other', () => {
     const opaque = fc.stringMatching(/^[!#-~\u0080-\u00ff]{0,5}$/);
     fc.assert(

@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
  * The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over the bytes and the `Link`
  * that is sent with them. It only has to tell versions apart; it protects against no attacker.
  */
-export function entityTag(body: string, link: string): string {
+export function entityTag(body: string, link = ''): string {
   return `"${createHash('sha1').update(link).update('\n').update(body).digest('base64url').slice(0, 22)}"`;
 }
 
@@ -13,21 +13,23 @@ export function entityTag(body: string, link: string): string {
 const OPAQUE_TAG = /"[!\x23-\x7e\x80-\xff]*"/y;
 
 /**
- * Whether an `If-None-Match` names the tag or any (RFC 9110 section 13.1.2); weakness is ignored there. A field that is not
- * a list of entity tags names none. Takes one pass over the field.
+ * Whether an `If-None-Match` or `If-Match` names a strong tag, or any by `*`. `If-None-Match` is compared weakly, which ignores
+ * weakness, `If-Match` strongly, where a weak tag is equal to none (RFC 9110 sections 8.8.3.2, 13.1.1, 13.1.2). A field that is
+ * not a list of entity tags names none. Takes one pass over the field.
  */
-export function namesEntityTag(ifNoneMatch: string, tag: string): boolean {
-  const list = ifNoneMatch.trim();
+export function namesEntityTag(field: string, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
+  const list = field.trim();
   if (list === '*') return true;
   let isNamed = false;
   for (let at = 0; at < list.length; at += 1) {
     at = behindSpace(list, at);
-    if (list.startsWith('W/"', at)) at += 2;
+    const isWeak = list.startsWith('W/"', at);
+    if (isWeak) at += 2;
     if (list[at] === '"') {
       OPAQUE_TAG.lastIndex = at;
       const [named] = OPAQUE_TAG.exec(list) ?? [];
       if (named === undefined) return false;
-      isNamed ||= named === tag;
+      isNamed ||= named === tag && !(isWeak && comparison === 'strong');
       at = behindSpace(list, at + named.length);
     }
     // An element may be empty (RFC 9110 section 5.6.1.2).

@@ -17,7 +17,7 @@ export abstract class JsonReader {
    */
   abstract first(
     sql: string,
-    parameters: readonly (string | number)[],
+    parameters: readonly (string | number | null)[],
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 

@@ -2,6 +2,7 @@ import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
+import { type Condition, type Selection, textAfterPrefix } from './selection.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[\w-]{1,36}$/;
@@ -10,7 +11,7 @@ const UUID = /^[\w-]{1,36}$/;
 export type Position = readonly string[];
 
 /** Which page of a list is wanted. */
-export interface PageRequest {
+export interface PageRequest extends Selection {
   /** Most rows of a page. */
   readonly limit: number;
   /** The page begins behind this row; absent for the first page. */
@@ -40,16 +41,20 @@ export const BY_CREATION: readonly KeysetColumn[] = [
 export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isInt64 }];
 
 /**
- * A page of the rows of a query, in the order of these columns, which together must be unique and have an index. Its cost does
- * not depend on how many rows come before: the page begins by a condition on the columns, not by an offset. Throws
- * validation_failed for a position that no row of this list can have.
+ * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have
+ * an index; or in the order that the request names, and of the last of these columns. Its cost does not depend on how many rows
+ * come before: the page begins by a condition on the columns, not by an offset. Throws validation_failed for a position that no
+ * row of this list can have.
  */
 export async function keysetPage<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
-  { limit, after }: PageRequest,
-  columns: readonly KeysetColumn[],
-  direction: 'ASC' | 'DESC' = 'ASC',
+  { limit, after, where = [], order }: PageRequest,
+  by: readonly KeysetColumn[],
+  byDirection: 'ASC' | 'DESC' = 'ASC',
 ): Promise<Page<T>> {
+  const direction = order ? (order.isDescending ? 'DESC' : 'ASC') : byDirection;
+  const columns = order ? orderedBy(order.property, by) : by;
+  for (const [at, condition] of where.entries()) select(query, condition, `where_${at}`);
   const nameOf = ({ property }: KeysetColumn) => `${query.alias}.${property}`;
   if (after) {
     if (after.length !== columns.length || !columns.every(({ isValid }, at) => isValid(after[at] ?? '')))
@@ -70,6 +75,29 @@ export async function keysetPage<T extends ObjectLiteral>(
   const last = items.at(-1);
   if (rows.length <= limit || last === undefined) return { items };
   return { items, next: columns.map(({ property }) => String(last[property])) };
+}
+
+function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[] {
+  const last = by.slice(-1);
+  return last[0]?.property === property ? last : [{ property, isValid: () => true }, ...last];
+}
+
+function select<T extends ObjectLiteral>(
+  query: SelectQueryBuilder<T>,
+  { property, comparison, value }: Condition,
+  name: string,
+): void {
+  const column = `${query.alias}.${property}`;
+  if (comparison !== 'prefix') {
+    const isList = typeof value === 'object';
+    query.andWhere(isList ? `${column} IN (:...${name})` : `${column} ${comparison} :${name}`, {
+      [name]: value,
+    });
+    return;
+  }
+  const end = textAfterPrefix(String(value));
+  query.andWhere(`${column} >= :${name}`, { [name]: value });
+  if (end !== undefined) query.andWhere(`${column} < :${name}_end`, { [`${name}_end`]: end });
 }
 
 /**

@@ -71,6 +71,15 @@ export const HTTP_ERRORS = defineErrors({
     cause: 'The operation was deprecated and its removal date has passed.',
     remedy: 'Use the replacement that the message and the operation’s description name.',
   },
+  precondition_failed: {
+    status: 412,
+    message: 'This has changed since: If-Match does not name its present ETag.',
+    cause:
+      'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
+      'makes it) never is, nor is one without its quotes.',
+    remedy:
+      'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received.',
+  },
   payload_too_large: {
     status: 413,
     message: 'The request body is larger than {limit} bytes.',
@@ -89,7 +98,8 @@ export const HTTP_ERRORS = defineErrors({
       'The request body must be application/json; its only charset is UTF-8, its only codings are gzip, deflate and br.',
     cause:
       'Content-Type is absent, is malformed, or names another type or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
-    remedy: 'Send `Content-Type: application/json`.',
+    remedy:
+      'Send `Content-Type: application/json`; what PATCH takes besides is in the `Accept-Patch` header of the response.',
   },
   idempotency_key_reused: {
     status: 422,
@@ -97,6 +107,12 @@ export const HTTP_ERRORS = defineErrors({
     cause:
       'In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body.',
     remedy: 'Make a new key for every new request; send an old one only to repeat its request to the byte.',
+  },
+  precondition_required: {
+    status: 428,
+    message: 'This operation needs If-Match: send the ETag of what you want to change.',
+    cause: 'The operation changes only what the client has seen, and the request has no `If-Match`.',
+    remedy: 'Fetch the resource and send its `ETag` in `If-Match`; `*` stands for whatever it is now.',
   },
   headers_too_large: {
     status: 431,

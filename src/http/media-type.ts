@@ -24,14 +24,14 @@ export function splitOutsideQuotes(text: string, separator: ',' | ';'): string[]
 const PARAMETER = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /**
- * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json` with any parameters.
- * If there is a charset, it must be UTF-8, the only one that RFC 8259 section 8.1 allows.
+ * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json`, or the JSON type that
+ * is given, with any parameters. If there is a charset, it must be UTF-8, the only one that RFC 8259 section 8.1 allows.
  */
-export function isJsonInUtf8(contentType: string | undefined): boolean {
+export function isJsonInUtf8(contentType: string | undefined, as = 'application/json'): boolean {
   if (contentType === undefined) return false;
-  if (contentType === 'application/json') return true;
+  if (contentType === as) return true;
   const [type = '', ...parameters] = splitOutsideQuotes(contentType, ';');
-  if (type.trim().toLowerCase() !== 'application/json') return false;
+  if (type.trim().toLowerCase() !== as) return false;
   return parameters.every((text) => text.trim() === '' || isHarmless(text.trim()));
 }
 

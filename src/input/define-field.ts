@@ -8,6 +8,11 @@ const TEXT = 'petstore:text';
 /** Options of class-transformer for path and query parameters, whose values are text; without them values are JSON. */
 export const FROM_TEXT: ClassTransformOptions = { groups: [TEXT] };
 
+const PATCH = 'petstore:merge-patch';
+
+/** Options of class-transformer for merge patches: an absent field has no default, and null removes one. */
+export const FROM_PATCH: ClassTransformOptions = { groups: [PATCH] };
+
 /** Options of every field. `Sent` is its type as the client sends it. */
 export interface FieldOptions<Sent> {
   readonly description?: string;
@@ -18,6 +23,11 @@ export interface FieldOptions<Sent> {
   readonly nullable?: boolean;
   /** The value of an absent field, as a client would send it. */
   readonly default?: Sent;
+  /**
+   * In a query: 1 to 16 values, separated by commas; the property is an array of them. Each value is validated, so it must not
+   * hold a comma itself.
+   */
+  readonly list?: boolean;
 }
 
 /** One kind of value. `Value` is the type of the property. */
@@ -43,6 +53,35 @@ class Unreadable {
   constructor(readonly message: string) {}
 }
 
+const MOST_LISTED = 16;
+
+/** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
+function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
+  const { schema, code, rules = [], text } = kind;
+  const one = { ...kind, ...text };
+  const { enumName: _named, ...plain } = schema as Readonly<Record<string, unknown>>;
+  const holds = (value: Value): boolean => rules.every(([, , isRight]) => isRight(value));
+  return {
+    schema: {
+      type: 'array',
+      items: { type: 'string', ...plain },
+      minItems: 1,
+      maxItems: MOST_LISTED,
+      style: 'form',
+      explode: false,
+    } as unknown as ApiPropertyOptions,
+    code,
+    mustBe: `1 to ${MOST_LISTED} values separated by commas, each ${one.mustBe}`,
+    read: (sent) => {
+      const values = typeof sent === 'string' ? sent.split(',', MOST_LISTED + 1).map(one.read) : [];
+      const isList = values.length > 0 && values.length <= MOST_LISTED;
+      return isList && values.every((value) => value !== undefined && holds(value))
+        ? (values as Value[])
+        : undefined;
+    },
+  };
+}
+
 /**
  * Makes the property decorator of one kind of value: it converts what the client sends, validates it, and documents it. The
  * class may be that of a body, of path or query parameters, or of an answer, which is documented alone.
@@ -51,20 +90,24 @@ export function defineField<Sent, Value>(
   kind: FieldKind<Value>,
   options: FieldOptions<Sent>,
 ): PropertyDecorator {
-  const { optional = false, ...documented } = options;
+  const { list = false, ...others } = options;
+  if (list) return defineField(listOf(kind), others);
+  const { optional = false, ...documented } = others;
   const { nullable = false, default: fallback } = documented;
   const isOptional = optional || fallback !== undefined;
   const [code, message] = kind.absent ?? ['required', 'This field is required.'];
 
   const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
     const sent: unknown = value;
-    if (sent === undefined) return fallback === undefined ? undefined : kind.read(fallback);
-    if (sent === null && nullable) return null;
+    const isPatch = groups?.includes(PATCH) ?? false;
+    if (sent === undefined) return fallback === undefined || isPatch ? undefined : kind.read(fallback);
+    // Whether a field may be removed by null is a rule of the patch.
+    if (sent === null && (nullable || isPatch)) return null;
     const from = groups?.includes(TEXT) ? { ...kind, ...kind.text } : kind;
     return from.read(sent) ?? new Unreadable(`This must be ${from.mustBe}${nullable ? ' or null' : ''}.`);
   };
   const isRead = (value: unknown): value is Value =>
-    value !== undefined && !(value === null && nullable) && !(value instanceof Unreadable);
+    value !== undefined && value !== null && !(value instanceof Unreadable);
 
   return applyDecorators(
     ApiProperty({

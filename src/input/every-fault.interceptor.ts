@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
-import { parametersOf } from '../http/adapter/handler-parameters.js';
+import { methodNameOf, parametersOf } from '../http/adapter/handler-parameters.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
@@ -59,21 +59,13 @@ const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type'
 
 /** The arguments of a handler that only ValidationPipe validates. */
 function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
-  const method = nameOf(handler, controller.prototype as object);
+  const method = methodNameOf(handler, controller);
   if (method === undefined) return [];
   return parametersOf(controller, method).flatMap(({ kind, metatype, data, pipes = [], schema }) => {
     const type = VALIDATED.get(kind);
     if (type === undefined || pipes.length > 0 || schema !== undefined) return [];
     return [{ type, metatype, data: data as string | undefined }];
   });
-}
-
-/** The name of a method, also of one that a controller inherits. */
-function nameOf(method: unknown, prototype: object | null): string | undefined {
-  if (prototype === null) return undefined;
-  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype));
-  const found = own.find(([, { value }]) => value === method);
-  return found?.[0] ?? nameOf(method, Object.getPrototypeOf(prototype) as object | null);
 }
 
 function isSame(one: ArgumentMetadata, other: ArgumentMetadata): boolean {

@@ -150,14 +150,15 @@ export function Duration(options: FieldOptions<string> & { readonly orZero?: boo
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
 const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
-/** An instant as ISO 8601 text in UTC; the property is that text. */
+/** An instant as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts compare as instants. */
 export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
       schema: { type: 'string', format: 'date-time', example: AN_INSTANT },
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
-      read: (sent) => (isText(sent, INSTANT) && !Number.isNaN(Date.parse(sent)) ? sent : undefined),
+      read: (sent) =>
+        isText(sent, INSTANT) && !Number.isNaN(Date.parse(sent)) ? new Date(sent).toISOString() : undefined,
     },
     options,
   );

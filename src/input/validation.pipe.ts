@@ -8,8 +8,9 @@ import {
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { JsonDecimal } from '../http/body/exact-json.js';
-import { FROM_TEXT } from './define-field.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
+import { FROM_PATCH, FROM_TEXT } from './define-field.js';
+import { isMergePatch, sentFields } from './merge-patch.js';
 
 /**
  * Replaces every JsonDecimal by a plain number, in place: in arrays, in objects, and in instances that class-transformer
@@ -76,6 +77,13 @@ export class ValidationPipe implements PipeTransform {
     forbidNonWhitelisted: true,
     exceptionFactory,
   });
+  private readonly patch = new PlainNumbersPipe({
+    transform: true,
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    transformOptions: FROM_PATCH,
+    exceptionFactory,
+  });
   private readonly parameters = new NestValidationPipe({
     transform: true,
     whitelist: true,
@@ -94,7 +102,8 @@ export class ValidationPipe implements PipeTransform {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
     const { declared, faults } = partKnownFields(value, metatype);
-    return this.valid(this.body, declared, metadata, faults);
+    if (!isMergePatch(metatype)) return this.valid(this.body, declared, metadata, faults);
+    return sentFields((await this.valid(this.patch, declared, metadata, faults)) as object, declared);
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
@@ -119,6 +128,9 @@ export class ValidationPipe implements PipeTransform {
   /** An absent body is read as an empty object, which is valid if every field is optional. */
   private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
     try {
+      const { metatype } = metadata;
+      if (metatype && isMergePatch(metatype))
+        return sentFields((await this.valid(this.patch, {}, metadata)) as object, {});
       return await this.valid(this.body, {}, metadata);
     } catch (error) {
       if (!(error instanceof InvalidArgument)) throw error;

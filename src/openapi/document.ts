@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OtherCredentials } from '../auth/other-credentials.js';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
+import { IF_MATCH_EXTENSION, type IfMatchNeed } from '../caching/if-match.decorator.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
 import {
@@ -16,7 +17,14 @@ import type { ErrorRow } from '../errors/define-errors.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
-import { DOCUMENTED_HEADERS, describeIdempotency, describeRevalidation, headersOf } from './headers.js';
+import {
+  DOCUMENTED_HEADERS,
+  describeAcceptPatch,
+  describeIdempotency,
+  describePrecondition,
+  describeRevalidation,
+  headersOf,
+} from './headers.js';
 import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -29,6 +37,7 @@ const INTERNAL_EXTENSIONS = [
   PUBLIC_EXTENSION,
   IDEMPOTENT_EXTENSION,
   DEPRECATION_EXTENSION,
+  IF_MATCH_EXTENSION,
 ];
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
@@ -146,6 +155,9 @@ function completeOperation(
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential) };
   if (method === 'get') describeRevalidation(operation);
   if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
+  const ifMatch = operation[IF_MATCH_EXTENSION] as IfMatchNeed | undefined;
+  if (ifMatch) describePrecondition(operation, ifMatch);
+  if (method === 'patch') describeAcceptPatch(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
     documented.headers = { ...documented.headers, ...headersOf(status, method, deprecated) };

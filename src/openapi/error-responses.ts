@@ -1,5 +1,6 @@
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { AUTH_ERRORS } from '../auth/auth.errors.js';
+import { IF_MATCH_EXTENSION } from '../caching/if-match.decorator.js';
 import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { type ErrorRow, errorCatalogue } from '../errors/define-errors.js';
@@ -48,6 +49,9 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   if (operation[DEPRECATION_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
   if (operation[IDEMPOTENT_EXTENSION] !== undefined)
     rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
+  const ifMatch = operation[IF_MATCH_EXTENSION];
+  if (ifMatch !== undefined) rows.push(HTTP_ERRORS.precondition_failed);
+  if (ifMatch === 'required') rows.push(HTTP_ERRORS.precondition_required);
   rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));
   return rows;
 }

@@ -1,3 +1,4 @@
+import type { IfMatchNeed } from '../caching/if-match.decorator.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
@@ -137,11 +138,44 @@ export function describeIdempotency(operation: OperationObject): void {
   }
 }
 
+/** Adds `If-Match` to an operation that changes what the client has seen. */
+export function describePrecondition(operation: OperationObject, need: IfMatchNeed): void {
+  addHeader(operation, 'If-Match', {
+    description:
+      'The `ETag` of what is to be changed, as it was sent; if it has changed since, 412. A list of entity tags, or `*` ' +
+      '(RFC 9110 section 13.1.1); a weak tag never matches',
+    required: need === 'required',
+    schema: { type: 'string' },
+  });
+}
+
+/** Adds to the 415 of a PATCH the header that names the media types which it takes. */
+export function describeAcceptPatch(operation: OperationObject): void {
+  const refusal = operation.responses['415'] as ResponseObject | undefined;
+  if (!refusal) return;
+  refusal.headers = {
+    ...refusal.headers,
+    'Accept-Patch': {
+      description:
+        'The media types that this operation takes (RFC 5789 section 3.1), unless a content coding was refused',
+      schema: { type: 'string' },
+    },
+  };
+}
+
 function addHeader(
   operation: OperationObject,
   name: string,
-  { description, schema }: { description: string; schema: { type: 'string'; [constraint: string]: unknown } },
+  {
+    description,
+    required = false,
+    schema,
+  }: {
+    description: string;
+    required?: boolean;
+    schema: { type: 'string'; [constraint: string]: unknown };
+  },
 ): void {
-  const parameter = { name, in: 'header' as const, required: false, description, schema };
+  const parameter = { name, in: 'header' as const, required, description, schema };
   operation.parameters = [...(operation.parameters ?? []), parameter];
 }

@@ -1,19 +1,46 @@
 import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { declareOperation } from '../http/adapter/declared-operation.js';
+import { mediaTypesOf } from '../http/body/body-media-types.js';
 
 /** OpenAPI extension that passes the name of an answered array to document.ts; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
 
-/** What an operation answers when it succeeds. */
-export type Answer = {
+/** What every success of an operation has. */
+interface Success {
   readonly status: number;
   readonly description: string;
   /** Response headers of this operation, name to description; those of every response are added automatically. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that only some of these responses have. */
   readonly optionalHeaders?: Readonly<Record<string, string>>;
-} & ({ readonly type: Type } | { readonly arrayOf: Type; readonly schemaName: string });
+}
+
+/** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET answers of it. */
+interface Resource<Dto> extends Success {
+  readonly type: Type<Dto>;
+  /**
+   * The address of what was created, such as `/v1/toys/7`, for `Location` (RFC 9110 section 10.2.2). The path of
+   * PUBLIC_BASE_URL that stands before it is added.
+   */
+  readonly location?: (answer: Dto) => string;
+  /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
+  readonly entityTag?: boolean;
+}
+
+/** Several resources; `schemaName` is what the OpenAPI document calls the array. */
+interface Resources extends Success {
+  readonly arrayOf: Type;
+  readonly schemaName: string;
+}
+
+/** Nothing but the status. */
+interface Nothing extends Success {
+  readonly status: 204;
+}
+
+/** What an operation answers when it succeeds. */
+export type Answer<Dto = unknown> = Resource<Dto> | Resources | Nothing;
 
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
@@ -22,33 +49,52 @@ export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when t
  * States an operation once: its name in the OpenAPI document, its texts and its success. Everything that the
  * chain adds to it (errors, headers, security) is documented automatically.
  */
-export function Operation(operation: {
+export function Operation<Dto>(operation: {
   readonly id: string;
   readonly summary: string;
   readonly description: string;
-  readonly answers: Answer;
+  readonly answers: Answer<Dto>;
 }): MethodDecorator {
   const { id, summary, description, answers } = operation;
-  const headers = {
-    ...documentedHeaders(answers.headers, true),
-    ...documentedHeaders(answers.optionalHeaders, false),
-  };
-  const success = { status: answers.status, description: answers.description, headers };
   const documented = [
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
-    declareOperation('type' in answers ? answers.type : answers.arrayOf),
+    documentsMediaTypes,
   ];
-  if ('type' in answers) {
-    return applyDecorators(...documented, ApiResponse({ ...success, type: answers.type }));
+  if ('arrayOf' in answers) {
+    const { arrayOf, schemaName } = answers;
+    return applyDecorators(
+      ...documented,
+      declareOperation({ shownAs: arrayOf }),
+      ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
+      ApiResponse({ ...successOf(answers), type: [arrayOf] }),
+    );
   }
-  const { arrayOf, schemaName } = answers;
+  if (!('type' in answers))
+    return applyDecorators(...documented, declareOperation({}), ApiResponse(successOf(answers)));
+  const { type, location, entityTag = false } = answers;
+  const headers = {
+    ...(location ? { Location: 'Address of what was created' } : {}),
+    ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
+    ...answers.headers,
+  };
   return applyDecorators(
     ...documented,
-    ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
-    ApiResponse({ ...success, type: [arrayOf] }),
+    declareOperation({ shownAs: type, location, hasEntityTag: entityTag }),
+    ApiResponse({ ...successOf({ ...answers, headers }), type }),
   );
 }
+
+function successOf({ status, description, headers, optionalHeaders }: Success) {
+  const documented = { ...documentedHeaders(headers, true), ...documentedHeaders(optionalHeaders, false) };
+  return { status, description, headers: documented };
+}
+
+/** Documents the media types that the body of a handler may have, where its class takes others than JSON alone. */
+const documentsMediaTypes: MethodDecorator = (prototype, method, descriptor) => {
+  const types = mediaTypesOf(prototype.constructor as Type, String(method));
+  if (types.length > 1) ApiConsumes(...types)(prototype, method, descriptor);
+};
 
 function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, required: boolean) {
   const schema = { type: 'string' as const };

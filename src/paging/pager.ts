@@ -6,8 +6,9 @@ import { CURSOR_RULE, type PageRequest, type Position, brokenCursor } from '../d
 import { ofTarget } from '../http/adapter/handler-parameters.js';
 import { Rule } from '../input/define-field.js';
 import { Integer } from '../input/fields.js';
+import { selectionOf } from './selection.decorators.js';
 
-/** Query of a paged list; extend it with the filters of the list. */
+/** Query of a paged list; extend it with the filters (`@Filter()`) and the order (`@Sort()`) of the list. */
 export class PageQuery {
   @Integer({ description: 'Most entries of a page', minimum: 1, maximum: 100, default: 20 })
   limit!: number;
@@ -38,16 +39,22 @@ export class Pager {
     private readonly response: Response,
   ) {}
 
-  /** The entries of the page that the query asks for. Throws validation_failed for a broken or foreign cursor. */
+  /**
+   * The entries of the page that the query asks for, of those that its `@Filter()` and `@Sort()` select. Throws
+   * validation_failed for a broken or foreign cursor, and for filters and orders that exclude each other.
+   */
   async answer<T>(
     query: PageQuery,
     list: (page: PageRequest) => Promise<{ readonly items: T; readonly next?: Position }>,
   ): Promise<T> {
     const { limit, cursor, ...filter } = query;
-    const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${String(value)}`);
+    const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${inName(value)}`);
     const name = [this.request.path, ...filters.toSorted()].join(' ');
+    const selection = selectionOf(query);
     const { items, next } = await list(
-      cursor === undefined ? { limit } : { limit, after: decodeCursor(cursor, name) },
+      cursor === undefined
+        ? { limit, ...selection }
+        : { limit, ...selection, after: decodeCursor(cursor, name) },
     );
     if (next) this.response.append('Link', this.linksTo(encodeCursor(next, name), query));
     return items;
@@ -60,6 +67,11 @@ export class Pager {
     const sent = queryAt === -1 ? '' : originalUrl.slice(queryAt + 1);
     return pageLinks(path, sent, nextCursor, (parameter) => Object.hasOwn(query, parameter));
   }
+}
+
+/** The value of a filter in the name of its list: a space separates filters there. */
+function inName(value: unknown): string {
+  return String(value).replaceAll(/[% ]/g, encodeURIComponent);
 }
 
 /** Handler parameter: the Pager of the request. */

@@ -1,5 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { Cached } from '../caching/response-cache.js';
 import type { JsonText } from '../database/json-rows.js';
@@ -50,12 +49,11 @@ export class PetsController {
       description: 'The created animal, including the assigned `id`',
       type: PetDto,
       headers: { Location: 'Address of the animal' },
+      location: ({ id }) => `/v1/pets/${id}`,
     },
   })
-  async createPet(@Body() newPet: NewPet, @Res({ passthrough: true }) response: Response): Promise<PetDto> {
-    const pet = await this.pets.create(newPet);
-    response.setHeader('Location', `/v1/pets/${pet.id}`);
-    return pet;
+  createPet(@Body() newPet: NewPet): Promise<PetDto> {
+    return this.pets.create(newPet);
   }
 
   @Get(':petId')

@@ -6,6 +6,9 @@ import type { Transactions } from '../transactions.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 
+/** Statements that stay prepared at most: clients choose how lists are filtered and sorted, each in a statement of its own. */
+const MOST_STATEMENTS = 500;
+
 type Row = Readonly<Record<string, unknown>>;
 type DriverError = Error & { readonly code?: string };
 /** A DataSource on a file, with what is known of it. */
@@ -45,7 +48,7 @@ export class ReadConnection extends JsonReader {
     return this.files.fault ?? this.troubles.damage.fault;
   }
 
-  async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
     if (this.transactions.isInside()) return this.inTransaction.first(sql, parameters);
     this.files.refuseIfDamaged();
     this.dataSource.logger.logQuery(sql, [...parameters]);
@@ -63,6 +66,8 @@ export class ReadConnection extends JsonReader {
   async close(): Promise<void> {
     for (const statement of await Promise.allSettled(this.statements.values()))
       if (statement.status === 'fulfilled') statement.value.finalize();
+    // Behind the statements that were evicted.
+    await new Promise(setImmediate);
     await new Promise<void>((resolve, reject) => {
       this.connection.close((error) => {
         if (error) reject(error);
@@ -80,10 +85,23 @@ export class ReadConnection extends JsonReader {
         else resolve(statement);
       });
     });
+    if (this.statements.size >= MOST_STATEMENTS) this.evictOldest();
     this.statements.set(sql, preparing);
     // A failure is not kept: the table may exist by the next time.
     preparing.catch(() => this.statements.delete(sql));
     return preparing;
+  }
+
+  /** It is prepared again when it is needed. Whoever waits for it is given it before it is finalized. */
+  private evictOldest(): void {
+    for (const [sql, preparing] of this.statements) {
+      this.statements.delete(sql);
+      preparing.then(
+        (statement) => setImmediate(() => statement.finalize()),
+        () => undefined,
+      );
+      return;
+    }
   }
 }
 
@@ -105,7 +123,7 @@ export class OwnConnection extends JsonReader {
     super();
   }
 
-  async first(sql: string, parameters: readonly (string | number)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
     const rows: Row[] = await this.dataSource.query(sql, [...parameters]);
     return rows[0];
   }

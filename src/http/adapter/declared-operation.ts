@@ -6,20 +6,28 @@ import type { Type } from '@nestjs/common';
  */
 const OPERATION = 'petstore:operation';
 
+/** How a handler answers when it succeeds. */
+export interface DeclaredAnswer {
+  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written. */
+  readonly shownAs?: Type | undefined;
+  /** The address of what the handler answers, without the prefix that a proxy adds. */
+  readonly location?: ((answer: never) => string) | undefined;
+  /** Whether the answer carries the entity tag that GET answers of the same state. */
+  readonly hasEntityTag?: boolean;
+}
+
 /** A handler that `@Operation()` declares. It answers JSON or an empty body. */
-export interface DeclaredOperation {
+export interface DeclaredOperation extends DeclaredAnswer {
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
   /** The name of the handler in that prototype. */
   readonly method: string;
-  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written. */
-  readonly shownAs: Type;
 }
 
 /** Declares a method as the handler of an operation; used by `@Operation()`. */
-export function declareOperation(shownAs: Type): MethodDecorator {
+export function declareOperation(answer: DeclaredAnswer): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    const operation: DeclaredOperation = { prototype, method: String(method), shownAs };
+    const operation: DeclaredOperation = { prototype, method: String(method), ...answer };
     Reflect.defineMetadata(OPERATION, operation, descriptor.value as object);
   };
 }

@@ -60,3 +60,15 @@ export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boole
 export function leavesResponse(controller: Type, method: string): boolean {
   return Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, method) === true;
 }
+
+/** The name of a handler in its controller, also of one that the controller inherits; undefined if it is none of them. */
+export function methodNameOf(handler: unknown, { prototype }: Type): string | undefined {
+  return nameIn(prototype as object, handler);
+}
+
+function nameIn(prototype: object | null, method: unknown): string | undefined {
+  if (prototype === null) return undefined;
+  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype));
+  const found = own.find(([, { value }]) => value === method);
+  return found?.[0] ?? nameIn(Object.getPrototypeOf(prototype) as object | null, method);
+}

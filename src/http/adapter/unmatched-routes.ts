@@ -1,10 +1,11 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
 import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../../deprecation/deprecation.guards.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { mediaTypesOf } from '../body/body-media-types.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
 
@@ -74,6 +75,8 @@ export class UnmatchedRoutes implements OnModuleInit {
     const allow = allowed.join(', ');
     if (request.method === 'OPTIONS') {
       response.status(204).setHeader('Allow', allow);
+      const patched = this.ofPath.get(request)?.find(({ method }) => method === 'PATCH');
+      if (patched) response.setHeader('Accept-Patch', patchTypesOf(patched).join(', '));
       return undefined;
     }
     throw new ApiError(HTTP_ERRORS.method_not_allowed, {
@@ -107,6 +110,12 @@ export class UnmatchedRoutes implements OnModuleInit {
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods.add('OPTIONS')].toSorted();
   }
+}
+
+/** The media types that a PATCH takes (RFC 5789 section 3.1). */
+function patchTypesOf({ handler }: RegisteredRoute): readonly string[] {
+  const declared = declaredOperationOf(handler);
+  return mediaTypesOf(declared?.prototype.constructor as Type, declared?.method);
 }
 
 /** The first segment of the path of an operation that needs a key; none for other routes. */

@@ -1,15 +1,18 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
+import { type ExecutionContext, Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { HandlerMetadata } from '../../handler-metadata.js';
 import { RequestSlot } from '../../request-slot.js';
+import { methodNameOf } from '../adapter/handler-parameters.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { isJsonInUtf8 } from '../media-type.js';
+import { mediaTypesOf } from './body-media-types.js';
 import { parseExactJsonIfAny } from './exact-json.js';
 
 const BODY_BYTES = new RequestSlot<Buffer>();
@@ -29,6 +32,10 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class JsonBodyInterceptor extends AsyncInterceptor {
+  private readonly mediaTypes = new HandlerMetadata(([handler, controller]) =>
+    mediaTypesOf(controller as Type, methodNameOf(handler, controller as Type)),
+  );
+
   constructor(private readonly settings: Settings) {
     super();
   }
@@ -41,24 +48,35 @@ export class JsonBodyInterceptor extends AsyncInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (!BODILESS.has(request.method) && announcesBody(request)) {
-      request.body = await this.parse(request, http.getResponse<Response>());
+      request.body = await this.parse(context, request, http.getResponse<Response>());
     }
     return next();
   }
 
-  private async parse(request: Request, response: Response): Promise<unknown> {
+  private async parse(context: ExecutionContext, request: Request, response: Response): Promise<unknown> {
     const { 'content-type': type, 'content-length': length } = request.headers;
-    const isJson = isJsonInUtf8(type);
+    const isTaken = isJsonInUtf8(type) || this.takes(type, context);
     // A chunked body may turn out to be empty; then it needs no type.
-    if (!isJson && length !== undefined) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
+    if (!isTaken && length !== undefined) throw this.notTaken(context, request);
     const bytes = await readBody(request, response, this.settings.bodyLimitBytes);
-    if (!isJson && bytes.length > 0) throw new ApiError(HTTP_ERRORS.unsupported_media_type);
+    if (!isTaken && bytes.length > 0) throw this.notTaken(context, request);
     BODY_BYTES.set(request, bytes);
     try {
       return parseExactJsonIfAny(UTF8.decode(bytes));
     } catch (error) {
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: reasonOf(error) }, cause: error });
     }
+  }
+
+  private takes(contentType: string | undefined, context: ExecutionContext): boolean {
+    return this.mediaTypes.of(context).some((type) => isJsonInUtf8(contentType, type));
+  }
+
+  /** The refusal of a PATCH names the types that it takes (RFC 5789 section 2.2). */
+  private notTaken(context: ExecutionContext, { method }: Request): ApiError {
+    const headers: Record<string, string> =
+      method === 'PATCH' ? { 'Accept-Patch': this.mediaTypes.of(context).join(', ') } : {};
+    return new ApiError(HTTP_ERRORS.unsupported_media_type, { headers });
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ExecutionContext, Injectable, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
+import { Settings } from '../../config/settings.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
@@ -17,22 +18,38 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
  */
 @Injectable()
 export class JsonResponseInterceptor extends AsyncInterceptor {
-  private readonly dto = new HandlerMetadata(([handler]) => declaredOperationOf(handler)?.shownAs);
+  private readonly operation = new HandlerMetadata(([handler]) => declaredOperationOf(handler));
+  /** The path that stands before that of an operation where clients reach the service. */
+  private readonly prefix: string;
+
+  constructor({ publicBaseUrl }: Settings) {
+    super();
+    this.prefix = new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$/, '');
+  }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
     const body = await next();
     const response = context.switchToHttp().getResponse<Response>();
     if (body === undefined || response.headersSent || isStreamed(body)) return body;
+    const operation = this.operation.of(context);
+    if (operation?.location) this.locate(operation.location, body, response);
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
     // A handler that names another type writes its texts itself; of an object Nest would make JSON all the same.
     else if (typeof body !== 'object' || body === null) return body;
-    return body instanceof JsonText ? body.text : writeExactJson(this.shown(context, body));
+    return jsonOf(body, operation?.shownAs);
   }
 
-  private shown(context: ExecutionContext, body: unknown): unknown {
-    const dto = this.dto.of(context);
-    return dto ? shownAs(dto, body) : body;
+  /** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
+  private locate(locationOf: (answer: never) => string, body: unknown, response: Response): void {
+    const answer: unknown = body instanceof JsonText ? body.toJSON() : body;
+    response.setHeader('Location', this.prefix + locationOf(answer as never));
   }
+}
+
+/** An answer as JSON text; of its objects what the DTO declares, if one is given. */
+export function jsonOf(answer: unknown, dto: Type | undefined): string {
+  if (answer instanceof JsonText) return answer.text;
+  return writeExactJson(dto ? shownAs(dto, answer) : answer);
 }
 
 /** Whether Nest sends it piece by piece: a file, a web Response, a stream or another async iterable. */

@@ -1,0 +1,40 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { RequestSlot } from '../request-slot.js';
+import type { Precondition } from './precondition.js';
+
+/** OpenAPI extension that says whether an operation takes `If-Match`, and whether it needs it; it is not published. */
+export const IF_MATCH_EXTENSION = 'x-if-match';
+
+/** Whether requests of an operation must have an `If-Match`. */
+export type IfMatchNeed = 'required' | 'optional';
+
+const NEED = 'petstore:if-match';
+
+/** Whether a handler takes `If-Match`, and whether it needs it; undefined when it does not take it. */
+export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
+  return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
+}
+
+/** The precondition of a request; set by ConditionalWriteInterceptor. */
+export const PRECONDITION = new RequestSlot<Precondition>();
+
+const WithPrecondition = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  PRECONDITION.get(context.switchToHttp().getRequest<Request>()),
+);
+
+/**
+ * Handler parameter of a PATCH, PUT or DELETE: the Precondition that the client states by `If-Match`. A request without the
+ * field is refused with 428 precondition_required (RFC 6585 section 3), unless it is `optional`.
+ */
+export function IfMatch({ optional = false }: { readonly optional?: boolean } = {}): ParameterDecorator {
+  const need: IfMatchNeed = optional ? 'optional' : 'required';
+  return (prototype, method, index) => {
+    if (method === undefined) throw new Error('@IfMatch() decorates a parameter of a handler.');
+    WithPrecondition()(prototype, method, index);
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
+    Reflect.defineMetadata(NEED, need, descriptor.value as object);
+    ApiExtension(IF_MATCH_EXTENSION, need)(prototype, method, descriptor);
+  };
+}

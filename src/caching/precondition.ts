@@ -1,0 +1,37 @@
+import type { Type } from '@nestjs/common';
+import type { JsonText } from '../database/json-rows.js';
+import type { Transactions } from '../database/transactions.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { jsonOf } from '../http/body/json-response.interceptor.js';
+import { entityTag, namesEntityTag } from './entity-tag.js';
+
+/** The `ETag` of a resource as it is now: that of its DTO, as GET, POST and PATCH answer it. */
+export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): string {
+  return entityTag(jsonOf(current, dto));
+}
+
+/** What a client has seen of the resource that it changes: the entity tags of its `If-Match` (RFC 9110 section 13.1.1). */
+export class Precondition {
+  /** `ifMatch` is the field as it was sent; undefined without one, which fulfils every precondition. */
+  constructor(
+    private readonly ifMatch: string | undefined,
+    private readonly transactions: Pick<Transactions, 'isInside'>,
+  ) {}
+
+  /**
+   * Throws precondition_failed unless the client has seen the resource as it is now. Call it in the transaction that reads and
+   * changes the resource: elsewhere another request might change it in between, so that is an error.
+   */
+  check<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): void {
+    this.checkTag(() => entityTagOf(dto, current));
+  }
+
+  /** As `check`, for a handler that sets an `ETag` of its own, such as one made from a version column. */
+  checkTag(current: () => string): void {
+    if (!this.transactions.isInside())
+      throw new Error('A precondition must be checked in the transaction that makes the change.');
+    if (this.ifMatch !== undefined && !namesEntityTag(this.ifMatch, current(), 'strong'))
+      throw new ApiError(HTTP_ERRORS.precondition_failed);
+  }
+}

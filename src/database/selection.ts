@@ -1,0 +1,39 @@
+/** How the value of a column is compared. A prefix is compared byte by byte, in upper and lower case as it stands. */
+export type Comparison = '=' | '>=' | '>' | '<=' | '<' | 'prefix';
+
+/** What a driver binds: text also for an int64, which the column makes a number of. */
+export type Bindable = string | number;
+
+/** A condition on a property of the listed rows; of several values any may be equal. */
+export interface Condition {
+  readonly property: string;
+  readonly comparison: Comparison;
+  readonly value: Bindable | readonly Bindable[];
+}
+
+/** The order of a list: by a property that is never null, and by id where that is equal. */
+export interface Order {
+  readonly property: string;
+  readonly isDescending: boolean;
+}
+
+/** Which rows a list has, and in which order; by id without an order. */
+export interface Selection {
+  readonly where?: readonly Condition[];
+  readonly order?: Order;
+}
+
+const [LAST_CODE_POINT, FIRST_SURROGATE, LAST_SURROGATE] = [0x10_ffff, 0xd800, 0xdfff];
+
+/**
+ * The least text that follows every text with this prefix, in the order of code points, which is that of their UTF-8; undefined
+ * when there is none.
+ */
+export function textAfterPrefix(prefix: string): string | undefined {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return undefined;
+  const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1;
+  return String.fromCodePoint(...points, next);
+}

@@ -1,0 +1,74 @@
+import type { Type } from '@nestjs/common';
+import { DECORATORS, PartialType } from '@nestjs/swagger';
+import { declaredMembers } from '../database/declared-members.js';
+import { declareMediaTypes } from '../http/body/body-media-types.js';
+import { Rule } from './define-field.js';
+
+/** What a merge patch of a resource may hold: any of its fields; null for one that is nullable or optional. */
+export type MergePatchOf<Dto> = {
+  [Field in keyof Dto]?: Dto[Field] | (undefined extends Dto[Field] ? null : never);
+};
+
+/** What @nestjs/swagger keeps of a property that decides about its patch. */
+interface DocumentedField {
+  readonly required?: boolean;
+  readonly nullable?: boolean;
+  readonly default?: unknown;
+  readonly type?: unknown;
+}
+
+const BUILT_IN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date, Object, Array]);
+const PATCHES = new WeakSet<object>();
+
+/** Whether a class, or one that it extends, is a merge patch. */
+export function isMergePatch(metatype: object): boolean {
+  for (let one: object | null = metatype; one; one = Object.getPrototypeOf(one) as object | null)
+    if (PATCHES.has(one)) return true;
+  return false;
+}
+
+/**
+ * The class of a JSON merge patch (RFC 7396) of a resource, by the class of the body that creates it:
+ *
+ *     export class ToyPatch extends MergePatch(NewToy) {}
+ *
+ * A field that is not sent stays as it is and is no property of the patch. null removes a field: it is taken for one that is
+ * `nullable`, or `optional` without a default, and otherwise refused as `not_removable`. Everything else is read and validated
+ * as in the body that creates. A request may send it as application/merge-patch+json or application/json. Throws for a field
+ * that holds an object: a patch within a patch is not supported.
+ */
+export function MergePatch<Dto extends object>(resource: Type<Dto>): Type<MergePatchOf<Dto>> {
+  const patch = PartialType(resource, { skipNullProperties: false });
+  for (const { property } of declaredMembers(resource)) declareField(resource, patch, property);
+  PATCHES.add(patch);
+  declareMediaTypes(patch, 'application/merge-patch+json', 'application/json');
+  return patch;
+}
+
+function declareField(resource: Type, patch: Type, property: string): void {
+  const key = DECORATORS.API_MODEL_PROPERTIES;
+  const documented = Reflect.getMetadata(key, resource.prototype as object, property) as DocumentedField;
+  const { required, nullable, default: fallback, type, ...others } = documented;
+  if (typeof type === 'function' && !BUILT_IN.has(type))
+    throw new Error(`MergePatch(${resource.name}): ${property} is an object, which a patch cannot hold.`);
+  const isRemovable = nullable === true || (required === false && fallback === undefined);
+  Reflect.defineMetadata(
+    key,
+    { ...others, type, required: false, ...(isRemovable ? { nullable: true } : {}) },
+    patch.prototype as object,
+    property,
+  );
+  if (!isRemovable)
+    Rule(
+      'not_removable',
+      'This cannot be null: the field cannot be removed.',
+      (value) => value !== null,
+    )(patch.prototype as object, property);
+}
+
+/** A patch reduced to the fields that were sent: initializers of the class and defaults are of the resource. */
+export function sentFields(patch: object, body: object): object {
+  for (const field of Object.keys(patch))
+    if (!Object.hasOwn(body, field)) Reflect.deleteProperty(patch, field);
+  return patch;
+}

@@ -1,0 +1,131 @@
+import type { Bindable, Comparison, Condition, Order, Selection } from '../database/selection.js';
+import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { defineField } from '../input/define-field.js';
+
+/** A parameter of a list that filters it. */
+export interface DeclaredFilter {
+  readonly parameter: string;
+  /** The property of the listed entity. */
+  readonly property: string;
+  readonly comparison: Comparison;
+}
+
+/** How a list may be filtered and ordered. */
+export interface DeclaredSelection {
+  readonly filters: readonly DeclaredFilter[];
+  /** The parameter that orders it, and its values: properties of the listed entity, in descending order behind a minus. */
+  readonly sort?: { readonly parameter: string; readonly by: readonly string[] };
+}
+
+const SELECTION = 'petstore:selection';
+
+/** How a list with queries of this class may be filtered and ordered; undefined when nothing is declared. */
+export function declaredSelectionOf(query: object): DeclaredSelection | undefined {
+  return Reflect.getMetadata(SELECTION, query) as DeclaredSelection | undefined;
+}
+
+function declare(target: object, more: Partial<DeclaredSelection>): void {
+  const known = declaredSelectionOf(target.constructor);
+  const filters = [...(known?.filters ?? []), ...(more.filters ?? [])];
+  Reflect.defineMetadata(SELECTION, { ...known, ...more, filters }, target.constructor);
+}
+
+/**
+ * Makes an optional field of a PageQuery a filter: listed is what has this value in `property`, which is called as the parameter
+ * unless it is given; any of the values, of a field that is a `list`; or what compares so with it. A `prefix` is the beginning of
+ * a text, in which no character has a special meaning. A filter by anything but equality orders the list by its property.
+ */
+export function Filter(
+  options: { readonly property?: string; readonly comparison?: Comparison } = {},
+): PropertyDecorator {
+  return (target, parameter) => {
+    const { property = String(parameter), comparison = '=' } = options;
+    declare(target, { filters: [{ parameter: String(parameter), property, comparison }] });
+  };
+}
+
+/**
+ * The parameter of a PageQuery that orders the list: one of these properties of the listed entity, such as `createdAt`, or
+ * `-createdAt` for the descending order. What is equal in it is ordered by id; without the parameter the id alone orders.
+ */
+export function Sort(options: { readonly by: readonly string[] }): PropertyDecorator {
+  const { by } = options;
+  const field = defineField<string, string>(
+    {
+      schema: { type: 'string', enum: [...by] },
+      code: 'not_allowed_value',
+      mustBe: `one of ${by.join(', ')}`,
+      read: (sent) => by.find((value) => value === sent),
+    },
+    {
+      optional: true,
+      description:
+        'What the entries are ordered by, in descending order behind a minus; what is equal in it, and everything without this ' +
+        'parameter, by id. A filter by a range or a prefix orders by its own field',
+    },
+  );
+  return (target, parameter) => {
+    field(target, parameter);
+    declare(target, { sort: { parameter: String(parameter), by } });
+  };
+}
+
+/**
+ * What a query selects, by the filters and the order that its class declares. Throws validation_failed where a page could not be
+ * found by an index: for ranges of two properties, and for a range in the order of another property.
+ */
+export function selectionOf(query: object): Selection {
+  const declared = declaredSelectionOf(query.constructor);
+  if (!declared) return {};
+  const sent = query as Readonly<Record<string, unknown>>;
+  const used = declared.filters.filter(({ parameter }) => sent[parameter] !== undefined);
+  const where = used.map(({ parameter, property, comparison }): Condition => ({
+    property,
+    comparison,
+    value: bindable(sent[parameter]),
+  }));
+  const order = declared.sort && orderIn(sent[declared.sort.parameter]);
+  const ranges = used.filter(({ comparison }) => comparison !== '=');
+  const [range] = ranges;
+  if (!range) return { where, ...(order ? { order } : {}) };
+  const faults = faultsOf(range, ranges, order, declared);
+  if (faults.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details: faults });
+  return { where, order: order ?? { property: range.property, isDescending: false } };
+}
+
+function orderIn(sort: unknown): Order | undefined {
+  if (typeof sort !== 'string') return undefined;
+  const isDescending = sort.startsWith('-');
+  return { property: isDescending ? sort.slice(1) : sort, isDescending };
+}
+
+function faultsOf(
+  range: DeclaredFilter,
+  ranges: readonly DeclaredFilter[],
+  order: Order | undefined,
+  { sort }: DeclaredSelection,
+): FaultDetail[] {
+  const faults = ranges
+    .filter(({ property }) => property !== range.property)
+    .map(({ parameter }) => ({
+      field: parameter,
+      code: 'conflicting_filter',
+      message: `This cannot be combined with ${range.parameter}.`,
+    }));
+  if (!sort || !order || order.property === range.property) return faults;
+  const fitting = sort.by.filter((one) => one === range.property || one === `-${range.property}`);
+  const mustBe = fitting.length === 0 ? 'absent' : fitting.join(' or ');
+  const message = `With ${range.parameter} this must be ${mustBe}.`;
+  return [...faults, { field: sort.parameter, code: 'conflicting_sort', message }];
+}
+
+function bindable(value: unknown): Condition['value'] {
+  return Array.isArray(value) ? value.map(bindableOne) : bindableOne(value);
+}
+
+/** An int64 is bound as decimal text, which a driver does not round. */
+function bindableOne(value: unknown): Bindable {
+  if (typeof value === 'number') return value;
+  return typeof value === 'boolean' ? Number(value) : String(value);
+}

@@ -1,0 +1,158 @@
+import type { Type } from '@nestjs/common';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { HttpAdapterHost } from '@nestjs/core';
+import { DataSource, type Logger } from 'typeorm';
+import { declaredOperationOf } from '../http/adapter/declared-operation.js';
+import { parametersOf } from '../http/adapter/handler-parameters.js';
+import type { ServiceAdapter } from '../http/adapter/service-adapter.js';
+import {
+  type DeclaredFilter,
+  type DeclaredSelection,
+  declaredSelectionOf,
+} from '../paging/selection.decorators.js';
+import type { TestService } from './test-service.js';
+
+interface Query {
+  readonly sql: string;
+  readonly parameters: unknown[];
+}
+
+/** A list that declares filters or orders, with the texts that its filters are tried with. */
+interface List {
+  readonly path: string;
+  readonly selection: DeclaredSelection;
+  readonly valueOf: (filter: DeclaredFilter) => string;
+}
+
+/**
+ * The lists of a service, and the ways to filter and order them, that SQLite cannot answer by an index; empty if all is well.
+ * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with every two
+ * of them, in each order, and its statements are explained (EXPLAIN QUERY PLAN): none may scan a table or sort its rows, and a
+ * filter that stands alone must be a part of the search.
+ *
+ *     expect(await unindexedLists(service)).toEqual([]);
+ */
+export async function unindexedLists(service: TestService): Promise<string[]> {
+  const faults: string[] = [];
+  const lists = listsOf(service);
+  if (lists.length === 0) faults.push('No list declares a filter or an order.');
+  for (const list of lists) {
+    const { filters, sort } = list.selection;
+    const pairs = filters.flatMap((one, at) => filters.slice(at + 1).map((other) => [one, other]));
+    for (const used of [[], ...filters.map((filter) => [filter]), ...pairs]) {
+      for (const order of [undefined, ...(sort?.by ?? [])]) {
+        const query = new URLSearchParams(
+          used.map((filter): [string, string] => [filter.parameter, list.valueOf(filter)]),
+        );
+        if (sort && order !== undefined) query.set(sort.parameter, order);
+        faults.push(...(await faultsOf(service, `${list.path}?${query.toString()}`, used)));
+      }
+    }
+  }
+  return faults;
+}
+
+function listsOf(service: TestService): List[] {
+  const { routes } = service.app.get(HttpAdapterHost).httpAdapter as ServiceAdapter;
+  return routes.flatMap(({ method, path, handler }) => {
+    const declared = method === 'GET' ? declaredOperationOf(handler) : undefined;
+    if (!declared) return [];
+    const { prototype, method: name } = declared;
+    const query = parametersOf(prototype.constructor as Type, name).find(
+      ({ kind }) => kind === RouteParamtypes.QUERY,
+    );
+    const selection = query?.metatype && declaredSelectionOf(query.metatype);
+    if (!selection) return [];
+    const valueOf = ({ parameter }: DeclaredFilter) => sampleOf(service, path, parameter);
+    return [{ path: path.replace(/:\w+/g, '1'), selection, valueOf }];
+  });
+}
+
+/** The parts of a schema that decide about a value. */
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Schema;
+  readonly $ref?: string;
+}
+
+/** A text that the parameter takes, by its schema in the OpenAPI document. */
+function sampleOf({ document }: TestService, path: string, parameter: string): string {
+  const template = path.replace(/^\/v\d+/, '').replace(/:(\w+)/g, '{$1}');
+  const declared = (document.paths[template]?.get?.parameters ?? []).find(
+    (one) => 'name' in one && one.name === parameter,
+  );
+  const schema = (declared && 'schema' in declared ? declared.schema : {}) as Schema;
+  const textOf = ({ type, format, enum: values, items, $ref }: Schema): string => {
+    if ($ref !== undefined)
+      return textOf((document.components?.schemas?.[$ref.split('/').at(-1) ?? ''] ?? {}) as Schema);
+    if (items) return items.enum ? items.enum.slice(0, 3).join(',') : `${textOf(items)},${textOf(items)}`;
+    if (values) return String(values[0]);
+    if (format === 'date-time') return '2026-01-01T00:00:00.000Z';
+    if (format === 'uuid') return '0b0a6f2d-5b0f-4c0e-9d2c-6d8ab0a4a6cf';
+    if (type === 'boolean') return 'true';
+    return type === 'integer' ? '1' : 'a';
+  };
+  return textOf(schema);
+}
+
+async function faultsOf(
+  service: TestService,
+  target: string,
+  used: readonly DeclaredFilter[],
+): Promise<string[]> {
+  const dataSource = service.app.get(DataSource);
+  const faults: string[] = [];
+  // The page that follows begins by another statement; there is one when the table has enough rows.
+  let next: string | undefined = `${target}&limit=1`;
+  for (let page = 1; page <= 2 && next !== undefined; page += 1) {
+    const queries: Query[] = [];
+    const { status, headers } = await whileNoting(dataSource, queries, () =>
+      service.request('GET', next ?? ''),
+    );
+    // Filters and orders may exclude each other; a filter alone, without an order, must be answered.
+    if (status === 400 && used.length + Number(target.includes('sort=')) > 1) return [];
+    if (status !== 200) return [`${target} is answered ${status}.`];
+    const plans = await Promise.all(
+      queries.map(({ sql, parameters }) => dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)),
+    );
+    const steps = (plans.flat() as { detail: string }[]).map(({ detail }) => detail);
+    faults.push(...badSteps(dataSource, steps, used).map((fault) => `${target}, page ${page}: ${fault}`));
+    next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  }
+  return faults;
+}
+
+/** Notes the SELECTs that are run meanwhile. */
+async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: () => Promise<T>): Promise<T> {
+  const { logger } = dataSource;
+  const noting: Logger = Object.create(logger) as Logger;
+  noting.logQuery = (sql, parameters = []) => {
+    if (/^\s*SELECT\b/i.test(sql)) queries.push({ sql, parameters });
+  };
+  Object.assign(dataSource, { logger: noting });
+  try {
+    return await work();
+  } finally {
+    Object.assign(dataSource, { logger });
+  }
+}
+
+function badSteps(dataSource: DataSource, steps: string[], used: readonly DeclaredFilter[]): string[] {
+  const tables = new Map(dataSource.entityMetadatas.map((entity) => [entity.tableName, entity]));
+  const bad = [...new Set(steps)].filter((step) => {
+    if (/TEMP B-TREE FOR (?!json_group_array)/.test(step)) return true;
+    const [, table = '', by] = /^SCAN (\S+)( USING)?/.exec(step) ?? [];
+    // Without a filter every row is listed, in the order of an index.
+    return tables.has(table) && (used.length > 0 || by === undefined);
+  });
+  if (used.length !== 1 || !used[0]) return bad;
+  const [{ property, parameter }] = used as [DeclaredFilter];
+  const isSearched = steps.some((step) => {
+    const [, table = '', conditions = ''] = /^SEARCH (\S+) USING .*\((.*)\)$/.exec(step) ?? [];
+    const column = tables.get(table)?.findColumnWithPropertyName(property)?.databaseName ?? property;
+    return conditions.split(' AND ').some((condition) => new RegExp(`^${column}[=<>]`).test(condition));
+  });
+  return isSearched ? bad : [...bad, `no search by ${parameter}`];
+}

@@ -1,0 +1,128 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
+import type { OperationObject } from '../src/openapi/document-outlines.js';
+import { describeRefusals } from './support/refusal-table.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { Visit, VisitsModule } from './support/visits.js';
+
+const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
+const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
+const VISIT = {
+  reason: 'Vaccination',
+  note: 'shy',
+  state: 'requested',
+  startsAt: '2026-12-01T09:00:00.000Z',
+  priceCents: 4_500,
+};
+function bodyOf(operation: OperationObject | undefined): { readonly content: object } {
+  return operation?.requestBody as { readonly content: object };
+}
+
+function parameterOf(operation: OperationObject | undefined, wanted: string): { readonly required: boolean } {
+  const parameters = (operation?.parameters ?? []) as { name: string; required: boolean }[];
+  const found = parameters.find(({ name }) => name === wanted);
+  if (!found) throw new Error(`There is no parameter ${wanted}.`);
+  return found;
+}
+
+describe('the declared operations', () => {
+  it('are compiled, each of them', async () => {
+    const told: string[] = [];
+    const debug = vi
+      .spyOn(Logger.prototype, 'debug')
+      .mockImplementation((text: string) => void told.push(text));
+    const run = vi.spyOn(CompiledOperation.prototype, 'run');
+    onTestFinished(() => {
+      debug.mockRestore();
+      run.mockRestore();
+    });
+    const service = await TestService.open(OPTIONS);
+    onTestFinished(() => service.close());
+    expect(told.filter((text) => text.includes('visits'))).toEqual([]);
+    const { headers } = await service.request('POST', '/v1/visits', { json: VISIT });
+    const path = headers.get('location') ?? '';
+    await service.request('PATCH', path, { json: {}, headers: { 'if-match': '*' } });
+    await service.request('DELETE', path);
+    expect(run).toHaveBeenCalledTimes(3);
+  });
+
+  it('answer Location below the path of PUBLIC_BASE_URL, as a relative reference', async () => {
+    const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
+    const service = await TestService.open({ ...OPTIONS, environment });
+    onTestFinished(() => service.close());
+    const visit = await service.request('POST', '/v1/visits', { json: VISIT });
+    expect(visit.headers.get('location')).toBe(`/animals/v1/visits/${visit.body.id}`);
+    const pet = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+    expect(pet.headers.get('location')).toBe(`/animals/v1/pets/${pet.body.id}`);
+  });
+
+  it('let a page of another origin change and delete', async () => {
+    const origin = 'https://shop.example';
+    const service = await TestService.open({ ...OPTIONS, environment: { CORS_ORIGINS: origin } });
+    onTestFinished(() => service.close());
+    for (const method of ['PATCH', 'DELETE']) {
+      const { status, headers } = await fetch(`${service.url}/v1/visits/1`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': method,
+          'access-control-request-headers': 'authorization,content-type,if-match,idempotency-key',
+        },
+      });
+      expect(status).toBe(204);
+      expect(headers.get('access-control-allow-methods')?.split(',')).toContain(method);
+      expect(headers.get('access-control-allow-headers')).toContain('if-match');
+    }
+  });
+
+  it('are documented: 204, media types, If-Match, 412, 428, ETag and Location', async () => {
+    const service = await TestService.open(OPTIONS);
+    onTestFinished(() => service.close());
+    const { '/visits': all, '/visits/{visitId}': one } = service.document.paths;
+    const schemas = service.document.components?.schemas;
+    expect(one?.delete?.responses['204']).toMatchObject({ description: 'The visit is deleted' });
+    expect(one?.delete?.responses['204']).not.toHaveProperty('content');
+    expect(one?.delete?.responses).toHaveProperty('412');
+    expect(one?.delete?.responses).not.toHaveProperty('428');
+    expect(one?.patch?.responses).toMatchObject({
+      200: { headers: { ETag: { required: true } } },
+      412: {},
+      428: {},
+      415: { headers: { 'Accept-Patch': {} } },
+    });
+    expect(Object.keys(bodyOf(one?.patch).content)).toEqual([
+      'application/merge-patch+json',
+      'application/json',
+    ]);
+    const need = (operation: OperationObject | undefined) => parameterOf(operation, 'If-Match').required;
+    expect([need(one?.patch), need(one?.delete)]).toEqual([true, false]);
+    expect(all?.post?.responses['201']).toMatchObject({
+      headers: { ETag: { required: true }, Location: { required: true } },
+    });
+    expect(schemas?.['VisitPatch']).toMatchObject({ additionalProperties: false });
+    expect(schemas?.['VisitPatch']).not.toHaveProperty('required');
+    expect(schemas?.['VisitPatch']).toHaveProperty('properties.note.nullable', true);
+    expect(schemas?.['VisitPatch']).not.toHaveProperty('properties.state.default');
+    expect(JSON.stringify(service.document)).not.toContain('x-if-match');
+  });
+});
+
+it('a precondition that is checked outside of a transaction is a defect, and changes nothing', async () => {
+  const service = await TestService.open(OPTIONS);
+  onTestFinished(() => service.close());
+  const { headers } = await service.request('POST', '/v1/visits', { json: VISIT });
+  const dataSource = service.app.get(DataSource);
+  const withoutTransaction = (work: () => Promise<unknown>) => work();
+  const transaction = vi.spyOn(dataSource, 'transaction').mockImplementation(withoutTransaction as never);
+  onTestFinished(() => transaction.mockRestore());
+  const { status } = await service.request('PATCH', headers.get('location') ?? '', {
+    json: { note: 'x' },
+    headers: { 'if-match': '*' },
+  });
+  expect(status).toBe(500);
+  expect(await dataSource.getRepository(Visit).countBy({ note: 'x' })).toBe(0);
+});
+
+describeRefusals({ modules: [VisitsModule] });

@@ -1,0 +1,272 @@
+import { DataSource } from 'typeorm';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { emptyFolder } from './support/service-process.js';
+import { TestService } from '../src/testing/test-service.js';
+import { Visit, VisitsModule } from './support/visits.js';
+
+const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
+
+let service: TestService;
+let folder: Awaited<ReturnType<typeof emptyFolder>>;
+beforeAll(async () => {
+  folder = await emptyFolder();
+  service = await TestService.open({
+    modules: [VisitsModule],
+    plan: 'enterprise',
+    limits: MANY,
+    environment: { DATABASE_URL: `sqlite:${folder.path}/a.sqlite` },
+  });
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+
+const STATES = ['requested', 'confirmed', 'done'] as const;
+
+type Row = Omit<Visit, 'id' | 'deletedAt' | 'note'>;
+
+async function store(rows: readonly Row[]): Promise<void> {
+  const visits = service.app.get(DataSource).getRepository(Visit);
+  await visits.clear();
+  await visits.insert(rows.map((row) => ({ ...row, note: null })));
+}
+
+/** The ids of all pages that follow one another. */
+async function everyPage(target: string): Promise<{ ids: number[]; pages: number }> {
+  const ids: number[] = [];
+  let pages = 0;
+  for (let next: string | undefined = target; next !== undefined; pages += 1) {
+    const { status, body, headers } = await service.request('GET', next);
+    expect(status, next).toBe(200);
+    ids.push(...(body as { id: number }[]).map(({ id }) => id));
+    next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  }
+  return { ids, pages };
+}
+
+const row: fc.Arbitrary<Row> = fc.record({
+  reason: fc.constantFrom(
+    'a',
+    'ab',
+    'aB',
+    'a%',
+    'a_',
+    'b',
+    'ä',
+    'a\u{10ffff}',
+    '😀',
+    '😀x',
+    '\ud7ff',
+    '\ue000',
+  ),
+  state: fc.constantFrom(...STATES),
+  startsAt: fc.constantFrom(
+    '2026-01-01T00:00:00.000Z',
+    '2026-01-01T00:00:00.001Z',
+    '2026-06-01T12:00:00.000Z',
+  ),
+  priceCents: fc.constantFrom(-1n, 0n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 63n - 1n, -(2n ** 63n)),
+});
+
+const filters = fc.record(
+  {
+    state: fc.uniqueArray(fc.constantFrom(...STATES), { minLength: 1 }),
+    range: fc.constantFrom(
+      { startsFrom: '2026-01-01T00:00:00Z' },
+      { startsFrom: '2026-01-01T00:00:00.001Z', startsBefore: '2026-06-01T12:00:00Z' },
+      { maxPriceCents: String(2n ** 53n + 1n) },
+      { reasonPrefix: 'a' },
+      { reasonPrefix: 'a%' },
+      { reasonPrefix: 'a_' },
+      { reasonPrefix: '😀' },
+      { reasonPrefix: '\ud7ff' },
+      { reasonPrefix: 'a\u{10ffff}' },
+      {},
+    ),
+    isDescending: fc.boolean(),
+    sort: fc.constantFrom('startsAt', 'priceCents', 'id'),
+  },
+  { requiredKeys: ['range', 'isDescending'] },
+);
+type Filters = typeof filters extends fc.Arbitrary<infer T> ? T : never;
+type Range = Partial<Record<'startsFrom' | 'startsBefore' | 'maxPriceCents' | 'reasonPrefix', string>>;
+
+/** The same, as anyone would do it with an array. */
+function selected(rows: readonly (Row & { id: number })[], { state, range }: Filters): typeof rows {
+  const { startsFrom, startsBefore, maxPriceCents, reasonPrefix } = range as Range;
+  return rows.filter(
+    (one) =>
+      (!state || state.includes(one.state)) &&
+      (startsFrom === undefined || Date.parse(one.startsAt) >= Date.parse(startsFrom)) &&
+      (startsBefore === undefined || Date.parse(one.startsAt) < Date.parse(startsBefore)) &&
+      (maxPriceCents === undefined || one.priceCents <= BigInt(maxPriceCents)) &&
+      (reasonPrefix === undefined || one.reason.startsWith(reasonPrefix)),
+  );
+}
+
+const PROPERTY_OF: Record<keyof Range, 'startsAt' | 'priceCents' | 'reason'> = {
+  startsFrom: 'startsAt',
+  startsBefore: 'startsAt',
+  maxPriceCents: 'priceCents',
+  reasonPrefix: 'reason',
+};
+
+function compared(a: bigint | string | number, b: bigint | string | number): number {
+  // By code points, not by the halves of surrogate pairs.
+  if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
+  const [one, other] = [BigInt(a), BigInt(b)];
+  return one < other ? -1 : Number(one > other);
+}
+
+describe('a list with declared filters and orders', () => {
+  it('has what the filters select, in the order, page by page, each row once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 14 }),
+        filters,
+        fc.integer({ min: 1, max: 5 }),
+        async (rows, chosen, limit) => {
+          await store(rows);
+          const { body } = await service.request('GET', '/v1/visits?limit=100');
+          const first = (body as { id: number }[])[0]?.id ?? 0;
+          const numbered = rows.map((one, index) => ({ ...one, id: first + index }));
+          const { state, range, isDescending } = chosen;
+          const [ranged] = Object.keys(range) as (keyof Range)[];
+          const by = ranged === undefined ? chosen.sort : PROPERTY_OF[ranged];
+          // By reason there is no declared order, and by id only the descending one is.
+          const sends = by !== undefined && by !== 'reason' && !(by === 'id' && !isDescending);
+          const direction = isDescending && sends ? -1 : 1;
+          const property = by ?? 'id';
+          const expected = selected(numbered, chosen).toSorted(
+            (a, b) => direction * (compared(a[property], b[property]) || a.id - b.id),
+          );
+          const query = new URLSearchParams({ ...(range as Record<string, string>), limit: String(limit) });
+          if (state) query.set('state', state.join(','));
+          if (sends) query.set('sort', `${isDescending ? '-' : ''}${by}`);
+          const { ids, pages } = await everyPage(`/v1/visits?${query.toString()}`);
+          expect(ids).toEqual(expected.map(({ id }) => id));
+          expect(pages).toBe(Math.max(1, Math.ceil(expected.length / limit)));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    ['state=lost', 'state', 'not_allowed_value'],
+    ['state=', 'state', 'not_allowed_value'],
+    ['state=done,', 'state', 'not_allowed_value'],
+    ['state=done&state=requested', 'state', 'not_allowed_value'],
+    ['sort=reason', 'sort', 'not_allowed_value'],
+    ['sort=startsAt&sort=-startsAt', 'sort', 'not_allowed_value'],
+    ['startsFrom=yesterday', 'startsFrom', 'not_an_instant'],
+    ['maxPriceCents=9223372036854775808', 'maxPriceCents', 'out_of_range'],
+    ['reasonPrefix=', 'reasonPrefix', 'blank'],
+    ['reasonPrefix=%00a', 'reasonPrefix', 'forbidden_character'],
+    ['State=done', 'State', 'misspelled_parameter'],
+    ['startsFrom=2026-01-01T00:00:00Z&sort=priceCents', 'sort', 'conflicting_sort'],
+    ['reasonPrefix=a&sort=startsAt', 'sort', 'conflicting_sort'],
+    ['startsFrom=2026-01-01T00:00:00Z&reasonPrefix=a', 'reasonPrefix', 'conflicting_filter'],
+  ])('refuses %s: %s %s', async (query, field, code) => {
+    const { status, body } = await service.request('GET', `/v1/visits?${query}`);
+    expect([
+      status,
+      body.details.map((one: { field: string; code: string }) => [one.field, one.code]),
+    ]).toEqual([400, [[field, code]]]);
+  });
+
+  it('says which order a range goes with', async () => {
+    const { body } = await service.request('GET', '/v1/visits?maxPriceCents=5&sort=startsAt');
+    expect(body.details[0].message).toBe('With maxPriceCents this must be priceCents or -priceCents.');
+  });
+});
+
+describe('a cursor', () => {
+  beforeEach(() =>
+    store(
+      STATES.flatMap((state) =>
+        [1n, 2n].map((priceCents) => ({
+          reason: 'a b',
+          state,
+          startsAt: '2026-01-01T00:00:00.000Z',
+          priceCents,
+        })),
+      ),
+    ),
+  );
+
+  it.each([
+    'sort=-startsAt',
+    'sort=priceCents',
+    'state=done',
+    'state=requested,done',
+    '',
+    'sort=startsAt&state=done',
+  ])('of sort=startsAt is refused with %s', async (other) => {
+    const { headers } = await service.request('GET', '/v1/visits?limit=1&sort=startsAt');
+    const cursor = /cursor=([^>&]*)/.exec(headers.get('link') ?? '')?.[1];
+    const { status, body } = await service.request('GET', `/v1/visits?limit=1&${other}&cursor=${cursor}`);
+    expect([status, body.details?.[0].code]).toEqual([400, 'broken_cursor']);
+  });
+
+  it('goes on behind its row although rows before it are added and removed meanwhile', async () => {
+    const visits = service.app.get(DataSource).getRepository(Visit);
+    const { body, headers } = await service.request('GET', '/v1/visits?limit=2&sort=-priceCents');
+    const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    await visits.delete({ id: BigInt(body[1].id) });
+    await visits.insert({
+      reason: 'x',
+      note: null,
+      state: 'done',
+      startsAt: '2026-01-01T00:00:00.000Z',
+      priceCents: 9n,
+    });
+    const rest = await everyPage(next);
+    expect(rest.ids).toHaveLength(4);
+    expect(rest.ids).not.toContain(body[0].id);
+  });
+});
+
+describe('soft deletion', () => {
+  it('leaves a row out of lists, whatever their filter and order, until it is restored', async () => {
+    const one: Row = { reason: 'a', state: 'done', startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
+    await store([one, one, one]);
+    const visits = service.app.get(DataSource).getRepository(Visit);
+    const { ids } = await everyPage('/v1/visits');
+    const [first = 0, second = 0, third = 0] = ids;
+    await visits.softDelete({ id: BigInt(second) });
+    for (const query of [
+      '',
+      '?sort=-startsAt',
+      '?state=done,requested',
+      '?limit=1',
+      '?reasonPrefix=a&limit=1',
+    ])
+      expect((await everyPage(`/v1/visits${query}`)).ids.toSorted((a, b) => a - b)).toEqual([first, third]);
+    expect((await service.request('GET', `/v1/visits/${second}`)).status).toBe(404);
+    await visits.restore({ id: BigInt(second) });
+    expect((await service.request('GET', `/v1/visits/${second}`)).status).toBe(200);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('has every filter and the orders', () => {
+    const parameters = service.document.paths['/visits']?.get?.parameters as { name: string }[];
+    const of = (wanted: string) => parameters.find(({ name }) => name === wanted);
+    expect(of('state')).toMatchObject({
+      in: 'query',
+      required: false,
+      style: 'form',
+      explode: false,
+      schema: { type: 'array', maxItems: 16, items: { type: 'string', enum: [...STATES] } },
+    });
+    expect(of('sort')).toMatchObject({
+      required: false,
+      schema: { type: 'string', enum: ['startsAt', '-startsAt', 'priceCents', '-priceCents', '-id'] },
+    });
+    expect(of('startsFrom')).toMatchObject({ schema: { type: 'string', format: 'date-time' } });
+    expect(of('maxPriceCents')).toMatchObject({ schema: { type: 'integer', format: 'int64' } });
+  });
+});

@@ -1,0 +1,55 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestService } from '../src/testing/test-service.js';
+import { unindexedLists } from '../src/testing/unindexed-lists.js';
+import { Visit, VisitsModule } from './support/visits.js';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open({
+    modules: [VisitsModule],
+    plan: 'enterprise',
+    limits: { perMinute: 100_000, perDay: 100_000 },
+  });
+  const row = { reason: 'a', note: null, startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
+  const states = ['requested', 'confirmed', 'done', 'requested'] as const;
+  await service.app
+    .get(DataSource)
+    .getRepository(Visit)
+    .insert(states.map((state) => ({ ...row, state })));
+});
+afterAll(() => service.close());
+
+describe('unindexedLists', () => {
+  it('finds an index for every filter and order', async () => {
+    expect(await unindexedLists(service)).toEqual([]);
+  });
+
+  it.each([
+    ['visits_state_id', /state=[^&]*, page 1: USE TEMP B-TREE/],
+    ['visits_starts_at', /startsFrom=.*(SCAN|TEMP B-TREE|no search)/],
+    ['visits_state_starts_at', /state=.*sort=startsAt.*TEMP B-TREE/],
+    ['visits_price_cents', /maxPriceCents=/],
+    ['visits_reason', /reasonPrefix=/],
+  ])('tells what is missing without the index %s', async (index, expected) => {
+    const dataSource = service.app.get(DataSource);
+    const [{ sql }] = (await dataSource.query(`SELECT sql FROM sqlite_master WHERE name = ?`, [index])) as [
+      { sql: string },
+    ];
+    await dataSource.query(`DROP INDEX ${index}`);
+    try {
+      expect((await unindexedLists(service)).join('\n')).toMatch(expected);
+    } finally {
+      await dataSource.query(sql);
+    }
+  });
+});
+
+it('tells when there is nothing to check, which a test must not take for all is well', async () => {
+  const plain = await TestService.open();
+  try {
+    expect(await unindexedLists(plain)).toEqual(['No list declares a filter or an order.']);
+  } finally {
+    await plain.close();
+  }
+});

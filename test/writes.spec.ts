@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { byNest } from './support/by-nest.js';
+import { emptyFolder } from './support/service-process.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { VisitsModule } from './support/visits.js';
+
+const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
+const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
+const VISIT = {
+  reason: 'Vaccination',
+  note: 'shy',
+  state: 'requested',
+  startsAt: '2026-12-01T09:00:00.000Z',
+  priceCents: 4_500,
+};
+const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' };
+
+const ways: [string, () => Promise<TestService>, () => Promise<void>][] = [];
+{
+  let folder: { path: string; remove: () => Promise<void> } | undefined;
+  const nothing = () => Promise.resolve();
+  const onFile = async () => {
+    folder = await emptyFolder();
+    return TestService.open({ ...OPTIONS, environment: { DATABASE_URL: `sqlite:${folder.path}/a.sqlite` } });
+  };
+  ways.push(['compiled, in memory', () => TestService.open(OPTIONS), nothing]);
+  ways.push(['compiled, on a file', onFile, async () => folder?.remove()]);
+  ways.push(['run by Nest', () => byNest(() => TestService.open(OPTIONS)), nothing]);
+}
+
+describe.each(ways)('%s', (_, open, remove) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await open();
+  });
+  afterAll(async () => {
+    await service.close();
+    await remove();
+  });
+
+  /** A new visit, its address and its tag. */
+  async function made(fields: object = {}): Promise<{ path: string; tag: string; body: object }> {
+    const { status, headers, body } = await service.request('POST', '/v1/visits', {
+      json: { ...VISIT, ...fields },
+    });
+    expect(status).toBe(201);
+    return { path: headers.get('location') ?? '', tag: headers.get('etag') ?? '', body };
+  }
+
+  const patch = (path: string, json: unknown, headers: Record<string, string> = {}) =>
+    service.request('PATCH', path, { json, headers: { ...MERGE_PATCH, 'if-match': '*', ...headers } });
+
+  describe('the entity tag of a state', () => {
+    it('is one, whether POST, GET or PATCH answers it', async () => {
+      const { path, tag } = await made();
+      expect(tag).toMatch(/^"[\w-]{22}"$/);
+      const got = await service.request('GET', path);
+      expect(got.headers.get('etag')).toBe(tag);
+      const changed = await patch(path, { reason: 'Check' }, { 'if-match': tag });
+      expect(changed.status).toBe(200);
+      expect(changed.headers.get('etag')).not.toBe(tag);
+      const again = await service.request('GET', path);
+      expect([again.headers.get('etag'), again.text]).toEqual([changed.headers.get('etag'), changed.text]);
+    });
+
+    it('is answered 304 by GET and HEAD when the client has it from a write', async () => {
+      const { path, tag } = await made();
+      for (const method of ['GET', 'HEAD']) {
+        const headers = { 'if-none-match': tag };
+        expect((await service.request(method, path, { headers })).status).toBe(304);
+      }
+      const { headers } = await patch(path, { note: null });
+      expect((await service.request('GET', path, { headers: { 'if-none-match': tag } })).status).toBe(200);
+      const present = headers.get('etag') ?? '';
+      expect((await service.request('GET', path, { headers: { 'if-none-match': present } })).status).toBe(
+        304,
+      );
+    });
+  });
+
+  describe('If-Match', () => {
+    it.each([
+      ['the tag', (tag: string) => tag, 200],
+      ['a list with the tag', (tag: string) => `"other", ${tag}`, 200],
+      ['*', () => '*', 200],
+      ['another tag', () => '"other"', 412],
+      ['the tag as a weak one', (tag: string) => `W/${tag}`, 412],
+      ['the tag without its quotes', (tag: string) => tag.slice(1, -1), 412],
+      ['nothing', () => '', 412],
+    ])('with %s', async (_case, fieldOf, expected) => {
+      const { path, tag, body } = await made();
+      const { status, body: answer } = await patch(path, { reason: 'Check' }, { 'if-match': fieldOf(tag) });
+      expect(status).toBe(expected);
+      if (expected === 412) expect(answer.code).toBe('precondition_failed');
+      const { reason } = (await service.request('GET', path)).body;
+      expect(reason).toBe(expected === 200 ? 'Check' : (body as typeof VISIT).reason);
+    });
+
+    it('is needed where it is not optional: 428, before the body is looked at', async () => {
+      const { path } = await made();
+      for (const json of [{ reason: 'Check' }, { wrong: 1 }]) {
+        const { status, body } = await service.request('PATCH', path, { json, headers: MERGE_PATCH });
+        expect([status, body.code]).toEqual([428, 'precondition_required']);
+      }
+    });
+
+    it('of a resource that is not there is 404', async () => {
+      const { status, body } = await patch('/v1/visits/999999', {});
+      expect([status, body.code]).toEqual([404, 'visit_not_found']);
+    });
+
+    it('lets exactly one of fifty concurrent changes through', async () => {
+      const { path, tag } = await made();
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_one, at) => patch(path, { note: `${at}` }, { 'if-match': tag })),
+      );
+      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+      expect(statuses).toEqual([200, ...Array<number>(49).fill(412)]);
+      const winner = answers.find(({ status }) => status === 200);
+      expect((await service.request('GET', path)).text).toBe(winner?.text);
+    });
+  });
+
+  describe('a merge patch', () => {
+    it.each<[string, object, object]>([
+      ['changes what is sent and nothing else', { reason: 'Check' }, { reason: 'Check' }],
+      ['changes nothing when it is empty', {}, {}],
+      ['keeps a field with a default that is not sent', { note: 'new' }, { note: 'new' }],
+      ['removes a nullable field by null', { note: null }, { note: null }],
+      ['takes several', { note: null, state: 'done' }, { note: null, state: 'done' }],
+    ])('%s: %o', async (_case, json, expected) => {
+      const { path, body } = await made({ state: 'confirmed' });
+      const changed = await patch(path, json);
+      expect([changed.status, changed.body]).toEqual([200, { ...body, ...expected }]);
+      expect((await service.request('GET', path)).body).toEqual({ ...body, ...expected });
+    });
+
+    it.each(['9223372036854775807', '-9223372036854775808', '9007199254740993'])(
+      'carries the int64 %s exactly',
+      async (price) => {
+        const { path } = await made();
+        expect((await patch(path, `{"priceCents":${price}}`)).text).toContain(`"priceCents":${price},`);
+        // The next one reads the row that holds it.
+        expect((await patch(path, { reason: 'Check' })).text).toContain(`"priceCents":${price},`);
+      },
+    );
+
+    it.each<[unknown, string[]]>([
+      [{ reason: null }, ['reason not_removable']],
+      [{ priceCents: null, startsAt: null }, ['startsAt not_removable', 'priceCents not_removable']],
+      [{ state: null }, ['state not_removable']],
+      [{ reason: 5 }, ['reason not_a_string']],
+      [{ reason: '' }, ['reason blank']],
+      [{ state: 'lost' }, ['state not_allowed_value']],
+      [{ priceCents: 1.5 }, ['priceCents not_an_integer']],
+      ['{"priceCents":1.0}', ['priceCents not_an_integer']],
+      [{ colour: 'red', Reason: 'x' }, ['colour unknown_field', 'Reason unknown_field']],
+      [{ id: 5 }, ['id unknown_field']],
+      ['{"__proto__":{},"constructor":1}', ['__proto__ unknown_field', 'constructor unknown_field']],
+      [[], [' not_an_object']],
+      ['null', [' not_an_object']],
+    ])('refuses %o: %o', async (json, faults) => {
+      const { path, tag } = await made();
+      const { status, body } = await patch(path, json);
+      expect([
+        status,
+        body.details?.map((one: { field: string; code: string }) => `${one.field} ${one.code}`),
+      ]).toEqual([400, faults]);
+      expect((await service.request('GET', path)).headers.get('etag')).toBe(tag);
+    });
+
+    it.each([
+      ['application/merge-patch+json', 200],
+      ['application/merge-patch+json; charset=utf-8', 200],
+      ['Application/Merge-Patch+JSON', 200],
+      ['application/json', 200],
+      ['application/merge-patch+json; charset=latin1', 415],
+      ['application/json-patch+json', 415],
+      ['text/plain', 415],
+    ])('of the type %s is answered %i', async (type, expected) => {
+      const { path } = await made();
+      const { status, headers, body } = await patch(path, {}, { 'content-type': type });
+      expect(status).toBe(expected);
+      if (expected !== 415) return;
+      expect(body.code).toBe('unsupported_media_type');
+      expect(headers.get('accept-patch')).toBe('application/merge-patch+json, application/json');
+    });
+
+    it('is not taken for the body of a POST', async () => {
+      const { status } = await service.request('POST', '/v1/visits', { json: VISIT, headers: MERGE_PATCH });
+      expect(status).toBe(415);
+    });
+  });
+
+  describe('DELETE', () => {
+    it('answers 204 without a body, and then the resource is gone', async () => {
+      const { path, tag } = await made();
+      const headers = { 'if-match': tag };
+      const { status, text, headers: answered } = await service.request('DELETE', path, { headers });
+      expect([status, text]).toEqual([204, '']);
+      for (const name of ['content-type', 'content-length', 'transfer-encoding', 'etag'])
+        expect(answered.has(name), name).toBe(false);
+      expect(answered.get('x-ratelimit-remaining')).not.toBeNull();
+      for (const method of ['GET', 'DELETE']) expect((await service.request(method, path)).status).toBe(404);
+      expect((await patch(path, {})).status).toBe(404);
+    });
+
+    it('heeds If-Match, which it does not need', async () => {
+      const { path } = await made();
+      const refused = await service.request('DELETE', path, { headers: { 'if-match': '"other"' } });
+      expect([refused.status, refused.body.code]).toEqual([412, 'precondition_failed']);
+      expect((await service.request('DELETE', path)).status).toBe(204);
+    });
+  });
+
+  describe('with an Idempotency-Key', () => {
+    it('a PATCH is done once and answered the same, tag included, although its If-Match is old by then', async () => {
+      const { path, tag } = await made();
+      const headers = { 'if-match': tag, 'idempotency-key': `patch ${path}` };
+      const first = await patch(path, { reason: 'Check' }, { ...headers, 'idempotency-key': `p${path}` });
+      expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      await patch(path, { reason: 'Later' });
+      const second = await patch(path, { reason: 'Check' }, { ...headers, 'idempotency-key': `p${path}` });
+      expect([second.status, second.text]).toEqual([200, first.text]);
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      expect(second.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect((await service.request('GET', path)).body.reason).toBe('Later');
+    });
+
+    it('a DELETE is done once and answered 204 again; a POST with its Location and ETag', async () => {
+      const { path } = await made();
+      const headers = { 'idempotency-key': `d${path}` };
+      for (const replayed of [null, 'true']) {
+        const answer = await service.request('DELETE', path, { headers });
+        expect([answer.status, answer.text, answer.headers.get('idempotent-replayed')]).toEqual([
+          204,
+          '',
+          replayed,
+        ]);
+      }
+      const [first, second] = [await post(), await post()];
+      for (const name of ['location', 'etag']) expect(second.headers.get(name)).toBe(first.headers.get(name));
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      function post() {
+        return service.request('POST', '/v1/visits', {
+          json: VISIT,
+          headers: { 'idempotency-key': `c${path}` },
+        });
+      }
+    });
+
+    it('a refused precondition keeps nothing: the key serves for the next attempt', async () => {
+      const { path, tag } = await made();
+      const key = { 'idempotency-key': `r${path}` };
+      expect((await patch(path, { note: 'x' }, { ...key, 'if-match': '"old"' })).status).toBe(412);
+      expect((await patch(path, { note: 'x' }, { ...key, 'if-match': tag })).status).toBe(200);
+    });
+  });
+
+  it('a path names its methods: 405, OPTIONS, and the types that PATCH takes', async () => {
+    const { path } = await made();
+    const put = await service.request('PUT', path, { json: VISIT });
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PATCH']);
+    const options = await service.request('OPTIONS', path);
+    expect([options.status, options.headers.get('accept-patch')]).toEqual([
+      204,
+      'application/merge-patch+json, application/json',
+    ]);
+  });
+});
