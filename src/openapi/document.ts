@@ -13,6 +13,7 @@ import { effectiveSunset } from '../deprecation/deprecation.guards.js';
 import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import { modulesOf } from './documented-modules.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
 import { DOCUMENTED_HEADERS, describeIdempotency, describeRevalidation, headersOf } from './headers.js';
 import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
@@ -35,14 +36,17 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
     .setDescription(outline.description)
-    .setVersion('1.0.0')
+    .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(outline.serverOf(publicBaseUrl), 'Production')
     .addServer(outline.serverOf(stagingBaseUrl), 'Staging')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
     .addSecurityRequirements('bearer')
     .build();
-  const document = SwaggerModule.createDocument(app, builder, { extraModels: [ErrorSchema] });
+  const document = SwaggerModule.createDocument(app, builder, {
+    extraModels: [ErrorSchema],
+    include: modulesOf(app, outline.prefix),
+  });
   for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
   return complete(document, outline.prefix);
 }
@@ -93,11 +97,12 @@ function referenced<T>(paths: object, components: Record<string, T>): Record<str
 function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): void {
   for (const operation of operationsOf(paths)) {
     const body = operation.requestBody;
-    const content = body && 'content' in body ? body.content['application/json'] : undefined;
-    const name =
-      content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
-    const schema = schemas[name ?? ''];
-    if (schema && !('$ref' in schema) && schema.properties) schema.additionalProperties = false;
+    for (const content of Object.values(body && 'content' in body ? body.content : {})) {
+      const name =
+        content.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
+      const schema = schemas[name ?? ''];
+      if (schema && !('$ref' in schema) && schema.properties) schema.additionalProperties = false;
+    }
   }
 }
 

@@ -13,10 +13,10 @@ import { readSettings } from '../../src/config/setting.js';
 import { Settings } from '../../src/config/settings.js';
 import { AppLogger } from '../../src/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/openapi/document-outlines.js';
+import { ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../../src/openapi/document-outlines.js';
 import { buildDocument } from '../../src/openapi/document.js';
 import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
-import { type Answer, Contract } from './contract.js';
+import { type Answer, Contract, type DocumentBelow } from './contract.js';
 import { TestClock } from './test-clock.js';
 
 export type { Answer };
@@ -35,6 +35,8 @@ export interface TestServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules to add to the service, as a team adds its own. */
   readonly modules?: readonly Type[];
+  /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
+  readonly prepare?: (app: INestApplication) => unknown;
 }
 
 /** A running service with its own database; tests call it over real HTTP. */
@@ -48,10 +50,8 @@ export class TestService {
     readonly clientId: string,
     /** The API key that `request()` sends. */
     readonly key: string,
-    /** The OpenAPI document of this service. `request()` checks each answer against it, or against `adminDocument`. */
-    readonly document: OpenAPIObject,
-    /** The OpenAPI document of the administration. */
-    readonly adminDocument: OpenAPIObject,
+    /** The OpenAPI documents of this service, each with the path that its operations are below. */
+    readonly documents: readonly DocumentBelow[],
     private readonly contract: Contract,
   ) {}
 
@@ -72,14 +72,17 @@ export class TestService {
       .compile();
     const logger = settings.logLevel === 'silent' ? false : module.get(AppLogger);
     const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger }));
+    await options.prepare?.(app);
     await app.listen(0, '127.0.0.1');
     const { plan = 'business', limits = {}, scopes } = options;
     const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
     const { secret } = await app
       .get(KeyIssuingService)
       .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
-    const document = buildDocument(app, API_DOCUMENT);
-    const adminDocument = buildDocument(app, ADMIN_DOCUMENT);
+    const documents = outlinesOf(app).map((outline) => ({
+      prefix: outline.prefix,
+      document: buildDocument(app, outline),
+    }));
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return new TestService(
       app,
@@ -87,13 +90,26 @@ export class TestService {
       `http://127.0.0.1:${port}`,
       client.id,
       secret,
-      document,
-      adminDocument,
-      new Contract([
-        { prefix: API_DOCUMENT.prefix, document },
-        { prefix: ADMIN_DOCUMENT.prefix, document: adminDocument },
-      ]),
+      documents,
+      new Contract(documents),
     );
+  }
+
+  /** The OpenAPI document of this service. `request()` checks each answer against that of its path. */
+  get document(): OpenAPIObject {
+    return this.documentOf(API_DOCUMENT.prefix);
+  }
+
+  /** The OpenAPI document of the administration. */
+  get adminDocument(): OpenAPIObject {
+    return this.documentOf(ADMIN_DOCUMENT.prefix);
+  }
+
+  /** The OpenAPI document of the operations below a path, such as `/v2`. */
+  documentOf(prefix: string): OpenAPIObject {
+    const found = this.documents.find((one) => one.prefix === prefix);
+    if (!found) throw new Error(`There is no document of ${prefix}.`);
+    return found.document;
   }
 
   /**
@@ -101,7 +117,7 @@ export class TestService {
    * is a string, as it is. Pass `key: null` to send no key.
    */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { key = this.key, json, headers = {} } = options;
+    const { key = this.key, json, headers = {}, body } = options;
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
@@ -111,6 +127,7 @@ export class TestService {
         ...headers,
       },
       ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+      ...(body === undefined ? {} : { body, duplex: 'half' as const }),
     });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, text, body: parsed(text) as never };
@@ -144,6 +161,8 @@ export class TestService {
 export interface RequestOptions {
   readonly key?: string | null;
   readonly json?: unknown;
+  /** A body as fetch takes it, such as FormData, instead of JSON. */
+  readonly body?: NonNullable<RequestInit['body']>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
