@@ -76,6 +76,14 @@ export class ValidationPipe implements PipeTransform {
     forbidNonWhitelisted: true,
     exceptionFactory,
   });
+  /** Fields of a form are text, as parameters are. */
+  private readonly form = new NestValidationPipe({
+    transform: true,
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    transformOptions: FROM_TEXT,
+    exceptionFactory,
+  });
   private readonly parameters = new NestValidationPipe({
     transform: true,
     whitelist: true,
@@ -94,7 +102,7 @@ export class ValidationPipe implements PipeTransform {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
     const { declared, faults } = partKnownFields(value, metatype);
-    return this.valid(this.body, declared, metadata, faults);
+    return this.valid(isForm(value) ? this.form : this.body, declared, metadata, faults);
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
@@ -125,6 +133,11 @@ export class ValidationPipe implements PipeTransform {
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });
     }
   }
+}
+
+/** Whether a body is a form: multer, behind Nest's interceptors for files, gives it no prototype, which parsed JSON has. */
+function isForm(body: object): boolean {
+  return Object.getPrototypeOf(body) === null;
 }
 
 const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };
