@@ -6,18 +6,21 @@ import type { Type } from '@nestjs/common';
  */
 const OPERATION = 'petstore:operation';
 
-/** A handler that `@Operation()` declares. It answers JSON or an empty body. */
+/** A handler that `@Operation()` declares. It answers JSON, an empty body, or another type that it names. */
 export interface DeclaredOperation {
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
   /** The name of the handler in that prototype. */
   readonly method: string;
-  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written. */
-  readonly shownAs: Type;
+  /**
+   * The DTO that decides which properties of the answer, or of each element of an answered array, are written; undefined for an
+   * answer that is not JSON.
+   */
+  readonly shownAs: Type | undefined;
 }
 
 /** Declares a method as the handler of an operation; used by `@Operation()`. */
-export function declareOperation(shownAs: Type): MethodDecorator {
+export function declareOperation(shownAs: Type | undefined): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
     const operation: DeclaredOperation = { prototype, method: String(method), shownAs };
     Reflect.defineMetadata(OPERATION, operation, descriptor.value as object);
