@@ -15,6 +15,7 @@ const PUBLIC_SURFACE = [
   'deprecation/deprecated\\.decorator',
   'errors/(api-error|api-errors\\.decorator|define-errors)',
   'events/domain-events',
+  'http/body/consumes\\.decorator',
   'idempotency/idempotent\\.decorator',
   'input/(define-field|fields)',
   'metrics/metrics',
@@ -46,12 +47,12 @@ module.exports = {
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
       from: {
-        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
+        path: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-protocol|request-slot)`,
         pathNot: '^src/cli/main',
       },
       to: {
         path: '^src/',
-        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-slot)`,
+        pathNot: `^src/(?:(?:${PLATFORM})/|platform\\.module|clock|duration|handler-metadata|request-address|request-protocol|request-slot)`,
       },
     },
     {
@@ -63,12 +64,15 @@ module.exports = {
     {
       name: 'foundations-stand-alone',
       comment:
-        'clock, duration, handler-metadata, request-address, request-slot, config and errors are what everything else stands on.',
+        'clock, duration, handler-metadata, request-address, request-protocol, request-slot, config and errors are what everything else stands on.',
       severity: 'error',
-      from: { path: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)' },
+      from: {
+        path: '^src/(clock|duration|handler-metadata|request-address|request-protocol|request-slot|config/|errors/)',
+      },
       to: {
         path: '^src/',
-        pathNot: '^src/(clock|duration|handler-metadata|request-address|request-slot|config/|errors/)',
+        pathNot:
+          '^src/(clock|duration|handler-metadata|request-address|request-protocol|request-slot|config/|errors/)',
       },
     },
     ...FLOORS.flatMap((floor, at) => {
