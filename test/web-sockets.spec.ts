@@ -203,7 +203,7 @@ describe('a WebSocket', () => {
     expect(await echoOf(opened(await connect(service, '/v1/chat')))).toMatchObject({ event: 'echo' });
   });
 
-  it('beside ten thousand requests for others is one of them to the quota', async () => {
+  it('is refused with 429 and Retry-After once the quota is used', async () => {
     const small = await open({ plan: 'enterprise', limits: { perMinute: 3, perDay: 100 } });
     onTestFinished(() => small.close());
     const statuses = [];
