@@ -15,6 +15,7 @@ import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
+import { Upgrades } from './http/adapter/upgrades.js';
 import { AppLogger, LogBuffer } from './logging/app-logger.js';
 import { RequestLogMiddleware, assignRequestId } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -91,7 +92,7 @@ export function setupApp(application: INestApplication): INestApplication {
     });
   }
   app.get(SwaggerUi).documents(app);
-  guardConnections(app, settings);
+  guardConnections(app, settings, config);
   app.get(ResponseCache).enableWhile(once(() => hasOnlyInterceptorsOfThePlatform(config)));
   return app;
 }
@@ -118,9 +119,11 @@ function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
  * Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other
  * clients.
  */
-function guardConnections(app: NestExpressApplication, settings: Settings): void {
+function guardConnections(app: NestExpressApplication, settings: Settings, config: ApplicationConfig): void {
   const server = app.getHttpServer();
-  app.get(Connections).attachTo(server);
+  const connections = app.get(Connections);
+  connections.attachTo(server);
+  app.get(Upgrades).attachTo(server, config, (socket) => connections.giveUp(socket));
   // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware
   // refuses such a request instead.
   server.maxHeadersCount = 0;

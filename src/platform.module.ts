@@ -24,6 +24,7 @@ import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ParserRefusals } from './http/adapter/parser-refusals.js';
 import { UnmatchedRoutes } from './http/adapter/unmatched-routes.js';
+import { Upgrades } from './http/adapter/upgrades.js';
 import { JsonBodyInterceptor } from './http/body/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/body/json-response.interceptor.js';
 import { AcceptableGuard, UriLengthGuard } from './http/request-head.guards.js';
@@ -102,6 +103,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     ConnectionTimeouts,
     Connections,
     ParserRefusals,
+    Upgrades,
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],

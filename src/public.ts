@@ -43,6 +43,7 @@ export { uniqueViolation } from './database/unique-violation.js';
 // Fields of bodies, paths, queries and answers.
 export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';
 export { type FieldKind, type FieldOptions, Rule, defineField } from './input/define-field.js';
+export { Consumes } from './http/body/consumes.decorator.js';
 export { MergePatch, type MergePatchOf } from './input/merge-patch.js';
 
 // Lists, page by page; how they are filtered and ordered.

@@ -9,6 +9,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
+import { isHttp } from '../request-protocol.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
@@ -61,7 +62,7 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.isPublic.of(context)) return true;
+    if (!isHttp(context) || this.isPublic.of(context)) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();

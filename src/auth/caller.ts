@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { RequestSlot } from '../request-slot.js';
@@ -21,7 +22,7 @@ export function setCaller(request: Request, caller: Caller): void {
 }
 
 /** The caller of a request; undefined before the credential guard, without a valid credential, and on public routes. */
-export function callerOf(request: Request): Caller | undefined {
+export function callerOf(request: IncomingMessage): Caller | undefined {
   return CALLER.get(request);
 }
 

@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { scopeChallenge } from '../accounts/scopes.js';
 import { ApiError } from '../errors/api-error.js';
 import { HandlerMetadata } from '../handler-metadata.js';
+import { isHttp } from '../request-protocol.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';
@@ -23,6 +24,7 @@ export class ScopesGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return passesMessage(context.getHandler());
     const required = this.required.of(context);
     const held = callerOf(context.switchToHttp().getRequest<Request>())?.scopes ?? [];
     if (required.every((scope) => held.includes(scope))) return true;
@@ -31,4 +33,13 @@ export class ScopesGuard implements CanActivate {
       headers: { 'WWW-Authenticate': scopeChallenge(required) },
     });
   }
+}
+
+/**
+ * The scopes of a gateway are asked for when a WebSocket is opened. A message does not tell who sends it, so that scopes of its
+ * own handler cannot be; it must not pass as if they were.
+ */
+function passesMessage(handler: object): true {
+  if (!Reflect.hasMetadata(REQUIRED_SCOPES, handler)) return true;
+  throw new Error('@RequireScopes() stands on the handler of a message; put it on the gateway.');
 }

@@ -9,6 +9,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { Metrics } from '../metrics/metrics.js';
 import { routeTemplateOf } from '../metrics/request-metrics.middleware.js';
+import { isHttp } from '../request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
@@ -83,6 +84,7 @@ export class DeprecationHeadersGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return true;
     const deprecation = DECLARED.of(context);
     if (deprecation) this.deprecations.announce(deprecation, context.switchToHttp().getResponse<Response>());
     return true;
@@ -95,6 +97,7 @@ export class SunsetGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return true;
     const deprecation = DECLARED.of(context);
     if (deprecation) this.deprecations.admit(deprecation, context.switchToHttp().getRequest<Request>());
     return true;

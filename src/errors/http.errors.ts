@@ -83,7 +83,8 @@ export const HTTP_ERRORS = defineErrors({
   payload_too_large: {
     status: 413,
     message: 'The request body is larger than {limit} bytes.',
-    cause: 'The body, once decoded, exceeds BODY_LIMIT_BYTES.',
+    cause:
+      'The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own.',
     remedy: 'Send a smaller body.',
   },
   uri_too_long: {
@@ -95,11 +96,10 @@ export const HTTP_ERRORS = defineErrors({
   unsupported_media_type: {
     status: 415,
     message:
-      'The request body must be application/json; its only charset is UTF-8, its only codings are gzip, deflate and br.',
+      'The request body must be {type}; its only charset is UTF-8, its only content codings are {codings}.',
     cause:
-      'Content-Type is absent, is malformed, or names another type or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
-    remedy:
-      'Send `Content-Type: application/json`; what PATCH takes besides is in the `Accept-Patch` header of the response.',
+      'Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
+    remedy: 'Send a type that the message names, mostly `Content-Type: application/json`.',
   },
   idempotency_key_reused: {
     status: 422,

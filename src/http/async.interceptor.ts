@@ -4,7 +4,8 @@ import { Observable, Subject, from, lastValueFrom, takeUntil } from 'rxjs';
 
 /**
  * Base class of an interceptor that is written with promises. Nest runs it like any other; a compiled operation calls `around`
- * directly, without rxjs. It is skipped for server-sent events, because a promise stands for a single answer.
+ * directly, without rxjs. It is skipped for server-sent events, because a promise stands for a single answer, and for messages of
+ * WebSockets, which are no requests of HTTP.
  */
 export abstract class AsyncInterceptor implements NestInterceptor {
   /**
@@ -22,7 +23,9 @@ export abstract class AsyncInterceptor implements NestInterceptor {
 
   /** The method that Nest calls; it runs `around`. */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (Reflect.hasMetadata(SSE_METADATA, context.getHandler())) return next.handle() as Observable<unknown>;
+    const isOneAnswer =
+      context.getType() === 'http' && !Reflect.hasMetadata(SSE_METADATA, context.getHandler());
+    if (!isOneAnswer) return next.handle() as Observable<unknown>;
     return new Observable((subscriber) => {
       const unwanted = new Subject<void>();
       from(this.around(context, () => lastValueFrom(next.handle().pipe(takeUntil(unwanted))))).subscribe(

@@ -23,15 +23,26 @@ export function splitOutsideQuotes(text: string, separator: ',' | ';'): string[]
 /** One parameter: a name, and a value that is a token or a quoted string (RFC 9110 section 5.6.6). */
 const PARAMETER = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/;
 
+/** The media type of a `Content-Type` without its parameters, in lower case; empty without one. */
+export function mediaTypeOf(contentType = ''): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Whether a media type is JSON: `application/json`, or one with the suffix `+json` (RFC 6839 section 3.1). */
+export function isJsonType(type: string): boolean {
+  return type === 'application/json' || type.endsWith('+json');
+}
+
 /**
- * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json`, or the JSON type that
- * is given, with any parameters. If there is a charset, it must be UTF-8, the only one that RFC 8259 section 8.1 allows.
+ * Whether a `Content-Type` says that a body is JSON in UTF-8 (RFC 9110 section 8.3.1): `application/json`, or another type of
+ * JSON if one is given, with any parameters. If there is a charset, it must be UTF-8, the only one that RFC 8259 section 8.1
+ * allows.
  */
-export function isJsonInUtf8(contentType: string | undefined, as = 'application/json'): boolean {
+export function isJsonInUtf8(contentType: string | undefined, jsonType = 'application/json'): boolean {
   if (contentType === undefined) return false;
-  if (contentType === as) return true;
+  if (contentType === jsonType) return true;
   const [type = '', ...parameters] = splitOutsideQuotes(contentType, ';');
-  if (type.trim().toLowerCase() !== as) return false;
+  if (type.trim().toLowerCase() !== jsonType) return false;
   return parameters.every((text) => text.trim() === '' || isHarmless(text.trim()));
 }
 

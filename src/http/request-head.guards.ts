@@ -5,6 +5,8 @@ import type { Request } from 'express';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
+import { isHttp } from '../request-protocol.js';
+import { openConnection } from './adapter/upgrades.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { accepts } from './media-type.js';
 
@@ -15,6 +17,7 @@ const LIMIT = 8_192;
 @Injectable()
 export class UriLengthGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return true;
     const { originalUrl } = context.switchToHttp().getRequest<Request>();
     if (originalUrl.length > LIMIT)
       throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
@@ -37,8 +40,11 @@ export class AcceptableGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return true;
     const { accept } = context.switchToHttp().getRequest<Request>().headers;
     if (accept === undefined || context.getClass() === UnmatchedRoutes) return true;
+    // An upgrade answers with another protocol.
+    if (context.getHandler() === openConnection) return true;
     const type = this.type.of(context);
     if (accepts(accept, type)) return true;
     throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type } });

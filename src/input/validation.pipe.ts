@@ -84,6 +84,14 @@ export class ValidationPipe implements PipeTransform {
     transformOptions: FROM_PATCH,
     exceptionFactory,
   });
+  /** Fields of a form are text, as parameters are. */
+  private readonly form = new NestValidationPipe({
+    transform: true,
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    transformOptions: FROM_TEXT,
+    exceptionFactory,
+  });
   private readonly parameters = new NestValidationPipe({
     transform: true,
     whitelist: true,
@@ -102,8 +110,9 @@ export class ValidationPipe implements PipeTransform {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
     const { declared, faults } = partKnownFields(value, metatype);
-    if (!isMergePatch(metatype)) return this.valid(this.body, declared, metadata, faults);
-    return sentFields((await this.valid(this.patch, declared, metadata, faults)) as object, declared);
+    if (isMergePatch(metatype))
+      return sentFields((await this.valid(this.patch, declared, metadata, faults)) as object, declared);
+    return this.valid(isForm(value) ? this.form : this.body, declared, metadata, faults);
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
@@ -137,6 +146,11 @@ export class ValidationPipe implements PipeTransform {
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });
     }
   }
+}
+
+/** Whether a body is a form: multer, behind Nest's interceptors for files, gives it no prototype, which parsed JSON has. */
+function isForm(body: object): boolean {
+  return Object.getPrototypeOf(body) === null;
 }
 
 const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };

@@ -16,6 +16,7 @@ import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js
 import type { ErrorRow } from '../errors/define-errors.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import { modulesOf } from './documented-modules.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
 import {
   DOCUMENTED_HEADERS,
@@ -47,7 +48,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
     .setDescription(outline.description)
-    .setVersion('1.0.0')
+    .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(outline.serverOf(publicBaseUrl), 'Production')
     .addServer(outline.serverOf(stagingBaseUrl), 'Staging')
@@ -57,7 +58,10 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
     const { name, ...scheme } = verifier.scheme;
     builder.addSecurity(name, { type: 'http', scheme: 'bearer', ...scheme }).addSecurityRequirements(name);
   }
-  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [ErrorSchema] });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    extraModels: [ErrorSchema],
+    include: modulesOf(app, outline.prefix),
+  });
   for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
   return complete(document, outline.prefix, verifier?.errors ?? []);
 }
@@ -109,11 +113,12 @@ function referenced<T>(paths: object, components: Record<string, T>): Record<str
 function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): void {
   for (const operation of operationsOf(paths)) {
     const body = operation.requestBody;
-    const content = body && 'content' in body ? body.content['application/json'] : undefined;
-    const name =
-      content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
-    const schema = schemas[name ?? ''];
-    if (schema && !('$ref' in schema) && schema.properties) schema.additionalProperties = false;
+    for (const content of Object.values(body && 'content' in body ? body.content : {})) {
+      const name =
+        content.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
+      const schema = schemas[name ?? ''];
+      if (schema && !('$ref' in schema) && schema.properties) schema.additionalProperties = false;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { type ErrorRow, errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { isJsonType } from '../http/media-type.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
@@ -39,7 +40,8 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   if (hasParameters || operation.requestBody)
     rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
   if (operation.requestBody) {
-    rows.push(HTTP_ERRORS.malformed_json, HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
+    rows.push(HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
+    if (takesJson(operation.requestBody)) rows.push(HTTP_ERRORS.malformed_json);
   }
   if (operation[PUBLIC_EXTENSION] === undefined) {
     const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
@@ -54,6 +56,10 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   if (ifMatch === 'required') rows.push(HTTP_ERRORS.precondition_required);
   rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));
   return rows;
+}
+
+function takesJson(body: NonNullable<OperationObject['requestBody']>): boolean {
+  return 'content' in body && Object.keys(body.content).some((type) => isJsonType(type));
 }
 
 function responseOf(rows: readonly ErrorRow[]): ResponseObject {

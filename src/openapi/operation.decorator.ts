@@ -1,7 +1,8 @@
-import { HttpCode, type Type, applyDecorators } from '@nestjs/common';
+import { Header, HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { declareOperation } from '../http/adapter/declared-operation.js';
 import { mediaTypesOf } from '../http/body/body-media-types.js';
+import { mediaTypeOf } from '../http/media-type.js';
 
 /** OpenAPI extension that passes the name of an answered array to document.ts; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
@@ -34,13 +35,18 @@ interface Resources extends Success {
   readonly schemaName: string;
 }
 
+/** A text, a file or a stream of a media type other than JSON, such as `text/csv`. */
+interface OtherType extends Success {
+  readonly contentType: string;
+}
+
 /** Nothing but the status. */
 interface Nothing extends Success {
   readonly status: 204;
 }
 
 /** What an operation answers when it succeeds. */
-export type Answer<Dto = unknown> = Resource<Dto> | Resources | Nothing;
+export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
 
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
@@ -70,6 +76,15 @@ export function Operation<Dto>(operation: {
       ApiResponse({ ...successOf(answers), type: [arrayOf] }),
     );
   }
+  if ('contentType' in answers) {
+    const { contentType } = answers;
+    return applyDecorators(
+      ...documented,
+      declareOperation({}),
+      Header('Content-Type', withCharset(contentType)),
+      ApiResponse({ ...successOf(answers), content: contentOf(contentType) }),
+    );
+  }
   if (!('type' in answers))
     return applyDecorators(...documented, declareOperation({}), ApiResponse(successOf(answers)));
   const { type, location, entityTag = false } = answers;
@@ -95,6 +110,18 @@ const documentsMediaTypes: MethodDecorator = (prototype, method, descriptor) => 
   const types = mediaTypesOf(prototype.constructor as Type, String(method));
   if (types.length > 1) ApiConsumes(...types)(prototype, method, descriptor);
 };
+
+/** A text is sent in UTF-8. */
+function withCharset(contentType: string): string {
+  return /^text\/[^;]+$/.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
+}
+
+/** A body that is not JSON, for the document: a text, or bytes. */
+function contentOf(contentType: string) {
+  const type = mediaTypeOf(contentType);
+  const schema = { type: 'string' as const, ...(type.startsWith('text/') ? {} : { format: 'binary' }) };
+  return { [type]: { schema } };
+}
 
 function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, required: boolean) {
   const schema = { type: 'string' as const };

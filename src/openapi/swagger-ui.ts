@@ -5,7 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline } from './document-outlines.js';
+import { API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
 import { ServedAsset } from './served-asset.js';
 
@@ -57,7 +57,7 @@ interface Served {
   readonly policy: string;
 }
 
-/** Serves each document and its Swagger UI, at /docs and at /docs/admin, from memory; a document is built on first use. */
+/** Serves each document and its Swagger UI, at /docs, /docs/admin, and /docs/v2 for another version, from memory; a document is built on first use. */
 @Injectable()
 export class SwaggerUi implements OnModuleInit {
   private application: INestApplication | undefined;
@@ -83,7 +83,7 @@ export class SwaggerUi implements OnModuleInit {
         new ServedAsset(type, () => fileOf(name), type !== PNG),
       ]),
     );
-    for (const outline of [API_DOCUMENT, ADMIN_DOCUMENT]) this.add(application, outline, files);
+    for (const outline of outlinesOf(application)) this.add(application, outline, files);
     this.adapterHost.httpAdapter.use(
       API_DOCUMENT.docsPath,
       (request: Request, response: Response, next: NextFunction) => this.serve(request, response, next),

@@ -11,6 +11,8 @@ export interface Answer {
 export interface RequestOptions {
   readonly key?: string | null;
   readonly json?: unknown;
+  /** A body as fetch takes it, such as FormData, instead of JSON. */
+  readonly body?: NonNullable<RequestInit['body']>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +21,7 @@ export async function send(
   origin: string,
   method: string,
   path: string,
-  { key, json, headers = {} }: RequestOptions,
+  { key, json, body, headers = {} }: RequestOptions,
 ): Promise<Answer> {
   const response = await fetch(origin + path, {
     method,
@@ -30,6 +32,7 @@ export async function send(
       ...headers,
     },
     ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+    ...(body === undefined ? {} : { body, duplex: 'half' as const }),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: parsed(text) as never };

@@ -16,11 +16,11 @@ import type { DomainEvent } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
+import { ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../openapi/document-outlines.js';
 import { buildDocument } from '../openapi/document.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
-import { Contract } from './contract.js';
+import { Contract, type DocumentBelow } from './contract.js';
 import type { Fixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
@@ -44,6 +44,8 @@ export interface TestServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules to add to the service, as a team adds its own. */
   readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
+  /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
+  readonly prepare?: (app: INestApplication) => unknown;
 }
 
 /** A running service with its own database; tests call it over real HTTP. */
@@ -57,10 +59,8 @@ export class TestService {
     readonly clientId: string,
     /** The API key that `request()` sends. */
     readonly key: string,
-    /** The OpenAPI document of this service. `request()` checks each answer against it, or against `adminDocument`. */
-    readonly document: OpenAPIObject,
-    /** The OpenAPI document of the administration. */
-    readonly adminDocument: OpenAPIObject,
+    /** The OpenAPI documents of this service, each with the path that its operations are below. */
+    readonly documents: readonly DocumentBelow[],
     private readonly contract: Contract,
     private readonly removeDatabase: () => Promise<void>,
   ) {}
@@ -86,14 +86,17 @@ export class TestService {
       .compile();
     const logger = settings.logLevel === 'silent' ? false : module.get(AppLogger);
     const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger }));
+    await options.prepare?.(app);
     await app.listen(0, '127.0.0.1');
     const { plan = 'business', limits = {}, scopes } = options;
     const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
     const { secret } = await app
       .get(KeyIssuingService)
       .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
-    const document = buildDocument(app, API_DOCUMENT);
-    const adminDocument = buildDocument(app, ADMIN_DOCUMENT);
+    const documents = outlinesOf(app).map((outline) => ({
+      prefix: outline.prefix,
+      document: buildDocument(app, outline),
+    }));
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return new TestService(
       app,
@@ -101,14 +104,27 @@ export class TestService {
       `http://127.0.0.1:${port}`,
       client.id,
       secret,
-      document,
-      adminDocument,
-      new Contract([
-        { prefix: API_DOCUMENT.prefix, document },
-        { prefix: ADMIN_DOCUMENT.prefix, document: adminDocument },
-      ]),
+      documents,
+      new Contract(documents),
       database.remove,
     );
+  }
+
+  /** The OpenAPI document of this service. `request()` checks each answer against that of its path. */
+  get document(): OpenAPIObject {
+    return this.documentOf(API_DOCUMENT.prefix);
+  }
+
+  /** The OpenAPI document of the administration. */
+  get adminDocument(): OpenAPIObject {
+    return this.documentOf(ADMIN_DOCUMENT.prefix);
+  }
+
+  /** The OpenAPI document of the operations below a path, such as `/v2`. */
+  documentOf(prefix: string): OpenAPIObject {
+    const found = this.documents.find((one) => one.prefix === prefix);
+    if (!found) throw new Error(`There is no document of ${prefix}.`);
+    return found.document;
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../handler-metadata.js';
+import { isHttp } from '../request-protocol.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';
@@ -60,6 +61,7 @@ export class QuotaGuard extends ThrottlerGuard {
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (!isHttp(context)) return true;
     const http = context.switchToHttp();
     const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
     // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.

@@ -534,7 +534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `payload_too_large`: The body, once decoded, exceeds BODY_LIMIT_BYTES. */
+            /** @description `payload_too_large`: The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own. */
             413: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -549,7 +549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unsupported_media_type`: Content-Type is absent, is malformed, or names another type or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored. */
+            /** @description `unsupported_media_type`: Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored. */
             415: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -3,19 +3,23 @@ import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { isEventStream, sendComment } from './event-streams.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { hasUnreadBody } from './service-server.js';
+
+/** After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7). */
+const MOST_QUIET_MS = 15_000;
 
 /** A request that has arrived and waits until the request before it is answered. */
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
 /**
- * What the client has to do next: send the rest of a body (`body`), read more of a stream (`progress`), or read a complete
- * answer to its end (`end`).
+ * What comes next: the client sends the rest of a body (`body`), reads more of a stream (`progress`), or reads a complete
+ * answer to its end (`end`); or the service sends the next event of an event stream (`event`).
  */
-export type Awaited = 'body' | 'progress' | 'end';
+export type Awaited = 'body' | 'progress' | 'end' | 'event';
 
-/** What the client is expected to do, and since when. */
+/** What is expected, and since when. */
 interface Pending {
   readonly response: ServerResponse;
   readonly awaits: Awaited;
@@ -56,7 +60,7 @@ const EMPTY_LINE_BYTES = 2;
 
 /**
  * Ends connections whose client sends a head or a body too slowly, sends a head that is too long, or reads an answer too
- * slowly.
+ * slowly. A quiet event stream is kept from being taken for dead.
  */
 @Injectable()
 export class ConnectionTimeouts {
@@ -85,13 +89,19 @@ export class ConnectionTimeouts {
     const isSame =
       pending?.response === response &&
       pending.awaits === awaits &&
-      (awaits !== 'progress' || pending.read === read);
+      ((awaits !== 'progress' && awaits !== 'event') || pending.read === read);
     if (awaits === undefined) connection.pending = undefined;
     else if (!isSame) connection.pending = { response, awaits, since: now, read };
-    else if (now - pending.since >= this.limitOf(awaits)) this.giveUp(socket, response, awaits);
+    else if (now - pending.since >= this.limitOf(awaits)) this.timeOut(socket, response, awaits);
+  }
+
+  private timeOut(socket: Socket, response: ServerResponse, awaits: Awaited): void {
+    if (awaits === 'event') sendComment(response);
+    else this.giveUp(socket, response, awaits);
   }
 
   private limitOf(awaits: Awaited): number {
+    if (awaits === 'event') return MOST_QUIET_MS;
     return awaits === 'body' ? this.settings.requestTimeoutMs : this.settings.responseTimeoutMs;
   }
 
@@ -115,5 +125,6 @@ export class ConnectionTimeouts {
 function awaitedOf(socket: Socket, response: ServerResponse): Awaited | undefined {
   if (response.writableEnded) return 'end';
   if (hasUnreadBody(response.req)) return 'body';
-  return socket.writableLength > 0 ? 'progress' : undefined;
+  if (socket.writableLength > 0) return 'progress';
+  return isEventStream(response) ? 'event' : undefined;
 }

@@ -4,6 +4,8 @@ import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
+import { endEventStream, isEventStream } from './event-streams.js';
+import { hold, release } from './held-socket.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { announcesBody } from './service-server.js';
@@ -52,14 +54,6 @@ export class Connections implements AnswersInTurn {
     server.on('checkContinue', arrive);
     // Without this listener Node would answer 417 to any other `Expect`; the service ignores such a field.
     server.on('checkExpectation', arrive);
-    // After an upgrade a connection no longer carries HTTP. Node upgrades connections as soon as there is an `upgrade`
-    // listener, so this one is added only after the first listener of another module.
-    server.on('newListener', (event) => {
-      if (event === 'upgrade' && server.listenerCount('upgrade') === 0)
-        setImmediate(() =>
-          server.on('upgrade', (_request, socket: Socket) => this.connections.delete(socket)),
-        );
-    });
     server.once('listening', () => {
       const timer = setInterval(() => this.sweep(), SWEEP_MS);
       // The timer alone must not keep the process running.
@@ -79,6 +73,30 @@ export class Connections implements AnswersInTurn {
       if (current && !current.closed && !current.headersSent) current.setHeader('Connection', 'close');
       else if (socket.bytesRead === 0) socket.destroy();
     }
+  }
+
+  /**
+   * Gives up a connection that is to be upgraded: it no longer carries HTTP. Returns false, and refuses the upgrade in its turn,
+   * if requests before it are not answered yet.
+   */
+  giveUp(socket: Socket): boolean {
+    const connection = this.connections.get(socket);
+    if (connection && !isIdle(connection)) {
+      this.afterAnswers(socket, () => this.refusals.refuse(socket, HTTP_ERRORS.malformed_request));
+      return false;
+    }
+    return this.connections.delete(socket);
+  }
+
+  /** Ends all event streams, which would otherwise last until the stop is out of time. */
+  endEventStreams(): void {
+    for (const { current } of this.connections.values())
+      if (current && isEventStream(current)) endEventStream(current);
+  }
+
+  /** Whether no connection carries HTTP any more; an upgraded one does not. */
+  get areClosed(): boolean {
+    return this.connections.size === 0;
   }
 
   /** The response in progress on a connection; undefined if there is none. */
@@ -170,19 +188,4 @@ export class Connections implements AnswersInTurn {
     const now = performance.now();
     for (const [socket, connection] of this.connections) this.timeouts.check(socket, connection, now);
   }
-}
-
-/**
- * Stops reading from a connection. Node would resume the socket with every message, so the socket's `resume()` is replaced by
- * one that does nothing.
- */
-function hold(socket: Socket): void {
-  socket.resume = () => socket;
-  socket.pause();
-}
-
-/** Reads from a connection again. */
-function release(socket: Socket): void {
-  // Removes the replacement from the socket; then `resume()` is again the method of the socket's class.
-  if (Reflect.deleteProperty(socket, 'resume')) socket.resume();
 }

@@ -8,7 +8,7 @@ const OPERATION = 'petstore:operation';
 
 /** How a handler answers when it succeeds. */
 export interface DeclaredAnswer {
-  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written. */
+  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written; none if that is not JSON. */
   readonly shownAs?: Type | undefined;
   /** The address of what the handler answers, without the prefix that a proxy adds. */
   readonly location?: ((answer: never) => string) | undefined;
@@ -16,7 +16,7 @@ export interface DeclaredAnswer {
   readonly hasEntityTag?: boolean;
 }
 
-/** A handler that `@Operation()` declares. It answers JSON or an empty body. */
+/** A handler that `@Operation()` declares. It answers JSON, an empty body, or another type that it names. */
 export interface DeclaredOperation extends DeclaredAnswer {
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;

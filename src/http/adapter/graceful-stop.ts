@@ -13,7 +13,7 @@ const LAST_REQUEST_MS = 300;
 
 /**
  * Stops accepting connections and waits until the requests in flight are answered, at most `timeoutMs`; then closes all
- * connections that are left. Resolves to whether everything was answered.
+ * connections that are left, but upgraded ones. Event streams are ended. Resolves to whether everything was answered.
  */
 export async function stopServing(
   server: Server,
@@ -26,14 +26,20 @@ export async function stopServing(
   NetServer.prototype.close.call(server);
   connections.drain();
   const idleFrom = performance.now() + Math.min(LAST_REQUEST_MS, timeoutMs);
-  const sweep = setInterval(() => {
-    if (performance.now() >= idleFrom) server.closeIdleConnections();
-  }, SWEEP_MS);
+  let sweep: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
+  // The server itself is closed only when its upgraded connections are, which belong to modules: they end with the application.
+  const answered = new Promise<true>((resolve) => {
+    sweep = setInterval(() => {
+      connections.endEventStreams();
+      if (performance.now() >= idleFrom) server.closeIdleConnections();
+      if (connections.areClosed) resolve(true);
+    }, SWEEP_MS);
+  });
   const timedOut = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), timeoutMs);
   });
-  const finished = await Promise.race([closed, timedOut]);
+  const finished = await Promise.race([closed, answered, timedOut]);
   if (!finished) server.closeAllConnections();
   clearInterval(sweep);
   clearTimeout(timer);

@@ -160,6 +160,10 @@ const PIPED: Partial<
   [RouteParamtypes.BODY]: { type: 'body', of: ({ request }) => request.body as unknown },
   [RouteParamtypes.QUERY]: { type: 'query', of: ({ request }) => request.query },
   [RouteParamtypes.PARAM]: { type: 'param', of: ({ request }) => request.params },
+  [RouteParamtypes.RAW_BODY]: {
+    type: 'custom',
+    of: ({ request }) => (request as { rawBody?: Buffer }).rawBody,
+  },
 };
 
 /** The kinds of parameters whose values pass no pipes. */

@@ -5,13 +5,14 @@ import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../../deprecation/deprecation.guards.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
-import { mediaTypesOf } from '../body/body-media-types.js';
+import { consumptionOf } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
+import { versionOf } from '../path-version.js';
 import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
 
 /**
- * Below these paths, and below the first segment of each operation that needs a key, a caller without one is not told which
- * paths exist.
+ * Below these paths, below each other version, and below the first segment of each operation that needs a key, a caller without
+ * one is not told which paths exist.
  */
 const GUARDED_PATHS = ['/v1', '/admin'];
 /** The first segment of a path, if it is literal. */
@@ -115,11 +116,15 @@ export class UnmatchedRoutes implements OnModuleInit {
 /** The media types that a PATCH takes (RFC 5789 section 3.1). */
 function patchTypesOf({ handler }: RegisteredRoute): readonly string[] {
   const declared = declaredOperationOf(handler);
-  return mediaTypesOf(declared?.prototype.constructor as Type, declared?.method);
+  return declared
+    ? consumptionOf(handler, declared.prototype.constructor as Type, declared.method).types
+    : [];
 }
 
-/** The first segment of the path of an operation that needs a key; none for other routes. */
+/** The first segment of a path with a version, and of the path of an operation that needs a key; none for other routes. */
 function guardedPathOf({ path, handler }: RegisteredRoute): readonly string[] {
+  const version = versionOf(path);
+  if (version !== undefined) return [`/v${version}`];
   const declared = declaredOperationOf(handler);
   if (!declared) return [];
   const { constructor } = declared.prototype;

@@ -1,0 +1,16 @@
+import type { Socket } from 'node:net';
+
+/**
+ * Stops reading from a connection. Node would resume the socket with every message, so the socket's `resume()` is replaced by
+ * one that does nothing.
+ */
+export function hold(socket: Socket): void {
+  socket.resume = () => socket;
+  socket.pause();
+}
+
+/** Reads from a connection again. */
+export function release(socket: Socket): void {
+  // Removes the replacement from the socket; then `resume()` is again the method of the socket's class.
+  if (Reflect.deleteProperty(socket, 'resume')) socket.resume();
+}

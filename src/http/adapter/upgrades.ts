@@ -1,0 +1,153 @@
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  type BeforeApplicationShutdown,
+  ForbiddenException,
+  Injectable,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
+import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { callerOf } from '../../auth/caller.js';
+import { writeRefusal } from '../../errors/error.filter.js';
+import { AppLogger } from '../../logging/app-logger.js';
+import { assignRequestId, requestIdOf } from '../../logging/request-log.middleware.js';
+import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
+import { OperationContext } from './operation-context.js';
+import { lingerBeforeClosing } from './service-server.js';
+
+/** Nest's metadata keys of a gateway, by @nestjs/websockets, which the service itself does not need. */
+const IS_GATEWAY = 'websockets:is_gateway';
+const GATEWAY_OPTIONS = 'websockets:gateway_options';
+
+/** A close frame with the code 1001, going away (RFC 6455 sections 5.5.1 and 7.4.1). */
+const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+/** How long an upgraded connection may take to close when the service stops, in milliseconds. */
+const LAST_WORDS_MS = 1_000;
+
+/** Stands for the handler of an upgrade: it tells guards that they have one before them, and has no metadata. */
+export function openConnection(): void {}
+
+/**
+ * Lets an upgraded connection, such as a WebSocket, be opened by the guards of the chain: it needs a key and counts as one
+ * request, and a refusal is answered in HTTP before anything is upgraded. A gateway's `@Public()`, `@RequireScopes()` and other
+ * decorators apply to its path; every other path needs a key. Then the `upgrade` listeners of modules run, and `callerOf()`
+ * knows the caller of their request.
+ */
+@Injectable()
+export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly gateways = new Map<string, Type>();
+  private readonly upgraded = new Set<Socket>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly malformed: MalformedRequestMiddleware,
+    private readonly logger: AppLogger,
+    private readonly metrics: RequestMetricsMiddleware,
+  ) {}
+
+  /** Finds the gateways of all modules, whose decorators apply to their paths. */
+  onModuleInit(): void {
+    for (const { metatype } of this.discovery.getProviders()) {
+      if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
+      const { path = '' } = (Reflect.getMetadata(GATEWAY_OPTIONS, metatype) ?? {}) as { path?: string };
+      this.gateways.set(`/${path.replace(/^\/|\/$/g, '')}`, metatype as Type);
+    }
+  }
+
+  /**
+   * Has every upgrade of a server pass the guards of an application before the server's listeners hear of it. `giveUp` is
+   * called with its socket first: it gives up the connection, or refuses the upgrade and returns false.
+   */
+  attachTo(server: Server, config: ApplicationConfig, giveUp: (socket: Socket) => boolean): void {
+    const emit = server.emit.bind(server) as (event: string, ...args: unknown[]) => boolean;
+    const gated = (event: string, ...args: unknown[]): boolean => {
+      if (event !== 'upgrade') return emit(event, ...args);
+      const [request, socket] = args as [IncomingMessage, Socket];
+      // Node has removed its own listener, and an `error` event without one would end the process.
+      socket.on('error', () => socket.destroy());
+      if (giveUp(socket))
+        void this.open(request, socket, config).then((isOpen) => isOpen && emit(event, ...args));
+      return true;
+    };
+    // Node upgrades nothing before there is a listener; until then no event of the server takes this way.
+    server.on('newListener', (event) => {
+      if (event === 'upgrade') server.emit = gated as Server['emit'];
+    });
+  }
+
+  /** Closes what is left: modules close their own connections, if they want to say more, in `onModuleDestroy()`. */
+  beforeApplicationShutdown(): void {
+    for (const socket of this.upgraded) {
+      if (isWebSocket.has(socket)) socket.end(GOING_AWAY);
+      else socket.end();
+      setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+    }
+  }
+
+  /** Whether the upgrade may go on; otherwise it is refused. Never rejects. */
+  private async open(message: IncomingMessage, socket: Socket, config: ApplicationConfig): Promise<boolean> {
+    const start = performance.now();
+    readRequestLine(message);
+    const request = Object.assign(message, { originalUrl: message.url }) as Request;
+    const response = new ServerResponse(request) as Response;
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    let status = 101;
+    try {
+      assignRequestId(request, response, () => undefined);
+      await this.malformed.use(request, response, () => undefined);
+      await admit(
+        new OperationContext(request, response, () => undefined, this.classOf(path), openConnection),
+        config,
+      );
+    } catch (error) {
+      refuse(error, request, response, socket);
+      status = response.statusCode;
+    }
+    const route = this.gateways.has(path) ? path : 'upgrade';
+    const clientId = callerOf(request)?.clientId;
+    const { method } = request;
+    this.logger.pino.info({ requestId: requestIdOf(response), clientId, method, route, status });
+    this.metrics.count({ method, route, status: String(status) }, (performance.now() - start) / 1_000);
+    if (status === 101) this.keep(request, socket);
+    return status === 101 && !socket.destroyed;
+  }
+
+  private classOf(path: string): Type {
+    return this.gateways.get(path) ?? Upgrades;
+  }
+
+  private keep({ headers }: Request, socket: Socket): void {
+    this.upgraded.add(socket);
+    if (headers.upgrade?.toLowerCase() === 'websocket') isWebSocket.add(socket);
+    socket.once('close', () => this.upgraded.delete(socket));
+  }
+}
+
+const isWebSocket = new WeakSet<Socket>();
+
+/** Runs the global guards; throws what a guard throws. */
+async function admit(context: OperationContext, config: ApplicationConfig): Promise<void> {
+  // Nest makes those for each request of its own; left out, they would fail open.
+  if (config.getGlobalRequestGuards().length > 0)
+    throw new Error('A global guard is request-scoped: connections cannot be upgraded.');
+  for (const guard of config.getGlobalGuards()) {
+    const verdict = await guard.canActivate(context);
+    if (!(isObservable(verdict) ? await lastValueFrom(verdict) : verdict))
+      throw new ForbiddenException('Forbidden resource');
+  }
+}
+
+/** Answers with the Error body, and closes the connection. */
+function refuse(error: unknown, request: Request, response: Response, socket: Socket): void {
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => {
+    lingerBeforeClosing(socket);
+    socket.destroySoon();
+  });
+  writeRefusal(error, request, response);
+}

@@ -1,0 +1,39 @@
+import { HttpException } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { malformed } from './read-body.js';
+
+/** What multer, behind Nest's interceptors for files, says of a fault. */
+interface MulterError extends Error {
+  readonly code: string;
+  readonly field?: string;
+}
+
+/** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
+export function refusalOfMultipart(thrown: unknown): unknown {
+  if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
+  const { cause, message } = thrown;
+  // Nest's own 413 for a file has the code of the catalogue, payload_too_large, already.
+  if (thrown.getStatus() === 413) return thrown;
+  if (isOfMulter(cause)) return refusalOfMulter(cause);
+  // busboy, which reads the parts, has errors without a code.
+  return message.startsWith('Multipart: ') && thrown.getStatus() === 400
+    ? malformed(`its body is no multipart/form-data (${message.slice('Multipart: '.length)})`, cause)
+    : thrown;
+}
+
+function isOfMulter(cause: unknown): cause is MulterError {
+  return cause instanceof Error && cause.name === 'MulterError';
+}
+
+function refusalOfMulter(cause: MulterError): ApiError {
+  const { code, field = '', message } = cause;
+  if (code === 'LIMIT_UNEXPECTED_FILE')
+    return new ApiError(HTTP_ERRORS.validation_failed, {
+      details: [
+        { field, code: 'unknown_field', message: 'This file is not known, or there are too many of it.' },
+      ],
+      cause,
+    });
+  return malformed(`${message}${field === '' ? '' : ` (${field})`}`, cause);
+}

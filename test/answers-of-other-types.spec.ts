@@ -1,0 +1,167 @@
+import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { Controller, Get, Module } from '@nestjs/common';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { sendRaw } from './support/raw-http.js';
+import { TestService } from '../src/testing/test-service.js';
+
+const ROWS = 5_000;
+const ROW = `${'x'.repeat(999)}\n`;
+
+let made = 0;
+const ends = new EventEmitter();
+
+async function* rows(failsAt = Infinity): AsyncGenerator<string> {
+  made = 0;
+  try {
+    yield 'id,name\n';
+    for (; made < ROWS; made += 1) {
+      await Promise.resolve();
+      if (made === failsAt) throw new Error('a secret');
+      yield ROW;
+    }
+  } finally {
+    ends.emit('ended');
+  }
+}
+
+const csv = (id: string, contentType = 'text/csv') =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status: 200, description: 'The rows', contentType },
+  });
+
+@Controller({ path: 'exports', version: '1' })
+class ExportsController {
+  @Get('generated')
+  @csv('generated')
+  generated(): AsyncGenerator<string> {
+    return rows();
+  }
+
+  @Get('stream')
+  @csv('stream', 'application/zip')
+  stream(): Readable {
+    return Readable.from(rows(), { objectMode: false });
+  }
+
+  @Get('text')
+  @csv('text')
+  text(): string {
+    return 'id,name\n1,Rex\n';
+  }
+
+  @Get('broken')
+  @csv('broken')
+  broken(): AsyncGenerator<string> {
+    return rows(1_000);
+  }
+
+  @Get('other')
+  @csv('other')
+  other(): Response {
+    return new Response('a', { headers: { 'Content-Type': 'text/html' } });
+  }
+}
+
+@Module({ controllers: [ExportsController] })
+class ExportsModule {}
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open({
+    modules: [ExportsModule],
+    environment: { RESPONSE_TIMEOUT_MS: '1000' },
+  });
+});
+afterAll(() => service.close());
+beforeEach(() => service.clock.advance(60_000));
+
+const request = (path: string) =>
+  `GET /v1/exports/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n`;
+
+describe('an operation that answers text/csv', () => {
+  it.each([
+    ['undefined', 200],
+    ['text/csv', 200],
+    ['text/*', 200],
+    ['text/html, */*;q=0.1', 200],
+    ['application/json', 406],
+    ['text/csv;q=0, */*', 406],
+  ])('respects Accept: %s: %i', async (accept, status) => {
+    const headers: Record<string, string> = accept === 'undefined' ? {} : { accept };
+    const answer = await service.request('GET', '/v1/exports/text', { headers });
+    expect(answer.status).toBe(status);
+    if (status === 406) expect(answer.body).toMatchObject({ code: 'not_acceptable', message: /text\/csv/ });
+    else
+      expect([answer.headers.get('content-type'), answer.text]).toEqual([
+        'text/csv; charset=utf-8',
+        'id,name\n1,Rex\n',
+      ]);
+  });
+
+  it('has an entity tag and is revalidated, if it is a text', async () => {
+    const tag = (await service.request('GET', '/v1/exports/text')).headers.get('etag') ?? '';
+    const again = await service.request('GET', '/v1/exports/text', { headers: { 'if-none-match': tag } });
+    expect(again.status).toBe(304);
+  });
+
+  it.each([
+    ['generated', 'text/csv; charset=utf-8'],
+    ['stream', 'application/zip'],
+  ])('is sent as it is made: %s', async (path, type) => {
+    const { headers, text } = await service.request('GET', `/v1/exports/${path}`);
+    expect([headers.get('content-type'), text.length]).toEqual([type, 8 + ROWS * ROW.length]);
+  });
+
+  it('needs a key, and counts', async () => {
+    expect((await service.request('GET', '/v1/exports/generated', { key: null })).status).toBe(401);
+    const { headers } = await service.request('GET', '/v1/exports/generated');
+    expect(headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
+  });
+
+  it('is made only as fast as its client reads, and ends with a client that does not read', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    const ended = once(ends, 'ended');
+    socket.write(request('generated'));
+    await once(socket, 'readable');
+    await ended;
+    expect(made).toBeLessThan(ROWS);
+    socket.destroy();
+  });
+
+  it('ends with a client that goes away', async () => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    const ended = once(ends, 'ended');
+    socket.write(request('stream'));
+    await once(socket, 'readable');
+    socket.destroy();
+    await ended;
+    expect(made).toBeLessThan(ROWS);
+  });
+
+  it('is cut when it fails, so that nobody takes a part of it for the whole', async () => {
+    const received = await sendRaw(service.url, request('broken'));
+    expect(received).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received).not.toMatch(/\r\n0\r\n\r\n$|secret/);
+  });
+
+  it('is documented with its type', () => {
+    const content = (path: string) => {
+      const response = service.document.paths[path]?.get?.responses['200'];
+      return response && 'content' in response ? response.content : undefined;
+    };
+    expect(content('/exports/generated')).toEqual({ 'text/csv': { schema: { type: 'string' } } });
+    expect(content('/exports/stream')).toEqual({
+      'application/zip': { schema: { type: 'string', format: 'binary' } },
+    });
+  });
+
+  it('is held against the document by the kit', async () => {
+    await expect(service.request('GET', '/v1/exports/other')).rejects.toThrow(/text\/html/);
+  });
+});

@@ -1,0 +1,66 @@
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import helmet from 'helmet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
+import { vi } from 'vitest';
+import { TestService } from '../src/testing/test-service.js';
+
+/** As Nest's documentation has it: a functional middleware, applied by a module. */
+function marked(_request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('X-Marked', 'yes');
+  next();
+}
+
+@Module({})
+class HelmetModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(helmet(), marked).forRoutes('{*path}');
+  }
+}
+
+const OF_HELMET = ['strict-transport-security', 'x-dns-prefetch-control', 'cross-origin-opener-policy'];
+
+describe.each([
+  ['by consumer.apply() of a module', { modules: [HelmetModule] }, true],
+  ['by app.use()', { prepare: (app: TestService['app']) => app.use(helmet()) }, false],
+])('helmet, added %s', (_, options, isMarked) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await TestService.open(options);
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    ['an answer', 'GET', '/v1/pets', {}, 200],
+    ['a refusal of a guard', 'GET', '/v1/pets', { key: null }, 401],
+    ['a refusal of a value', 'GET', '/v1/pets?limit=0', {}, 400],
+    ['a path that is nowhere', 'GET', '/v1/nothing', {}, 404],
+    ['a method that is not there', 'DELETE', '/v1/pets', {}, 405],
+    ['a path outside of the API', 'GET', '/nothing', { key: null }, 404],
+    ['an open route', 'GET', '/health/live', { key: null }, 200],
+  ])('sets its headers on %s', async (_name, method, path, request, status) => {
+    const { headers, ...answer } = await service.request(method, path, request);
+    expect(answer.status).toBe(status);
+    for (const name of OF_HELMET) expect([name, headers.has(name)]).toEqual([name, true]);
+    expect(headers.has('x-marked')).toBe(isMarked);
+  });
+
+  it('leaves the page of the docs its own policy, by which it works', async () => {
+    for (const path of ['/docs', '/docs/admin', '/docs/swagger-ui-bundle.js']) {
+      const { headers } = await service.request('GET', path, { key: null });
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("script-src 'self'");
+      // Over plain HTTP the page could load none of its files with this directive, which is one of helmet's.
+      expect(policy).not.toContain('upgrade-insecure-requests');
+      expect(headers.get('strict-transport-security')).toMatch(/max-age/);
+    }
+  });
+
+  it('leaves operations compiled, and answers cached', async () => {
+    const run = vi.spyOn(CompiledOperation.prototype, 'run');
+    for (let asked = 0; asked < 2; asked += 1) await service.request('GET', '/v1/pets');
+    expect(run).toHaveBeenCalledTimes(2);
+    run.mockRestore();
+  });
+});

@@ -1,0 +1,205 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Body, Controller, Headers, Module, Post, type RawBodyRequest, RawBody, Req } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import type { Request } from 'express';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '../src/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { Consumes } from '../src/http/body/consumes.decorator.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { Int64 } from '../src/input/fields.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { byNest } from './support/by-nest.js';
+import { TestService } from '../src/testing/test-service.js';
+
+const SECRET = 'of the webhook';
+const signatureOf = (bytes: Uint8Array) => createHmac('sha256', SECRET).update(bytes).digest('hex');
+
+class Payment {
+  @Int64()
+  amount!: bigint;
+}
+
+class Received {
+  @ApiProperty()
+  hex!: string;
+
+  @ApiProperty({ required: false })
+  amount?: bigint;
+}
+
+const operation = (id: string) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status: 200, description: 'What was received', type: Received },
+  });
+const hex = (bytes: Buffer | undefined) => bytes?.toString('hex') ?? 'none';
+
+@Controller({ path: 'hooks', version: '1' })
+class HooksController {
+  @Post('signed')
+  @operation('signed')
+  signed(
+    @RawBody() bytes: Buffer,
+    @Body() { amount }: Payment,
+    @Headers('x-signature') signature: string,
+  ): Received {
+    const [own, sent] = [Buffer.from(signatureOf(bytes)), Buffer.from(signature)];
+    if (own.length !== sent.length || !timingSafeEqual(own, sent))
+      throw new ApiError(HTTP_ERRORS.malformed_request, { params: { reason: 'its signature is wrong' } });
+    return { hex: hex(bytes), amount };
+  }
+
+  @Post('any')
+  @Consumes('*/*', { limitBytes: 20_000 })
+  @operation('any')
+  any(@RawBody() bytes: Buffer): Received {
+    return { hex: hex(bytes) };
+  }
+
+  @Post('any-parsed')
+  @Consumes('*/*')
+  @operation('anyParsed')
+  anyParsed(@RawBody() bytes: Buffer, @Body() body: { amount?: bigint } | undefined): Received {
+    return { hex: hex(bytes), ...(body?.amount === undefined ? {} : { amount: body.amount }) };
+  }
+
+  @Post('event')
+  @Consumes('application/cloudevents+json')
+  @operation('event')
+  event(@Body() { amount }: Payment, @Req() request: RawBodyRequest<Request>): Received {
+    return { hex: hex(request.rawBody), amount };
+  }
+
+  @Post('once')
+  @Idempotent()
+  @Consumes('application/octet-stream')
+  @operation('once')
+  once(@RawBody() bytes: Buffer): Received {
+    return { hex: hex(bytes) };
+  }
+}
+
+@Module({ controllers: [HooksController] })
+class HooksModule {}
+
+describe.each([
+  ['compiled', (open: () => Promise<TestService>) => open()],
+  ['run by Nest', byNest],
+] as const)('@RawBody() of an operation that is %s', (_way, make) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await make(() =>
+      TestService.open({
+        modules: [HooksModule],
+        plan: 'enterprise',
+        limits: { perMinute: 10_000, perDay: 10_000 },
+        environment: { BODY_LIMIT_BYTES: '10000' },
+      }),
+    );
+  });
+  afterAll(() => service.close());
+
+  const post = async (path: string, body: string | Uint8Array, type: string, more = {}) =>
+    service.request('POST', `/v1/hooks/${path}`, {
+      body: body as Uint8Array<ArrayBuffer>,
+      headers: { 'content-type': type, ...more },
+    });
+
+  it('is what was sent, to the byte, beside the parsed body', async () => {
+    const sent = Buffer.from('{ "amount" :9223372036854775807 }\n');
+    const answer = await post('signed', sent, 'application/json', { 'x-signature': signatureOf(sent) });
+    expect([answer.status, answer.text]).toEqual([
+      200,
+      `{"hex":"${sent.toString('hex')}","amount":9223372036854775807}`,
+    ]);
+    const forged = await post('signed', `${String(sent)} `, 'application/json', {
+      'x-signature': signatureOf(sent),
+    });
+    expect(forged.body.message).toContain('signature is wrong');
+  });
+
+  it('is any bytes of any type, whatever they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 200 }),
+        fc.constantFrom(
+          'application/json',
+          'text/plain',
+          'application/x-www-form-urlencoded',
+          'a/b; c="d;e"',
+        ),
+        async (bytes, type) => {
+          const answer = await post('any', bytes, type);
+          expect([answer.status, answer.body.hex]).toEqual([200, Buffer.from(bytes).toString('hex')]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each([
+    ['of JSON: parsed', '{"amount":1}', 'application/json', 200, { amount: 1 }],
+    ['of a type of JSON: parsed', '{"amount":1}', 'application/cloudevents+json', 200, { amount: 1 }],
+    ['of another type: not parsed', '{"amount":1}', 'text/plain', 200, {}],
+    ['of malformed JSON', '{"amount":', 'application/json', 400, { code: 'malformed_json' }],
+    [
+      'of JSON in another charset',
+      '{}',
+      'application/json; charset=latin1',
+      415,
+      { code: 'unsupported_media_type' },
+    ],
+  ])('where @Body() stands beside it, with a body %s', async (_, body, type, status, expected) => {
+    const answer = await post('any-parsed', body, type);
+    expect([answer.status, answer.body]).toMatchObject([status, expected]);
+  });
+
+  it('is decoded, as the parsed body is', async () => {
+    const answer = await post('any', gzipSync('text'), 'text/plain', { 'content-encoding': 'gzip' });
+    expect(answer.body.hex).toBe(Buffer.from('text').toString('hex'));
+  });
+
+  it('is `rawBody` of the request, too', async () => {
+    const answer = await post('event', '{"amount":1}', 'application/cloudevents+json');
+    expect(answer.body).toEqual({ hex: Buffer.from('{"amount":1}').toString('hex'), amount: 1 });
+    expect((await post('event', '{"amount":1}', 'application/json')).status).toBe(415);
+  });
+
+  it.each([
+    ['any', 20_000, 200],
+    ['any', 20_001, 413],
+    ['any-parsed', 10_000, 200],
+    ['any-parsed', 10_001, 413],
+  ])('has a limit: %s, %i bytes, %i', async (path, length, status) => {
+    expect((await post(path, 'x'.repeat(length), 'text/plain')).status).toBe(status);
+  });
+
+  it('is empty without a body', async () => {
+    expect((await service.request('POST', '/v1/hooks/any')).body).toEqual({ hex: '' });
+  });
+
+  it('tells requests of one Idempotency-Key apart', async () => {
+    const send = (body: string) => post('once', body, 'application/octet-stream', { 'idempotency-key': 'k' });
+    const [first, again, other] = [await send('a'), await send('a'), await send('b')];
+    expect([first.status, again.headers.get('idempotent-replayed'), other.status]).toEqual([
+      200,
+      'true',
+      422,
+    ]);
+  });
+
+  it('is documented by its type', () => {
+    const binary = { schema: { type: 'string', format: 'binary' } };
+    expect(service.document.paths['/hooks/any']?.post?.requestBody).toMatchObject({
+      content: { '*/*': binary },
+    });
+    expect(service.document.paths['/hooks/event']?.post?.requestBody).toMatchObject({
+      content: { 'application/cloudevents+json': { schema: { $ref: '#/components/schemas/Payment' } } },
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { EventEmitter, once } from 'node:events';
+import type { Server } from 'node:http';
+import { type Socket, connect } from 'node:net';
+import { Controller, type MessageEvent, Module, Sse } from '@nestjs/common';
+import { Observable } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Connections } from '../src/http/adapter/connections.js';
+import { stopServing } from '../src/http/adapter/graceful-stop.js';
+import { Metrics } from '../src/metrics/metrics.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { TestService } from '../src/testing/test-service.js';
+
+const EVENTS = new EventEmitter();
+
+@Controller({ path: 'news', version: '1' })
+class NewsController {
+  @Sse()
+  @Operation({
+    id: 'news',
+    summary: 'News',
+    description: 'For a test.',
+    answers: { status: 200, description: 'The news', contentType: 'text/event-stream' },
+  })
+  news(): Observable<MessageEvent> {
+    return new Observable((subscriber) => {
+      const tell = (data: string) => subscriber.next({ data });
+      EVENTS.on('news', tell);
+      EVENTS.emit('opened');
+      return () => {
+        EVENTS.off('news', tell);
+        EVENTS.emit('closed');
+      };
+    });
+  }
+}
+
+@Module({ controllers: [NewsController] })
+class NewsModule {}
+
+describe('server-sent events', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await TestService.open({
+      modules: [NewsModule],
+      environment: { RESPONSE_TIMEOUT_MS: '1000', HEADERS_TIMEOUT_MS: '1000' },
+    });
+  });
+  afterEach(() => service.close());
+
+  /** A connection, and everything that it receives. */
+  function open(): { socket: Socket; received: () => string } {
+    let text = '';
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+    onTestFinished(() => void socket.destroy());
+    socket.on('data', (piece: string) => (text += piece));
+    return { socket, received: () => text };
+  }
+
+  async function subscribe() {
+    const { socket, received } = open();
+    const opened = once(EVENTS, 'opened');
+    socket.write(
+      `GET /v1/news HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${service.key}\r\n\r\n`,
+    );
+    await opened;
+    await expect.poll(received).toContain('text/event-stream');
+    return { socket, received };
+  }
+
+  it('need a key, and count', async () => {
+    expect((await service.request('GET', '/v1/news', { key: null })).status).toBe(401);
+    const { received } = await subscribe();
+    expect(received()).toMatch(/X-RateLimit-Remaining: 999/i);
+  });
+
+  it('are refused to a client that takes JSON alone, and documented', async () => {
+    const { status } = await service.request('GET', '/v1/news', { headers: { accept: 'application/json' } });
+    expect(status).toBe(406);
+    expect(service.document.paths['/news']?.get?.responses['200']).toMatchObject({
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    });
+  });
+
+  it('come as they are told', async () => {
+    const { received } = await subscribe();
+    EVENTS.emit('news', 'Rex is sold');
+    await expect.poll(received).toContain('data: Rex is sold');
+  });
+
+  it('stay open however quiet they are: no time limit of HTTP ends them', async () => {
+    const { socket, received } = await subscribe();
+    const slow = open();
+    slow.socket.write('GET /health/live HTTP/1.1\r\n');
+    await expect.poll(slow.received).toMatch(/^HTTP\/1\.1 408 /);
+    await expect.poll(() => performance.now() > 0 && !socket.destroyed).toBe(true);
+    EVENTS.emit('news', 'still there');
+    await expect.poll(received).toContain('data: still there');
+  });
+
+  it('get a comment when they have been quiet for 15 seconds, between two events', async () => {
+    const { received } = await subscribe();
+    EVENTS.emit('news', 'first');
+    await expect.poll(received).toContain('data: first');
+    const started = Date.now();
+    const now = performance.now.bind(performance);
+    // Each second counts as ten.
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 9 * (Date.now() - started));
+    await expect.poll(received).toMatch(/data: first\n\n\r\n[^]*\r\n:\n\n\r\n/);
+    EVENTS.emit('news', 'second');
+    await expect.poll(received).toContain('data: second');
+  });
+
+  it('end with their client, and are logged and counted once', async () => {
+    const { socket } = await subscribe();
+    const closed = once(EVENTS, 'closed');
+    socket.destroy();
+    await closed;
+    const counted = async () =>
+      (await service.app.get(Metrics).exposition()).text.match(
+        /http_requests_total\{[^}]*route="\/v1\/news"[^}]*\} \d+/g,
+      );
+    await expect.poll(counted).toEqual(['http_requests_total{method="GET",route="/v1/news",status="200"} 1']);
+  });
+
+  it('end with the service, at once and as a whole answer', async () => {
+    const { received, socket } = await subscribe();
+    const closed = once(socket, 'close');
+    const started = performance.now();
+    const stopped = stopServing(service.app.getHttpServer() as Server, service.app.get(Connections), 60_000);
+    EVENTS.emit('news', 'too late, or just in time');
+    expect(await stopped).toBe(true);
+    EVENTS.emit('news', 'too late');
+    await closed;
+    expect(received()).toMatch(/\r\n0\r\n\r\n$/);
+    expect(performance.now() - started).toBeLessThan(30_000);
+  });
+
+  it('of a client that does not read end with the service, too, and do not fail when there is more', async () => {
+    const { socket } = await subscribe();
+    socket.pause();
+    for (let told = 0; told < 20; told += 1) EVENTS.emit('news', 'x'.repeat(1_000_000));
+    const closed = once(EVENTS, 'closed');
+    const stopped = stopServing(service.app.getHttpServer() as Server, service.app.get(Connections), 60_000);
+    const more = setInterval(() => EVENTS.emit('news', 'more'), 10);
+    onTestFinished(() => clearInterval(more));
+    await closed;
+    expect(await stopped).toBe(true);
+  });
+});

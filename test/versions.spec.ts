@@ -1,0 +1,167 @@
+import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
+import { Int64, Text } from '../src/input/fields.js';
+import { Operation, Tag } from '../src/openapi/operation.decorator.js';
+import { PETS_SCOPES } from '../src/pets/pets.scopes.js';
+import { describeRefusals } from './support/refusal-table.js';
+import { TestService } from '../src/testing/test-service.js';
+
+@ApiSchema({ name: 'NewPet' })
+class NewPetOfVersion2 {
+  @Text({ maxLength: 50 })
+  title!: string;
+}
+
+/** Has the name of the first version's, and other members. */
+@ApiSchema({ name: 'Pet' })
+class PetOfVersion2 extends NewPetOfVersion2 {
+  @Int64()
+  id!: bigint;
+}
+
+class PetParams {
+  @Int64()
+  petId!: bigint;
+}
+
+const operation = (id: string, status = 200) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status, description: 'It', type: PetOfVersion2 },
+  });
+
+@Tag('Pets', 'The second version.')
+@Controller({ path: 'pets', version: '2' })
+class PetsOfVersion2Controller {
+  @Post()
+  @RequireScopes(PETS_SCOPES.write)
+  @operation('createPet', 201)
+  create(@Body() { title }: NewPetOfVersion2): PetOfVersion2 {
+    return { title, id: 1n };
+  }
+
+  @Get(':petId')
+  @RequireScopes(PETS_SCOPES.read)
+  @operation('getPet')
+  get(@Param() { petId }: PetParams): PetOfVersion2 {
+    return { title: 'Rex', id: petId };
+  }
+}
+
+/** Without a decorator of the platform, and of both versions. */
+@Controller({ path: 'both', version: ['2', '3'] })
+class PlainController {
+  @Get()
+  both(): object {
+    return {};
+  }
+
+  @Get('open')
+  @Public()
+  open(): object {
+    return {};
+  }
+}
+
+class Plain {
+  @ApiProperty()
+  a!: string;
+}
+
+@Controller({ path: 'plain', version: '10' })
+class TenController {
+  @Get()
+  @Operation({
+    id: 'ten',
+    summary: 'Ten',
+    description: 'Ten.',
+    answers: { status: 200, description: 'Ten', type: Plain },
+  })
+  ten(): Plain {
+    return { a: 'b' };
+  }
+}
+
+@Module({ controllers: [PetsOfVersion2Controller, PlainController, TenController] })
+class Version2Module {}
+
+describe('a second version of the API', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await TestService.open({ modules: [Version2Module] });
+  });
+  afterAll(() => service.close());
+
+  it('is answered beside the first, its answers held against its own document', async () => {
+    const second = await service.request('POST', '/v2/pets', { json: { title: 'Rex' } });
+    expect([second.status, second.body]).toEqual([201, { title: 'Rex', id: 1 }]);
+    const first = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+    expect([first.status, first.body]).toEqual([
+      201,
+      { name: 'Rex', categoryId: 1, status: 'available', id: 1 },
+    ]);
+    expect((await service.request('GET', '/v2/pets/9')).text).toBe('{"title":"Rex","id":9}');
+    expect((await service.request('POST', '/v2/pets', { json: { name: 'Rex' } })).body.details).toHaveLength(
+      2,
+    );
+  });
+
+  it('counts with the first', async () => {
+    const left = async (path: string) =>
+      Number((await service.request('GET', path)).headers.get('x-ratelimit-remaining'));
+    expect((await left('/v1/pets')) - (await left('/v2/both'))).toBe(1);
+  });
+
+  it.each([
+    ['a wrong method', 'DELETE', '/v2/pets', 405, 'OPTIONS, POST'],
+    ['a path that is nowhere', 'GET', '/v2/nothing', 404, undefined],
+    ['a path of the first version alone', 'GET', '/v2/pets', 405, 'OPTIONS, POST'],
+    ['the version itself', 'GET', '/v2', 404, undefined],
+    ['a path below a version without a decorator of the platform', 'GET', '/v3/nothing', 404, undefined],
+    ['a broken percent-encoding', 'GET', '/v2/%zz', 400, undefined],
+  ])(
+    'refuses %s as the first does: with a key alone, and counted',
+    async (_, method, path, status, allow) => {
+      const [refused, unknown] = [
+        await service.request(method, path),
+        await service.request(method, path, { key: null }),
+      ];
+      expect([refused.status, refused.headers.get('allow') ?? undefined]).toEqual([status, allow]);
+      expect(refused.headers.has('x-ratelimit-limit')).toBe(true);
+      expect(unknown.status).toBe(401);
+    },
+  );
+
+  it('has a document of its own, which changes nothing of the first', async () => {
+    const plain = await TestService.open();
+    const { document } = plain;
+    await plain.close();
+    expect(service.document).toEqual(document);
+    const { info, servers, paths, components } = service.documentOf('/v2');
+    expect([info.version, servers?.map(({ url }) => url)]).toEqual([
+      '2.0.0',
+      ['/v2', 'https://staging.petstore.example/v2'],
+    ]);
+    expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/open']);
+    expect(components?.schemas?.['Pet']).toMatchObject({ required: ['title', 'id'] });
+    expect(Object.keys(service.documentOf('/v10').paths)).toEqual(['/plain']);
+  });
+
+  it('has a page of its own', async () => {
+    const get = (path: string) => service.request('GET', path, { key: null });
+    expect((await get('/docs/v2')).text).toContain('/docs/v2/swagger-ui-init.js');
+    expect((await get('/docs/v2/swagger-ui-init.js')).text).toContain("url: '/docs/v2/openapi.json'");
+    expect((await get('/docs/v2/openapi.json')).body).toEqual(
+      JSON.parse(JSON.stringify(service.documentOf('/v2'))),
+    );
+    expect((await get('/docs/v4')).status).toBe(404);
+  });
+});
+
+describe('the derived refusal table covers it:', () => {
+  describeRefusals({ modules: [Version2Module] });
+});
