@@ -252,7 +252,9 @@ describe('one process at a time', () => {
       (service: TestService) => Promise.resolve(service.clock.advance(10_000)),
     ],
   ])('aborts a job whose lease %s, and leaves it due', async (_, lose) => {
-    const { service, jobs, leases, runs } = await open();
+    const { service, jobs, leases, runs, clock } = await open();
+    // A run that succeeded would be due later than the first.
+    clock.advance(1_000);
     const { started, release, signals } = underWay();
     const running = jobs.run('pets.count').catch(() => undefined);
     await started;
