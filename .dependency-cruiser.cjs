@@ -4,7 +4,7 @@ const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|logging|metrics|openapi|paging|throttling';
+  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|jobs|logging|metrics|openapi|paging|throttling';
 
 /** Those folders, and the platform's files beside them. */
 const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|duration|handler-metadata|request-address|request-protocol|request-slot)`;
@@ -25,7 +25,7 @@ const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
 /** The platform's folders from the bottom to the top; those of one line do not depend on one another's floor. */
 const FLOORS = [
-  ['metrics', 'events', 'database'],
+  ['metrics', 'events', 'jobs', 'database'],
   ['throttling', 'audit'],
   ['accounts'],
   ['auth'],

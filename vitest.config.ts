@@ -28,6 +28,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/module-packages.spec.ts',
   'test/nest-insides.spec.ts',
   'test/ormconfig.spec.ts',
+  'test/outbox-crash.spec.ts',
   'test/real-clock-steps.spec.ts',
   'test/redis-faults.spec.ts',
   'test/running-server.spec.ts',

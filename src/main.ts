@@ -6,10 +6,12 @@ import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.setup.js';
 import { SettingsError } from './config/define-settings.js';
 import { Settings, loadSettings } from './config/settings.js';
+import { Outbox } from './events/outbox/outbox.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from './health/health.controller.js';
 import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/adapter/graceful-stop.js';
+import { Jobs } from './jobs/jobs.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
@@ -43,6 +45,7 @@ async function start(): Promise<void> {
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
   stop = stopOf(app);
+  app.get(Jobs).begin();
   await app.get(OtherProcesses).begin();
 }
 
@@ -55,7 +58,11 @@ function stopOf(app: INestApplication): (signal: string) => void {
     app.get(Readiness).stop();
     const { shutdownTimeoutMs } = app.get(Settings);
     const server = app.getHttpServer() as Server;
-    const finished = await stopServing(server, app.get(Connections), shutdownTimeoutMs);
+    const [finished] = await Promise.all([
+      stopServing(server, app.get(Connections), shutdownTimeoutMs),
+      app.get(Jobs).stop(),
+      app.get(Outbox).stop(),
+    ]);
     if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
     const closed = await Promise.race([
       app.close().then(() => true),

@@ -32,6 +32,7 @@ import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { EveryFaultInterceptor } from './input/every-fault.interceptor.js';
 import { ValidationPipe } from './input/validation.pipe.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { LoggingModule } from './logging/app-logger.js';
 import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -78,6 +79,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     MetricsModule,
     EventsModule,
     DatabaseModule,
+    JobsModule,
     ThrottlingModule,
     AccountsModule,
     AuthModule,

@@ -6,7 +6,21 @@ import './one-copy.js';
 // Declarations: what a feature owns, collected from all features; a clash stops the start.
 export { type Scope, type ScopeOptions, defineScope, defineScopes } from './accounts/scopes.js';
 export { type ErrorDefinition, type ErrorRow, defineErrors } from './errors/define-errors.js';
-export { type DomainEvent, DomainEvents, OnDomainEvent, defineEvent } from './events/domain-events.js';
+export {
+  type DomainEvent,
+  DomainEvents,
+  type DurableEvent,
+  type DurableListenerOptions,
+  type DurableOptions,
+  OnDomainEvent,
+  defineEvent,
+} from './events/domain-events.js';
+export type { Delivery } from './events/outbox/listener-queue.js';
+export { Outbox } from './events/outbox/outbox.js';
+
+// Background jobs, run by one process at a time.
+export { Job, type JobOptions } from './jobs/job.decorator.js';
+export { Jobs } from './jobs/jobs.js';
 
 // Settings: typed, read from the environment, documented by themselves.
 export { type SettingDefinition, type ValuesOf, defineSettings } from './config/define-settings.js';

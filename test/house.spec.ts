@@ -63,7 +63,7 @@ describe('the walls of the house', () => {
       'the database imports throttling',
       'src/database/a',
       'src/throttling/b',
-      'metrics-events-database-know-no-higher',
+      'metrics-events-jobs-database-know-no-higher',
     ],
     ['throttling imports auth', 'src/throttling/a', 'src/auth/b', 'throttling-audit-know-no-higher'],
     ['audit imports accounts', 'src/audit/a', 'src/accounts/b', 'throttling-audit-know-no-higher'],

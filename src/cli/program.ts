@@ -11,6 +11,7 @@ import { DOCTOR_COMMAND } from './doctor.command.js';
 import { GENERATE_COMMANDS } from './generate/generate.commands.js';
 import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
+import { OUTBOX_COMMANDS } from './outbox.commands.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
 
 /** Every command, in the order of the help. */
@@ -19,6 +20,7 @@ const COMMANDS = [
   KEY_COMMANDS,
   USAGE_COMMANDS,
   AUDIT_COMMANDS,
+  OUTBOX_COMMANDS,
   DB_COMMANDS,
   OPENAPI_COMMAND,
   DOCTOR_COMMAND,

@@ -1,6 +1,10 @@
 import { Global, Injectable, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions.js';
+import type { Delivery } from './outbox/listener-queue.js';
+import { OutboxStore } from './outbox/outbox-store.js';
+import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';
 
 /** What an event's listeners are given; it exists in types alone. */
 declare const TOLD: unique symbol;
@@ -12,55 +16,120 @@ export interface DomainEvent<Told extends object> {
   readonly [TOLD]?: Told;
 }
 
-const NAME = /^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
+/** How a durable event is kept. */
+export interface DurableOptions<Told extends object> {
+  /** The event is kept in the database until every listener has handled it. */
+  readonly durable: true;
+  /** Events of one key reach each listener in their order; as text at most 255 characters. Such as the id of the row. */
+  readonly key: (told: Told) => string | number | bigint;
+}
+
+/** An event that is not lost when a process dies or a listener fails. */
+export interface DurableEvent<Told extends object> extends DomainEvent<Told>, DurableOptions<Told> {}
+
+const NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
+const LISTENER = /^[a-z][a-z0-9_.-]{0,99}$/;
 const declared = new Set<string>();
 
 /**
  * Declares an event that a feature publishes: `defineEvent<PetCreated>('pet.created')`. Throws when its name is malformed or
  * already declared by another feature: a clash stops the start.
  */
-export function defineEvent<Told extends object>(name: string): DomainEvent<Told> {
+export function defineEvent<Told extends object>(name: string): DomainEvent<Told>;
+/** Declares a durable event: listeners get it at least once, whatever happens to processes and to them. */
+export function defineEvent<Told extends object>(
+  name: string,
+  options: DurableOptions<Told>,
+): DurableEvent<Told>;
+export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
   if (!NAME.test(name)) throw new Error(`Event "${name}" is not of the form subject.happened.`);
   if (declared.has(name)) throw new Error(`Event "${name}" is declared twice.`);
   declared.add(name);
-  return { name };
+  return { name, ...options };
 }
 
-/** Publishes events to the listeners in this process. */
+/** Publishes events to their listeners. */
 @Injectable()
 export class DomainEvents {
   constructor(
     private readonly emitter: EventEmitter2,
     private readonly transactions: Transactions,
+    private readonly outbox: Outbox,
   ) {}
 
+  /**
+   * Keeps a durable event for its listeners, in the transaction that the caller takes part in; outside of any it is committed
+   * at once. Rejects when it cannot be kept: await it, so that the change is rolled back with it.
+   */
+  publish<Told extends object>(event: DurableEvent<Told>, told: NoInfer<Told>): Promise<void>;
   /**
    * Calls the listeners of an event once the transaction that the caller takes part in is committed (never when it is rolled
    * back), and at once outside of any. It does so in a later turn of the event loop, so that no listener can delay or fail the
    * request that published it. A listener that throws is logged.
    */
-  publish<Told extends object>({ name }: DomainEvent<Told>, told: NoInfer<Told>): void {
+  publish<Told extends object>(event: DomainEvent<Told>, told: NoInfer<Told>): void;
+  publish(event: DomainEvent<object>, told: object): void | Promise<void> {
+    return isDurable(event) ? this.keep(event, told) : this.tell(event, told);
+  }
+
+  private async keep(event: DurableEvent<object>, told: object): Promise<void> {
+    await this.outbox.add(event.name, String(event.key(told)), told);
+    this.tell(event, told);
+  }
+
+  private tell({ name }: DomainEvent<object>, told: object): void {
     if (this.emitter.listenerCount(name) === 0) return;
     this.transactions.afterCommit(() => setImmediate(() => this.emitter.emit(name, told)));
   }
 }
 
+/** How a durable event finds its listener again after a restart. */
+export interface DurableListenerOptions {
+  /** Name of the listener in the database, such as `mailer`: lower-case letters, digits, `_`, `.`, `-`. Never change it. */
+  readonly listener: string;
+}
+
+/**
+ * Makes a provider's method a listener of a durable event; the method takes what publish() was given, and the Delivery. It is
+ * given an event again until it succeeds, 20 times at most; see docs/guides/jobs-and-events.md. Throws for a malformed name.
+ */
+export function OnDomainEvent<Told extends object>(
+  event: DurableEvent<Told>,
+  options: DurableListenerOptions,
+): ListenerDecorator<[told: Told, delivery: Delivery]>;
 /** Makes a provider's method a listener of an event; the method takes what publish() was given. */
-export function OnDomainEvent<Told extends object>(event: DomainEvent<Told>) {
-  return <Method extends (told: Told) => unknown>(
-    target: object,
-    key: string,
-    descriptor: TypedPropertyDescriptor<Method>,
-  ): void => {
-    OnEvent(event.name)(target, key, descriptor);
+export function OnDomainEvent<Told extends object>(
+  event: DomainEvent<Told> & { readonly durable?: never },
+): ListenerDecorator<[told: Told]>;
+export function OnDomainEvent(
+  event: DomainEvent<object>,
+  options?: DurableListenerOptions,
+): ListenerDecorator<never> {
+  if (options === undefined) return (target, key, descriptor) => OnEvent(event.name)(target, key, descriptor);
+  const { listener } = options;
+  if (!LISTENER.test(listener)) throw new Error(`Listener "${listener}" of ${event.name} is malformed.`);
+  return (_target, _key, { value }) => {
+    if (!value) return;
+    const before = (Reflect.getMetadata(DURABLE_LISTENER, value) ?? []) as DurableListening[];
+    Reflect.defineMetadata(DURABLE_LISTENER, [...before, { event: event.name, listener }], value);
   };
+}
+
+type ListenerDecorator<Parameters extends unknown[]> = <Method extends (...args: Parameters) => unknown>(
+  target: object,
+  key: string,
+  descriptor: TypedPropertyDescriptor<Method>,
+) => void;
+
+function isDurable(event: DomainEvent<object>): event is DurableEvent<object> {
+  return 'durable' in event;
 }
 
 /** Provides DomainEvents to every module. */
 @Global()
 @Module({
-  imports: [EventEmitterModule.forRoot()],
-  providers: [DomainEvents],
-  exports: [DomainEvents],
+  imports: [DiscoveryModule, EventEmitterModule.forRoot()],
+  providers: [DomainEvents, Outbox, OutboxStore],
+  exports: [DomainEvents, Outbox, OutboxStore],
 })
 export class EventsModule {}

@@ -17,8 +17,12 @@ export class Metrics {
   }
 
   /** A gauge, which goes up and down. */
-  gauge(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers: [this.registry] });
+  gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Gauge<Label> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
   /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */

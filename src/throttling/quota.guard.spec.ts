@@ -11,6 +11,7 @@ import { SystemClock } from '../clock.js';
 import { TestClock } from '../testing/test-clock.js';
 import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
+import type { Outbox } from '../events/outbox/outbox.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import type { QuotaJournal } from './memory/quota-journal.js';
@@ -66,9 +67,11 @@ let metrics: Metrics;
 beforeEach(async () => {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
   const store = new MemoryQuotaStore(new SystemClock());
-  const events = new DomainEvents(new EventEmitter2(), {
-    afterCommit: (tell: () => void) => tell(),
-  } as Transactions);
+  const events = new DomainEvents(
+    new EventEmitter2(),
+    { afterCommit: (tell: () => void) => tell() } as Transactions,
+    {} as Outbox,
+  );
   metrics = new Metrics();
   const quota = new QuotaService(store, {} as QuotaJournal, events, clock, metrics);
   const throttlers = [

@@ -10,6 +10,7 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import type { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
+import type { Outbox } from '../events/outbox/outbox.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import type { QuotaJournal } from './memory/quota-journal.js';
@@ -36,9 +37,11 @@ function open(store: QuotaStore = new MemoryQuotaStore(new SystemClock()), journ
   const emitter = new EventEmitter2();
   const events: unknown[] = [];
   emitter.on('api_key.banned', (event) => events.push(event));
-  const domainEvents = new DomainEvents(emitter, {
-    afterCommit: (tell: () => void) => tell(),
-  } as Transactions);
+  const domainEvents = new DomainEvents(
+    emitter,
+    { afterCommit: (tell: () => void) => tell() } as Transactions,
+    {} as Outbox,
+  );
   const quota = new QuotaService(store, journal as QuotaJournal, domainEvents, clock, metrics);
   const messages = (subject: QuotaSubject) => {
     const request = new IncomingMessage(new Socket());

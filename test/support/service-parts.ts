@@ -19,6 +19,7 @@ import { migrate } from '../../src/database/schema.js';
 import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { DomainEvents } from '../../src/events/domain-events.js';
+import type { Outbox } from '../../src/events/outbox/outbox.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { DatabaseQuotaJournal } from '../../src/throttling/memory/database-quota-journal.js';
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
@@ -50,7 +51,7 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const store = new MemoryQuotaStore(clock, journal);
   const writeBehind = new QuotaWriteBehind(store, journal, clock, settings);
   const emitter = new EventEmitter2();
-  const events = new DomainEvents(emitter, transactions);
+  const events = new DomainEvents(emitter, transactions, {} as Outbox);
   const quota = new QuotaService(store, journal, events, clock, new Metrics());
   const audit = new AuditService(dataSource.getRepository(AuditEntry), clock);
   const changes = new AuditedChanges(dataSource, audit, events);

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, In, IsNull, Not } from 'typeorm';
+import { Clock } from '../../clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Sweeper } from '../../database/sweeper.js';
+import { OutboxEvent } from './outbox-event.entity.js';
+
+/** How long an event is kept that nobody handles, in milliseconds. */
+const KEPT_MS = 90 * 86_400_000;
+const LONGEST_ERROR = 500;
+
+/** What became of an event that a listener failed to handle. */
+export interface FailedDelivery {
+  readonly id: bigint;
+  readonly failures: number;
+  /** When it is tried again, in ms since the Unix epoch; null when it is parked. */
+  readonly dueAt: number | null;
+  readonly error: unknown;
+}
+
+/** The rows of the outbox. */
+@Injectable()
+export class OutboxStore {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly writes: CacheNeutralWrites,
+    private readonly clock: Clock,
+    sweeper: Sweeper,
+  ) {
+    sweeper.add({
+      entity: OutboxEvent,
+      where: 'published_at < :oldest',
+      parameters: (now) => ({ oldest: new Date(now - KEPT_MS).toISOString() }),
+    });
+  }
+
+  /** Writes one row for each listener, in the caller's transaction if there is one. */
+  async add(listeners: readonly string[], event: string, key: string, told: string): Promise<void> {
+    const publishedAt = new Date(this.clock.now()).toISOString();
+    const row = { event, key, told, publishedAt, failures: 0, dueAt: 0n, error: null };
+    const rows = listeners.map((listener) => ({ listener, ...row }));
+    const [first] = rows;
+    // A single row is committed together with those of other callers.
+    await this.dataSource.manager.insert(OutboxEvent, rows.length === 1 && first ? first : rows);
+  }
+
+  /**
+   * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again.
+   */
+  next(listener: string, most: number): Promise<OutboxEvent[]> {
+    return this.deliverable(listener).orderBy('waiting.id').limit(most).getMany();
+  }
+
+  /** Whether there is an event that a listener may be given. */
+  hasNext(listener: string): Promise<boolean> {
+    return this.deliverable(listener).getExists();
+  }
+
+  /** Deletes the events that were handled, and notes the others. */
+  async settle(handled: readonly bigint[], failed: readonly FailedDelivery[]): Promise<void> {
+    await this.writes.run(async (manager) => {
+      if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
+      for (const { id, failures, dueAt, error } of failed) {
+        const why = String(error).slice(0, LONGEST_ERROR);
+        await manager.update(
+          OutboxEvent,
+          { id },
+          { failures, dueAt: dueAt === null ? null : BigInt(dueAt), error: why },
+        );
+      }
+    });
+  }
+
+  /** How many events wait for each listener. */
+  async waiting(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.dataSource.manager
+      .createQueryBuilder(OutboxEvent, 'waiting')
+      .select('waiting.listener', 'listener')
+      .addSelect('COUNT(*)', 'count')
+      .where('waiting.dueAt IS NOT NULL')
+      .groupBy('waiting.listener')
+      .getRawMany<{ listener: string; count: number | string }>();
+    return new Map(rows.map(({ listener, count }) => [listener, Number(count)]));
+  }
+
+  /** The first events that are parked, oldest first. */
+  parked(most: number): Promise<OutboxEvent[]> {
+    return this.dataSource.manager.find(OutboxEvent, {
+      where: { dueAt: IsNull() },
+      order: { id: 'ASC' },
+      take: most,
+    });
+  }
+
+  /** Has parked events delivered again, one or all; answers how many. */
+  async retry(id?: bigint): Promise<number> {
+    // Due for a long time, but not untried: what was published after it with its key waits for it.
+    const { affected } = await this.dataSource.manager.update(OutboxEvent, parkedOnes(id), {
+      failures: 0,
+      dueAt: 1n,
+    });
+    return affected ?? 0;
+  }
+
+  /** Deletes an event that is parked, or waits for a listener that is gone; answers how many. */
+  async discard(id: bigint, listeners: readonly string[]): Promise<number> {
+    const { affected } = await this.dataSource.manager.delete(OutboxEvent, [
+      parkedOnes(id),
+      { id, listener: Not(In(listeners)) },
+    ]);
+    return affected ?? 0;
+  }
+
+  private deliverable(listener: string) {
+    return this.dataSource.manager
+      .createQueryBuilder(OutboxEvent, 'waiting')
+      .where('waiting.listener = :listener AND waiting.due_at <= :now', { listener, now: this.clock.now() })
+      .andWhere(
+        `NOT EXISTS (SELECT 1 FROM outbox_events later
+         WHERE later.listener = :listener AND later.key = waiting.key AND later.due_at > :now)`,
+      );
+  }
+}
+
+function parkedOnes(id?: bigint) {
+  return { dueAt: IsNull(), ...(id === undefined ? {} : { id }) };
+}

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter, Gauge, Histogram } from 'prom-client';
+import { Clock } from '../clock.js';
+import { Metrics } from '../metrics/metrics.js';
+
+/** How a run of a job ended. */
+export interface JobOutcome {
+  /** `aborted` when its signal was aborted before it ended. */
+  readonly is: 'succeeded' | 'failed' | 'aborted';
+  /** What it threw. */
+  readonly error?: unknown;
+}
+
+/** The metrics of the jobs that this process ran. */
+@Injectable()
+export class JobMetrics {
+  private readonly runs: Counter<'job' | 'outcome'>;
+  private readonly durations: Histogram<'job'>;
+  private readonly lastSuccess: Gauge<'job'>;
+
+  constructor(
+    metrics: Metrics,
+    private readonly clock: Clock,
+  ) {
+    this.runs = metrics.counter('petstore_job_runs_total', 'Runs of background jobs', ['job', 'outcome']);
+    this.durations = metrics.histogram(
+      'petstore_job_duration_seconds',
+      'Duration of the runs of background jobs',
+      ['job'],
+      [0.01, 0.1, 1, 10, 60, 600],
+    );
+    this.lastSuccess = metrics.gauge(
+      'petstore_job_last_success_timestamp_seconds',
+      'When a job last succeeded in this process, in seconds since the Unix epoch',
+      ['job'],
+    );
+  }
+
+  /** Counts a run of this many seconds. */
+  count(job: string, { is }: JobOutcome, seconds: number): void {
+    this.runs.inc({ job, outcome: is });
+    this.durations.observe({ job }, seconds);
+    if (is === 'succeeded') this.lastSuccess.set({ job }, this.clock.now() / 1_000);
+  }
+}

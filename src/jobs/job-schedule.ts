@@ -1,0 +1,56 @@
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Shortest and longest time between two runs, in milliseconds. */
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 366 * DAY_MS;
+/** Longest time between two tries of a job that fails, in milliseconds. */
+const LONGEST_RETRY_MS = 15 * MINUTE_MS;
+/** By how much the clocks of two instances may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = MINUTE_MS;
+
+const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
+
+/** When a job is run. */
+export type JobSchedule =
+  /** Milliseconds from the begin of a run to that of the next, 1 s to 366 days. */
+  | { readonly every: number; readonly at?: never }
+  /** Once a day at this time in UTC, such as `03:30`. */
+  | { readonly at: string; readonly every?: never };
+
+/** Throws for a schedule that is none. */
+export function checkSchedule({ every, at }: JobSchedule): void {
+  if (at === undefined) {
+    if (!Number.isSafeInteger(every) || every < SHORTEST_MS || every > LONGEST_MS)
+      throw new Error(`every: ${every} is not a whole number of milliseconds from 1 s to 366 days`);
+  } else if (!TIME.test(at)) {
+    throw new Error(`at: "${at}" is not a time in UTC from 00:00 to 23:59`);
+  }
+}
+
+/** When a job is due after a run that began at this instant; runs that were missed meanwhile are one. */
+export function dueAfter({ every, at }: JobSchedule, begun: number): number {
+  if (at === undefined) return begun + every;
+  const [, hours, minutes] = TIME.exec(at) ?? [];
+  const time = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  const today = Math.floor(begun / DAY_MS) * DAY_MS + time;
+  return today > begun ? today : today + DAY_MS;
+}
+
+/**
+ * Milliseconds until a job that failed so many times in succession is tried again: a minute, or its period if that is
+ * shorter, and twice as long each time up to a quarter of an hour.
+ */
+export function retryDelay({ every = MINUTE_MS }: JobSchedule, failures: number): number {
+  return Math.min(Math.min(every, MINUTE_MS) * 2 ** Math.min(failures - 1, 30), LONGEST_RETRY_MS);
+}
+
+/** Whether a job is due; also when it is so late that the clock must have been put back since. */
+export function isDue(
+  { every = DAY_MS }: JobSchedule,
+  dueAt: number,
+  failures: number,
+  now: number,
+): boolean {
+  const longest = (failures > 0 ? Math.max(every, LONGEST_RETRY_MS) : every) + CLOCKS_DIFFER_MS;
+  return dueAt <= now || dueAt > now + longest;
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../clock.js';
+import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import { Lease } from './lease.entity.js';
+
+/** A lease that was not renewed for as long is free again, in milliseconds. */
+export const LEASE_MS = 15_000;
+/** Its holder gives it up earlier by what a busy process may be late, in milliseconds after it last renewed it. */
+const HELD_MS = 10_000;
+/** How often it is renewed, in milliseconds. */
+const RENEWAL_MS = 3_000;
+
+interface Held {
+  readonly name: string;
+  readonly holder: string;
+  readonly abort: AbortController;
+  /** By the steady clock. */
+  renewedAt: number;
+  isRenewing: boolean;
+}
+
+/**
+ * Lets one process at a time do something, among all on the database. A lease holds no instant, so that no clock that is set, or
+ * differs between machines, matters: its holder changes the row every 3 s, and who has seen it unchanged for 15 s by its own
+ * steady clock takes it over. A holder that could not renew it for 10 s gives up first.
+ */
+@Injectable()
+export class Leases {
+  private readonly logger = new Logger('Jobs');
+  private readonly held = new Set<Held>();
+  private readonly seen = new Map<string, { readonly beat: number; readonly since: number }>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly writes: CacheNeutralWrites,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Does work while this process alone holds the lease; answers its result, and undefined when another holds it. The signal
+   * aborts when the lease is lost meanwhile. Throws what the work throws, or the database.
+   */
+  async hold<T>(
+    name: string,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly result: T } | undefined> {
+    const held = await this.take(name);
+    if (!held) return undefined;
+    this.held.add(held);
+    this.timer ??= setInterval(() => void this.renewAll(), RENEWAL_MS).unref();
+    try {
+      return { result: await work(held.abort.signal) };
+    } finally {
+      this.held.delete(held);
+      if (this.held.size === 0) {
+        clearInterval(this.timer);
+        this.timer = undefined;
+      }
+      await this.release(held);
+    }
+  }
+
+  /** Renews the leases of this process, as it does every 3 s. Never rejects. */
+  async renewAll(): Promise<void> {
+    await Promise.all([...this.held].map((held) => this.renew(held)));
+  }
+
+  private async take(name: string): Promise<Held | undefined> {
+    const row = await this.dataSource.manager.findOneBy(Lease, { name });
+    if (row && row.holder !== null && !this.isAbandoned(row)) return undefined;
+    const held: Held = {
+      name,
+      holder: randomUUID(),
+      abort: new AbortController(),
+      // Before it is written: others count from a later moment.
+      renewedAt: this.clock.steady(),
+      isRenewing: false,
+    };
+    const isTaken = await this.writes.run(async (manager) => {
+      const values = { name, holder: null, beat: 0 };
+      if (!row) await manager.createQueryBuilder().insert().into(Lease).values(values).orIgnore().execute();
+      const beat = row?.beat ?? 0;
+      const { affected } = await manager.update(
+        Lease,
+        { name, beat },
+        { holder: held.holder, beat: beat + 1 },
+      );
+      return affected === 1;
+    });
+    return isTaken ? held : undefined;
+  }
+
+  /** Whether the row has not changed for the time of a lease. */
+  private isAbandoned({ name, beat }: Lease): boolean {
+    const now = this.clock.steady();
+    const seen = this.seen.get(name);
+    if (seen?.beat === beat) return now - seen.since >= LEASE_MS;
+    this.seen.set(name, { beat, since: now });
+    return false;
+  }
+
+  private async renew(held: Held): Promise<void> {
+    const begun = this.clock.steady();
+    if (begun - held.renewedAt >= HELD_MS) return this.lose(held, 'it could not be renewed in time');
+    if (held.isRenewing || held.abort.signal.aborted) return;
+    held.isRenewing = true;
+    try {
+      if (await this.change(held, held.holder)) held.renewedAt = begun;
+      else if (this.held.has(held)) this.lose(held, 'another process took it over');
+    } catch {
+      // The database is away: the next one tries again, and its log tells why.
+    } finally {
+      held.isRenewing = false;
+    }
+  }
+
+  private lose({ name, abort }: Held, why: string): void {
+    if (abort.signal.aborted) return;
+    this.logger.warn(`The lease ${name} is lost: ${why}. What ran under it is aborted`);
+    abort.abort(new Error(`The lease ${name} is lost: ${why}.`));
+  }
+
+  /** One that cannot be released is free after its time. */
+  private async release(held: Held): Promise<void> {
+    await this.change(held, null).catch(() => undefined);
+  }
+
+  /** Sets its holder, and answers whether it was still its holder's. */
+  private change({ name, holder: before }: Held, holder: string | null): Promise<boolean> {
+    return this.writes.run(async (manager) => {
+      const { affected } = await manager.update(
+        Lease,
+        { name, holder: before },
+        { holder, beat: () => 'beat + 1' },
+      );
+      return affected === 1;
+    });
+  }
+}

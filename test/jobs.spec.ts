@@ -1,0 +1,327 @@
+import { Injectable, Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Transactions } from '../src/database/transactions.js';
+import { DataVersion } from '../src/database/data-version.js';
+import { Job } from '../src/jobs/job.decorator.js';
+import { JobState } from '../src/jobs/job.entity.js';
+import { Jobs } from '../src/jobs/jobs.js';
+import { Lease } from '../src/jobs/lease.entity.js';
+import { Leases } from '../src/jobs/leases.js';
+import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** What the jobs of the tests do, and what they did. */
+const doing = {
+  ran: [] as string[],
+  count: (_signal: AbortSignal): Promise<void> => Promise.resolve(),
+};
+
+@Injectable()
+class Jobber {
+  constructor(private readonly transactions: Transactions) {}
+
+  @Job({ name: 'pets.count', every: MINUTE })
+  async count(signal: AbortSignal): Promise<void> {
+    doing.ran.push(this.transactions.isInside() ? 'in a transaction' : 'counted');
+    await doing.count(signal);
+  }
+
+  @Job({ name: 'pets.report', at: '03:30' })
+  report(): Promise<void> {
+    doing.ran.push('reported');
+    return Promise.resolve();
+  }
+}
+@Module({ providers: [Jobber] })
+class JobberModule {}
+
+beforeEach(() => {
+  doing.ran = [];
+  doing.count = () => Promise.resolve();
+});
+
+async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({
+    at: '2026-11-20T12:00:00.000Z',
+    ...options,
+    modules: [JobberModule],
+  });
+  onTestFinished(() => service.close());
+  const jobs = service.app.get(Jobs);
+  const leases = service.app.get(Leases);
+  const runs = (outcome: string) => service.metric('petstore_job_runs_total', { job: 'pets.count', outcome });
+  return { service, jobs, leases, runs, clock: service.clock };
+}
+
+/** Two instances of the service on one file. */
+async function two() {
+  const first = await open({ database: 'file' });
+  const { database } = first.service.app.get(DataSource).options;
+  const second = await open({ environment: { DATABASE_URL: `sqlite:${String(database)}` } });
+  return [first, second] as const;
+}
+
+/** A job that is under way until it is let go. */
+function underWay() {
+  let release!: () => void;
+  let began!: () => void;
+  const started = new Promise<void>((resolve) => (began = resolve));
+  const ended = new Promise<void>((resolve) => (release = resolve));
+  const signals: AbortSignal[] = [];
+  doing.count = (signal) => {
+    signals.push(signal);
+    began();
+    return ended;
+  };
+  return { started, release, signals };
+}
+
+describe('a job', () => {
+  it('runs when it is due, once for all runs that were missed', async () => {
+    const { jobs, clock, runs } = await open();
+    await jobs.runDue();
+    clock.advance(MINUTE - 1);
+    await jobs.runDue();
+    expect(doing.ran).toEqual([]);
+    clock.advance(1);
+    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    expect(doing.ran).toEqual(['counted']);
+    clock.advance(10 * MINUTE);
+    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    expect(doing.ran).toEqual(['counted', 'counted']);
+    clock.set('2026-11-21T03:30:00.000Z');
+    await jobs.runDue();
+    expect(doing.ran.slice(2).toSorted()).toEqual(['counted', 'reported']);
+    expect(await runs('succeeded')).toBe(3);
+  });
+
+  it('is told of in metrics', async () => {
+    const { service, jobs, clock } = await open();
+    doing.count = () => Promise.resolve(clock.advance(2_500));
+    await jobs.run('pets.count');
+    expect(await service.metric('petstore_job_duration_seconds_sum', { job: 'pets.count' })).toBe(2.5);
+    expect(await service.metric('petstore_job_last_success_timestamp_seconds')).toBe(clock.now() / 1_000);
+  });
+
+  it('runs after a restart when it was missed meanwhile', async () => {
+    const first = await open({ database: 'file' });
+    const { database } = first.service.app.get(DataSource).options;
+    await first.jobs.runDue();
+    const second = await open({
+      environment: { DATABASE_URL: `sqlite:${String(database)}` },
+      at: '2026-11-21T12:00:00.000Z',
+    });
+    await second.jobs.runDue();
+    expect(doing.ran.toSorted()).toEqual(['counted', 'reported']);
+  });
+
+  it('runs on demand, and throws there what it throws', async () => {
+    const { jobs } = await open();
+    await jobs.run('pets.count');
+    expect(doing.ran).toEqual(['counted']);
+    doing.count = () => Promise.reject(new Error('no pets'));
+    await expect(jobs.run('pets.count')).rejects.toThrow('no pets');
+    await expect(jobs.run('pets.feed')).rejects.toThrow(
+      'no job "pets.feed"; there are: pets.count, pets.report',
+    );
+  });
+
+  it('is refused in a transaction, which it would wait for', async () => {
+    const { service, jobs } = await open();
+    await service.app.get(DataSource).transaction(async () => {
+      await expect(jobs.run('pets.count')).rejects.toThrow('outside of the transaction');
+    });
+  });
+
+  it('that fails is tried again later each time, and comes back to its period', async () => {
+    const { jobs, clock, runs } = await open();
+    doing.count = () => Promise.reject(new Error('away'));
+    clock.advance(MINUTE);
+    await jobs.runDue();
+    const waits: number[] = [];
+    for (let minutes = 0, tried = doing.ran.length; waits.length < 5; minutes += 1) {
+      if (doing.ran.length > tried) {
+        waits.push(minutes);
+        [minutes, tried] = [0, doing.ran.length];
+      }
+      clock.advance(MINUTE);
+      await jobs.runDue();
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 15]);
+    doing.count = () => Promise.resolve();
+    clock.advance(15 * MINUTE);
+    await jobs.runDue();
+    clock.advance(MINUTE);
+    await jobs.runDue();
+    expect(await runs('succeeded')).toBe(2);
+  });
+
+  it.each([
+    ['forward by a year', 365 * 24 * HOUR, 1],
+    ['back by an hour', -HOUR, 1],
+    ['back by a year', -365 * 24 * HOUR, 1],
+  ])('runs within its period when the clock is put %s', async (_, by, times) => {
+    const { jobs, clock, runs } = await open();
+    await jobs.run('pets.count');
+    clock.step(by);
+    await jobs.runDue();
+    expect((await runs('succeeded')) - 1).toBe(times);
+    await jobs.runDue();
+    expect((await runs('succeeded')) - 1).toBe(times);
+  });
+
+  it('leaves what is cached alone', async () => {
+    const { service, jobs } = await open({ database: 'file' });
+    const version = () => service.app.get(DataVersion).current('responses');
+    const before = version();
+    await jobs.run('pets.count');
+    expect(before).toBeTypeOf('number');
+    expect(version()).toBe(before);
+  });
+});
+
+describe('one process at a time', () => {
+  it('runs a job, and it never overlaps itself', async () => {
+    const [first, second] = await two();
+    const { started, release } = underWay();
+    const running = first.jobs.run('pets.count');
+    await started;
+    for (const { jobs, clock } of [first, second]) {
+      clock.advance(2 * MINUTE);
+      // The holder is alive: it renews.
+      await first.leases.renewAll();
+      await expect(jobs.run('pets.count')).rejects.toThrow('is running');
+    }
+    release();
+    await running;
+    expect(doing.ran).toEqual(['counted']);
+    await second.jobs.run('pets.count');
+    expect(doing.ran).toEqual(['counted', 'counted']);
+  });
+
+  it('runs what is due, of many that look at the same moment', async () => {
+    const [first, second] = await two();
+    await first.jobs.runDue();
+    first.clock.advance(MINUTE);
+    second.clock.advance(MINUTE);
+    await Promise.all([first, second, first, second].map(({ jobs }) => jobs.runDue()));
+    expect(doing.ran).toEqual(['counted']);
+  });
+
+  it('takes over after 15 s from one that died, by no clock that can be set', async () => {
+    const { service, jobs, clock } = await open();
+    const dead = { name: 'job/pets.count', holder: 'dead', beat: 7 };
+    await service.repository(Lease).insert(dead);
+    clock.advance(MINUTE);
+    await jobs.runDue();
+    clock.step(24 * HOUR);
+    await jobs.runDue();
+    clock.step(-48 * HOUR);
+    clock.advance(14_999);
+    await jobs.runDue();
+    expect(doing.ran).not.toContain('counted');
+    clock.advance(1);
+    await jobs.runDue();
+    expect(doing.ran).toContain('counted');
+    expect(await service.repository(Lease).findOneBy({ name: dead.name })).toMatchObject({ holder: null });
+  });
+
+  it('does not take over from one that lives, however long', async () => {
+    const { service, jobs, clock } = await open();
+    await service.repository(Lease).insert({ name: 'job/pets.count', holder: 'alive', beat: 7 });
+    for (let beat = 8; beat < 20; beat += 1) {
+      clock.advance(14_000);
+      await jobs.runDue();
+      await service.repository(Lease).update('job/pets.count', { beat });
+    }
+    expect(doing.ran).toEqual([]);
+  });
+
+  it.each([
+    [
+      'was taken over',
+      async (service: TestService) => {
+        await service.repository(Lease).update('job/pets.count', { holder: 'other' });
+      },
+    ],
+    [
+      'could not be renewed for 10 s',
+      (service: TestService) => Promise.resolve(service.clock.advance(10_000)),
+    ],
+  ])('aborts a job whose lease %s, and leaves it due', async (_, lose) => {
+    const { service, jobs, leases, runs, clock } = await open();
+    // A run that succeeded would be due later than the first.
+    clock.advance(1_000);
+    const { started, release, signals } = underWay();
+    const running = jobs.run('pets.count').catch(() => undefined);
+    await started;
+    const { dueAt } = await service.repository(JobState).findOneByOrFail({ name: 'pets.count' });
+    await leases.renewAll();
+    expect(signals[0]?.aborted).toBe(false);
+    await lose(service);
+    await leases.renewAll();
+    expect(signals[0]?.aborted).toBe(true);
+    release();
+    await running;
+    expect(await runs('aborted')).toBe(1);
+    expect((await service.repository(JobState).findOneByOrFail({ name: 'pets.count' })).dueAt).toBe(dueAt);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for the job that runs', async () => {
+    const { service, jobs } = await open();
+    const { started, release, signals } = underWay();
+    const running = jobs.run('pets.count');
+    await started;
+    const closed = service.close().then(() => doing.ran.push('closed'));
+    await new Promise(setImmediate);
+    release();
+    await running.then(() => doing.ran.push('ended'));
+    await closed;
+    expect([doing.ran, signals[0]?.aborted]).toEqual([['counted', 'ended', 'closed'], false]);
+    await expect(jobs.run('pets.count')).rejects.toThrow('the service stops');
+  });
+
+  it('aborts it after SHUTDOWN_TIMEOUT_MS, and ends even if it ignores that', async () => {
+    const { service, jobs } = await open({ environment: { SHUTDOWN_TIMEOUT_MS: '50' } });
+    const { started, signals } = underWay();
+    void jobs.run('pets.count').catch(() => undefined);
+    await started;
+    await service.close();
+    expect(signals[0]?.aborted).toBe(true);
+  });
+});
+
+describe('a database that refuses writes', () => {
+  it('delays jobs until it takes them again', async () => {
+    const { service, jobs, clock } = await open();
+    const dataSource = service.app.get(DataSource);
+    await jobs.runDue();
+    await dataSource.query('PRAGMA query_only = ON');
+    clock.advance(MINUTE);
+    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    expect(doing.ran).toEqual([]);
+    await dataSource.query('PRAGMA query_only = OFF');
+    await jobs.runDue();
+    expect(doing.ran).toEqual(['counted']);
+  });
+});
+
+it('two jobs of one name stop the start', async () => {
+  @Injectable()
+  class Other {
+    @Job({ name: 'pets.count', every: MINUTE })
+    again(): Promise<void> {
+      return Promise.resolve();
+    }
+  }
+  @Module({ providers: [Other] })
+  class OtherModule {}
+  await expect(TestService.open({ modules: [JobberModule, OtherModule] })).rejects.toThrow(
+    'Job "pets.count" is declared twice: by Jobber.count and Other.again.',
+  );
+});

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDataSource } from '../src/database/data-source.js';
+import { OutboxEvent } from '../src/events/outbox/outbox-event.entity.js';
+import { Pet } from '../src/pets/pet.entity.js';
+import { ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+
+const MAIN = join(ROOT, 'test/support/durable-service.mjs');
+const [FIRST, SECOND] = ['bigint 7 first', 'bigint 7 second'];
+
+it.each([
+  ['before the commit', 0, []],
+  ['between commit and delivery', 2, [FIRST, SECOND]],
+  // The second process waits until the lease of the killed one is over.
+  ['while the listener handles the first', 2, [FIRST, FIRST, SECOND]],
+])('kill -9 %s: the next start delivers what was committed, in order', async (DIE, pets, heard) => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const killed = ServiceProcess.start(path, { PUBLISH: 'yes', DIE }, MAIN);
+  const started = await killed.catch(() => undefined);
+  expect(await started?.ended.then(({ signal }) => signal)).toBe(started && 'SIGKILL');
+
+  const service = await ServiceProcess.start(path, {}, MAIN);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
+  onTestFinished(() => dataSource.destroy());
+  await expect.poll(() => dataSource.manager.count(OutboxEvent)).toBe(0);
+  const lines = await readFile(join(path, 'heard.txt'), 'utf8').catch(() => '');
+  expect(lines.split('\n').filter((line) => line !== '')).toEqual(heard);
+  expect(await dataSource.manager.count(Pet)).toBe(pets);
+});

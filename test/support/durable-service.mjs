@@ -1,0 +1,43 @@
+// The built service with a durable listener, for suites that kill it: it notes what it hears in heard.txt. Started with PUBLISH it
+// publishes two events with an animal each, and DIE tells when the process is killed. It has no build step, so no decorator syntax.
+import 'reflect-metadata';
+import { appendFileSync } from 'node:fs';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { AppModule } from '../../dist/src/app.module.js';
+import { setupApp } from '../../dist/src/app.setup.js';
+import { DomainEvents, OnDomainEvent, defineEvent } from '../../dist/src/events/domain-events.js';
+import { ServiceAdapter } from '../../dist/src/http/adapter/service-adapter.js';
+import { Pet } from '../../dist/src/pets/pet.entity.js';
+
+const { DIE, PUBLISH } = process.env;
+const die = (when) => DIE === when && process.kill(process.pid, 'SIGKILL');
+
+const PET_SOLD = defineEvent('pet.sold', { durable: true, key: ({ petId }) => petId });
+
+class Recorder {
+  record({ petId, step }) {
+    appendFileSync('heard.txt', `${typeof petId} ${petId} ${step}\n`);
+    die('while the listener handles the first');
+  }
+}
+const method = Object.getOwnPropertyDescriptor(Recorder.prototype, 'record');
+OnDomainEvent(PET_SOLD, { listener: 'recorder' })(Recorder.prototype, 'record', method);
+
+class Root {}
+Module({ imports: [AppModule], providers: [Recorder] })(Root);
+
+const app = setupApp(await NestFactory.create(Root, new ServiceAdapter(), { logger: false }));
+await app.listen(0, '127.0.0.1');
+if (PUBLISH) {
+  await app.get(DataSource).transaction(async (manager) => {
+    for (const step of ['first', 'second']) {
+      await manager.insert(Pet, { name: step, categoryId: 1n, status: 'sold' });
+      await app.get(DomainEvents).publish(PET_SOLD, { petId: 7n, step });
+    }
+    die('before the commit');
+  });
+  die('between commit and delivery');
+}
+process.stdout.write(`Listening on http://127.0.0.1:${app.getHttpServer().address().port}\n`);
