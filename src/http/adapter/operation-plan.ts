@@ -10,9 +10,9 @@ import * as nestKeys from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ErrorFilter } from '../../errors/error.filter.js';
-import { AsyncInterceptor } from '../async.interceptor.js';
 import type { DeclaredOperation } from './declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
+import { isAwaitable } from './interceptor-chain.js';
 import type { OperationContext } from './operation-context.js';
 
 /** Everything that is needed to answer requests for one operation. */
@@ -23,7 +23,7 @@ export interface OperationPlan {
   readonly status: number;
   readonly parameters: readonly PlannedParameter[];
   readonly guards: readonly CanActivate[];
-  readonly interceptors: readonly AsyncInterceptor[];
+  readonly interceptors: readonly NestInterceptor[];
   readonly pipes: readonly PipeTransform[];
 }
 
@@ -97,7 +97,7 @@ export function planOf(
   }
   if (writesResponse(controller, method)) return 'it writes its response itself';
   const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
-  const interceptors = chain.interceptors.filter((interceptor) => interceptor.concerns(handler));
+  const interceptors = chain.interceptors.filter((one) => !isAwaitable(one) || one.concerns(handler));
   return { instance, controller, handler, status, parameters, ...chain, interceptors };
 }
 
@@ -105,10 +105,6 @@ export function planOf(
 function chainOf(
   config: ApplicationConfig,
 ): Pick<OperationPlan, 'guards' | 'interceptors' | 'pipes'> | string {
-  const interceptors = config.getGlobalInterceptors();
-  const isAsync = (one: NestInterceptor): one is AsyncInterceptor =>
-    one instanceof AsyncInterceptor && one.intercept === AsyncInterceptor.prototype.intercept;
-  if (!interceptors.every(isAsync)) return 'a global interceptor is not an AsyncInterceptor';
   const filters = config.getGlobalFilters();
   // A subclass of ErrorFilter may write another response.
   if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
@@ -122,7 +118,7 @@ function chainOf(
   if (ofRequest.length > 0) return 'a global guard, interceptor, pipe or filter is request-scoped';
   return {
     guards: [...config.getGlobalGuards()],
-    interceptors: [...interceptors],
+    interceptors: [...config.getGlobalInterceptors()],
     pipes: [...config.getGlobalPipes()],
   };
 }
