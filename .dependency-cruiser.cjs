@@ -2,14 +2,14 @@
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|logging|metrics|openapi|paging|throttling';
+  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|logging|metrics|openapi|paging|startup-checks|throttling';
 
 /** What a feature may use of the platform: its decorators, base types and tokens. */
 const PUBLIC_SURFACE = [
   'clock',
   'accounts/scopes',
   'auth/(auth\\.decorators|caller)',
-  'caching/response-cache',
+  'caching/(response-cache|changes-no-answer\\.decorator)',
   'config/settings',
   'database/(int64|demo-data|json-rows|keyset-page)',
   'deprecation/deprecated\\.decorator',
@@ -36,6 +36,7 @@ const FLOORS = [
   ['input', 'caching'],
   ['idempotency', 'paging'],
   ['openapi', 'health'],
+  ['startup-checks'],
 ];
 
 module.exports = {

@@ -26,6 +26,11 @@ export function defineEvent<Told extends object>(name: string): DomainEvent<Told
   return { name };
 }
 
+/** The names of all declared events. */
+export function declaredEvents(): ReadonlySet<string> {
+  return declared;
+}
+
 /** Publishes events to the listeners in this process. */
 @Injectable()
 export class DomainEvents {

@@ -27,7 +27,7 @@ import type { OperationPlan, PlannedParameter } from './operation-plan.js';
  */
 export class CompiledOperation {
   private readonly responses;
-  private readonly chain: Chain;
+  private readonly chain: Chain<OperationContext>;
 
   constructor(
     private readonly plan: OperationPlan,
@@ -76,7 +76,7 @@ export class CompiledOperation {
   }
 
   /** Pipes and handler, awaited; of an Observable the last value. */
-  private async answer(run: ChainRun): Promise<unknown> {
+  private async answer(run: ChainRun<OperationContext>): Promise<unknown> {
     const { context } = run;
     const answered = await this.handle(context);
     if (!isObservable(answered)) return held(answered, context);
@@ -126,7 +126,8 @@ export class CompiledOperation {
       markRejectedByPipes(context.request);
       throw error;
     }
-    return handler.apply(instance, args);
+    const { aroundHandler } = context;
+    return aroundHandler ? aroundHandler(() => handler.apply(instance, args)) : handler.apply(instance, args);
   }
 
   /** Runs the pipes on the value of one parameter and stores the result in `args`. */

@@ -1,11 +1,10 @@
-import type { NestInterceptor } from '@nestjs/common';
+import type { ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { Observable, ReplaySubject, defer, from, lastValueFrom, mergeAll, takeUntil } from 'rxjs';
 import { AsyncInterceptor, inAsyncContext } from '../async.interceptor.js';
-import type { OperationContext } from './operation-context.js';
 
 /** One run of a part of the chain, for one request. An interceptor that calls `handle()` twice makes two runs of the rest. */
-export interface ChainRun {
-  readonly context: OperationContext;
+export interface ChainRun<Context extends ExecutionContext> {
+  readonly context: Context;
   /** Emits when nobody wants the answer any more; also to who subscribes afterwards. */
   readonly unwanted: Observable<void>;
 }
@@ -14,32 +13,43 @@ export interface ChainRun {
  * The rest of a chain, from one interceptor to the handler. It can be run in two ways: awaited, which costs little, or as an
  * Observable of all values, which is what an ordinary interceptor is given.
  */
-export interface Chain {
-  readonly answer: (run: ChainRun) => Promise<unknown>;
+export interface Chain<Context extends ExecutionContext> {
+  readonly answer: (run: ChainRun<Context>) => Promise<unknown>;
   /** Subscribed to once. What it runs sees the async context of this call. */
-  readonly values: (context: OperationContext) => Observable<unknown>;
+  readonly values: (context: Context) => Observable<unknown>;
 }
 
 /** Whether an interceptor may be awaited, without rxjs. One that overrides what Nest calls may do something else there. */
-export function isAwaitable(interceptor: NestInterceptor): interceptor is AsyncInterceptor {
+function isAwaitable(interceptor: NestInterceptor): interceptor is AsyncInterceptor {
   return (
     interceptor instanceof AsyncInterceptor && interceptor.intercept === AsyncInterceptor.prototype.intercept
   );
+}
+
+/** Whether an interceptor does anything for requests of a handler; an ordinary one may. */
+export function concerns(interceptor: NestInterceptor, handler: object): boolean {
+  return !isAwaitable(interceptor) || interceptor.concerns(handler);
 }
 
 /**
  * Puts interceptors around a handler, the first one outermost. Those that extend AsyncInterceptor are awaited down to the first
  * ordinary one; from there to the handler the chain is one of Observables, as Nest's is.
  */
-export function chained(interceptors: readonly NestInterceptor[], handler: Chain): Chain {
-  return interceptors.reduceRight<Chain>(
+export function chained<Context extends ExecutionContext>(
+  interceptors: readonly NestInterceptor[],
+  handler: Chain<Context>,
+): Chain<Context> {
+  return interceptors.reduceRight(
     (rest, interceptor) =>
       isAwaitable(interceptor) ? aroundAwaited(interceptor, rest) : aroundValues(interceptor, rest),
     handler,
   );
 }
 
-function aroundAwaited(interceptor: AsyncInterceptor, rest: Chain): Chain {
+function aroundAwaited<Context extends ExecutionContext>(
+  interceptor: AsyncInterceptor,
+  rest: Chain<Context>,
+): Chain<Context> {
   return {
     answer: (run) => interceptor.around(run.context, () => rest.answer(run)),
     values: (context) => {
@@ -55,8 +65,11 @@ function aroundAwaited(interceptor: AsyncInterceptor, rest: Chain): Chain {
 }
 
 /** The same calls as in InterceptorsConsumer of Nest, which is not public. */
-function aroundValues(interceptor: NestInterceptor, rest: Chain): Chain {
-  const intercepted = async (context: OperationContext): Promise<Observable<unknown>> => {
+function aroundValues<Context extends ExecutionContext>(
+  interceptor: NestInterceptor,
+  rest: Chain<Context>,
+): Chain<Context> {
+  const intercepted = async (context: Context): Promise<Observable<unknown>> => {
     const handle = (): Observable<unknown> => defer(inAsyncContext(() => rest.values(context)));
     // Nest accepts whatever rxjs can make an Observable of, such as a promise of one from another copy of rxjs.
     return from((await interceptor.intercept(context, { handle })) as Observable<unknown>);

@@ -11,6 +11,8 @@ type Http = ReturnType<ExecutionContext['switchToHttp']>;
 export class OperationContext implements ExecutionContext, Http {
   /** The files and streams that the handler has returned; what is not sent of them is destroyed. */
   streams: unknown[] | undefined;
+  /** Called in place of the handler, with a function that calls it; may answer without. */
+  aroundHandler: ((handler: () => unknown) => Promise<unknown>) | undefined;
   private givenUp: ReplaySubject<void> | undefined;
 
   constructor(

@@ -12,7 +12,7 @@ import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ErrorFilter } from '../../errors/error.filter.js';
 import type { DeclaredOperation } from './declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
-import { isAwaitable } from './interceptor-chain.js';
+import { concerns } from './interceptor-chain.js';
 import type { OperationContext } from './operation-context.js';
 
 /** Everything that is needed to answer requests for one operation. */
@@ -97,7 +97,7 @@ export function planOf(
   }
   if (writesResponse(controller, method)) return 'it writes its response itself';
   const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
-  const interceptors = chain.interceptors.filter((one) => !isAwaitable(one) || one.concerns(handler));
+  const interceptors = chain.interceptors.filter((interceptor) => concerns(interceptor, handler));
   return { instance, controller, handler, status, parameters, ...chain, interceptors };
 }
 
