@@ -97,7 +97,7 @@ export function setupApp(application: INestApplication): INestApplication {
   guardConnections(app, settings);
   app.get(InterceptorsOfCached).are(
     () => addedBehindCache(config),
-    once(() => changingAnswers(config).length > 0),
+    once(() => changingAnswers(config)),
   );
   return app;
 }

@@ -172,7 +172,8 @@ function choosing(parameter: string): Type<NestInterceptor> {
   @Injectable()
   class ChoosingInterceptor implements NestInterceptor {
     intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
-      const way = WAYS[String(requestOf(context).query[parameter] ?? 'passes')];
+      const named = requestOf(context).query[parameter];
+      const way = WAYS[typeof named === 'string' ? named : 'passes'];
       trace.push(`${parameter} of ${context.getClass().name}.${context.getHandler().name}`);
       return way?.(next, context) as Observable<unknown>;
     }

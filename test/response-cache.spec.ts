@@ -334,8 +334,10 @@ describe.each([
     const { read, answers } = await asked(...interceptors);
     // Beside one that is not marked, a compiled operation keeps what the handler has answered.
     expect(read).toBe(isCompiled ? 1 : reads);
-    expect(looked.filter((step) => step === 'PetsController.listPets')).toHaveLength(3 * interceptors.length);
-    expect(looked.filter((step) => step === 'complete')).toHaveLength(3 * interceptors.length);
+    expect(looked.filter((seenThen) => seenThen === 'PetsController.listPets')).toHaveLength(
+      3 * interceptors.length,
+    );
+    expect(looked.filter((seenThen) => seenThen === 'complete')).toHaveLength(3 * interceptors.length);
     const plain = await asked();
     const comparable = (answer: object) =>
       JSON.stringify(answer).replaceAll(/"[^"]*ratelimit[^"]*":"[^"]*",?/g, '');
@@ -344,7 +346,7 @@ describe.each([
 
   it('marked: it sees the text of an answer from the cache', async () => {
     await asked(Looking);
-    expect(looked.filter((step) => step.startsWith('sees'))).toEqual([
+    expect(looked.filter((seenThen) => seenThen.startsWith('sees'))).toEqual([
       'sees object',
       'sees string',
       'sees string',

@@ -81,7 +81,7 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
   ): Promise<Answer> {
     const read = () => answerBy(response, next);
     if (!this.isCached.of(context) || request.method !== 'GET') return read();
-    if (this.interceptors.mayChangeAnswers()) {
+    if (this.interceptors.changingAnswers().length > 0) {
       // What the handler answers may be cached all the same, where something can take the handler's place.
       if (context instanceof OperationContext)
         context.aroundHandler = (handler) => this.answerOfHandler(request.originalUrl, response, handler);

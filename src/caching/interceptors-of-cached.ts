@@ -16,13 +16,13 @@ export class InterceptorsOfCached {
 
   private interceptors = (): readonly NestInterceptor[] => [];
 
-  /** Whether a global interceptor may change answers: one of an added module that is not marked. */
-  mayChangeAnswers = (): boolean => false;
+  /** Global interceptors that may change answers: those of added modules that are not marked. */
+  changingAnswers = (): readonly object[] => [];
 
-  /** Says which they are, the outermost first, and whether there are others. Asked when requests come. */
-  are(interceptors: () => readonly NestInterceptor[], mayChangeAnswers: () => boolean): void {
+  /** Says which they are, the outermost first, and which others there are. Asked when requests come. */
+  are(interceptors: () => readonly NestInterceptor[], changingAnswers: () => readonly object[]): void {
     this.interceptors = interceptors;
-    this.mayChangeAnswers = mayChangeAnswers;
+    this.changingAnswers = changingAnswers;
   }
 
   /**

@@ -51,6 +51,6 @@ function pathsOf(target: object): string[] {
 }
 
 /** Metadata of a handler, or of its controller where the handler has none. */
-export function declaredOf<T>(key: string, { handler, controller }: CheckedHandler): T | undefined {
-  return (Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller)) as T | undefined;
+export function declaredOf(key: string, { handler, controller }: CheckedHandler): unknown {
+  return Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
 }

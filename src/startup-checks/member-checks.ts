@@ -28,9 +28,10 @@ export function checkMembers(handlers: readonly CheckedHandler[], { faults }: Fi
 
 function faultOf(type: unknown, { type: shown, format }: Documented, isRead: boolean): string | undefined {
   if (type === Buffer) return 'JSON cannot show bytes. Declare text, such as base64, or answer a stream.';
+  // A property that is answered alone has a decorator that documents it and makes nothing.
+  if (!isRead) return undefined;
   if (type === BigInt && shown === 'integer' && format !== 'int64')
     return 'it is a bigint, but its decorator makes it a number. Use @Int64(), or declare a number.';
-  if (!isRead) return undefined;
   if (type === Number && shown === 'integer' && format === 'int64')
     return 'it is a number, but @Int64() makes it a bigint. Declare a bigint, or use @Integer().';
   if (type === Date && shown === 'string')

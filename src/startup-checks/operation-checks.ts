@@ -31,15 +31,15 @@ export function checkOperations(handlers: readonly CheckedHandler[], { faults, w
       else if (writesResponse(one))
         fault('@Idempotent() keeps what the handler answers. Return it, with @Res({ passthrough: true }).');
     }
-    const required = declaredOf<string[]>(REQUIRED_SCOPES, one);
+    const required = declaredOf(REQUIRED_SCOPES, one) as string[] | undefined;
     for (const scope of required ?? [])
       if (!scopes.has(scope)) fault(`no key can hold the scope "${scope}". Declare it with defineScopes().`);
-    if (!required && declaredOperationOf(handler) && !declaredOf<boolean>(PUBLIC_ROUTE, one))
+    if (!required && declaredOperationOf(handler) && declaredOf(PUBLIC_ROUTE, one) !== true)
       warning('every valid key may call it. Add @RequireScopes(…); without an argument it says so.');
-    for (const type of declaredOf<string[]>(DECORATORS.API_CONSUMES, one) ?? [])
+    for (const type of (declaredOf(DECORATORS.API_CONSUMES, one) ?? []) as string[])
       if (!isJsonInUtf8(type))
         fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
-    for (const requirement of declaredOf<object[]>(DECORATORS.API_SECURITY, one) ?? [])
+    for (const requirement of (declaredOf(DECORATORS.API_SECURITY, one) ?? []) as object[])
       for (const scheme of Object.keys(requirement))
         if (!SCHEMES.has(scheme))
           warning(`the document declares no security scheme "${scheme}"; it has ${[...SCHEMES].join(', ')}.`);

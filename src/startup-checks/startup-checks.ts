@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { InterceptorsOfCached } from '../caching/interceptors-of-cached.js';
 import { Settings } from '../config/settings.js';
 import { type Findings, checkedHandlers } from './checked-handlers.js';
 import { checkColumns, checkMigrations } from './entity-checks.js';
@@ -8,6 +9,7 @@ import { checkListeners } from './listener-checks.js';
 import { checkMembers } from './member-checks.js';
 import { checkOperations } from './operation-checks.js';
 import { checkParameters } from './parameter-checks.js';
+import { checkSpeed } from './speed-checks.js';
 
 /** Something that a feature declares cannot work; the message has one line for each fault. */
 export class DeclarationError extends Error {
@@ -28,6 +30,8 @@ export class StartupChecks implements OnModuleInit {
     private readonly discovery: DiscoveryService,
     private readonly dataSource: DataSource,
     private readonly settings: Settings,
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly interceptors: InterceptorsOfCached,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -38,6 +42,7 @@ export class StartupChecks implements OnModuleInit {
     checkMembers(handlers, findings);
     checkColumns(this.dataSource, findings);
     checkListeners(this.discovery, findings);
+    checkSpeed(this.adapterHost, this.interceptors, findings);
     if (this.settings.nodeEnv !== 'production') await checkMigrations(this.dataSource, findings);
     for (const warning of findings.warnings) this.logger.warn(warning);
     if (findings.faults.length > 0) throw new DeclarationError(findings.faults);

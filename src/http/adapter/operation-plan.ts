@@ -64,6 +64,12 @@ const KNOWN_KEYS: ReadonlySet<unknown> = new Set([
  */
 const NEST_KEYS: ReadonlySet<unknown> = new Set(Object.values(nestKeys));
 
+/** Reasons why Nest has to run every operation, and not one alone that asks for it. */
+export const OF_EVERY_OPERATION = {
+  filter: 'ErrorFilter is not the only global exception filter',
+  scope: 'a global guard, interceptor, pipe or filter is request-scoped',
+};
+
 /**
  * Plans an operation at the moment when Nest makes its own chain for it, from the same parts. Returns a sentence if the
  * operation has something that a plan does not know for certain: the reason why Nest has to run it.
@@ -108,14 +114,14 @@ function chainOf(
   const filters = config.getGlobalFilters();
   // A subclass of ErrorFilter may write another response.
   if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
-    return 'ErrorFilter is not the only global exception filter';
+    return OF_EVERY_OPERATION.filter;
   const ofRequest = [
     ...config.getGlobalRequestGuards(),
     ...config.getGlobalRequestInterceptors(),
     ...config.getGlobalRequestPipes(),
     ...config.getGlobalRequestFilters(),
   ];
-  if (ofRequest.length > 0) return 'a global guard, interceptor, pipe or filter is request-scoped';
+  if (ofRequest.length > 0) return OF_EVERY_OPERATION.scope;
   return {
     guards: [...config.getGlobalGuards()],
     interceptors: [...config.getGlobalInterceptors()],
