@@ -110,7 +110,13 @@ export class CompiledOperation {
     });
   }
 
-  private async handle(context: OperationContext): Promise<unknown> {
+  /** What the handler answers; pipes too are left out when something answers in its place. */
+  private handle(context: OperationContext): Promise<unknown> {
+    const { aroundHandler } = context;
+    return aroundHandler ? aroundHandler(() => this.call(context)) : this.call(context);
+  }
+
+  private async call(context: OperationContext): Promise<unknown> {
     const { instance, handler, parameters } = this.plan;
     const args: unknown[] = [];
     let piping: Promise<void>[] | undefined;
@@ -126,8 +132,7 @@ export class CompiledOperation {
       markRejectedByPipes(context.request);
       throw error;
     }
-    const { aroundHandler } = context;
-    return aroundHandler ? aroundHandler(() => handler.apply(instance, args)) : handler.apply(instance, args);
+    return handler.apply(instance, args);
   }
 
   /** Runs the pipes on the value of one parameter and stores the result in `args`. */

@@ -11,7 +11,7 @@ type Http = ReturnType<ExecutionContext['switchToHttp']>;
 export class OperationContext implements ExecutionContext, Http {
   /** The files and streams that the handler has returned; what is not sent of them is destroyed. */
   streams: unknown[] | undefined;
-  /** Called in place of the handler, with a function that calls it; may answer without. */
+  /** Called in place of pipes and handler, with a function that runs them; may answer without. */
   aroundHandler: ((handler: () => unknown) => Promise<unknown>) | undefined;
   private givenUp: ReplaySubject<void> | undefined;
 
