@@ -10,6 +10,14 @@ import { makeStore, median, startService } from './running-service.mjs';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ANIMALS = 100_000;
 const PAGES = 300;
+/** What peers/service-with.mjs adds to the service. */
+const INTERCEPTORS = [
+  'an ordinary interceptor',
+  'five ordinary interceptors',
+  'a marked interceptor',
+  'an AsyncInterceptor',
+];
+const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers'];
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({
   options: {
@@ -25,42 +33,44 @@ if (!existsSync(join(HERE, 'node_modules/autocannon')))
   execFileSync('npm', ['ci'], { cwd: HERE, stdio: 'inherit' });
 const { load, LOADER } = await import('./load.mjs');
 
+/** Every server but the service; each is started when the first scenario needs it. */
+const STARTS = {
+  express: () => peer(join(HERE, 'peers/express.mjs')),
+  nest: () => peer(transpiled('nest-documented'), { DATABASE_FILE: copyOfStore('nest') }),
+  fastify: () => peer(join(HERE, 'peers/fastify.mjs'), { DATABASE_FILE: copyOfStore('fastify') }),
+  'service with Redis': () => startService(store, { REDIS_URL }),
+};
+
 const store = await makeStore(ANIMALS);
-// Before any load: a machine that has been busy for minutes starts everything later.
-copyFileSync(store.file, join(store.folder, 'started.sqlite'));
-const starts = { service: [], nest: [] };
-for (let started = 0; started < 7; started += 1) {
-  const { startMs, stop } = await startService(store);
-  starts.service.push(startMs);
-  await stop();
-  starts.nest.push(await startOfNest());
-}
-const servers = await startServers();
+const isWhole = options.only === '';
+const starts = isWhole ? await measureStarts() : undefined;
+const servers = { service: await startService(store) };
 const pages = await walk(servers.service.url, PAGES);
 const spent = await spentKey();
 const rows = [];
 for (const scenario of scenarios()) {
-  if (options.only !== '' && !scenario.name.includes(options.only)) continue;
+  if (!scenario.name.includes(options.only)) continue;
+  await startServersOf(scenario);
   rows.push(await measure(scenario));
   console.log(line(rows.at(-1)));
 }
 for (const { stop } of Object.values(servers)) await stop();
-const memory = options.only === '' || options.only === 'memory' ? await residentMemory() : undefined;
+const memory = isWhole || options.only === 'memory' ? await residentMemory() : undefined;
 store.remove();
 const result = {
   node: process.version,
   loader: LOADER,
   seconds: SECONDS,
   rounds: ROUNDS,
-  startMs: Math.round(median(starts.service)),
-  startOfNestMs: Math.round(median(starts.nest)),
+  ...starts,
   ...(memory ? { memory } : {}),
   rows,
 };
-if (options.only === '') writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
-console.log(
-  `Start to first answer: ${result.startMs} ms (goal 700); documented Nest: ${result.startOfNestMs} ms`,
-);
+if (isWhole) writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
+if (starts)
+  console.log(
+    `Start to first answer: ${starts.startMs} ms (goal 700); documented Nest: ${starts.startOfNestMs} ms`,
+  );
 if (memory) {
   const { few, many } = memory;
   console.log(
@@ -75,6 +85,19 @@ for (const [large, small] of [
   const [one, other] = [large, small].map((name) => rows.find((row) => row.name === name)?.measured.service);
   if (one && other)
     console.log(`${large} costs ${(other.perSecond / one.perSecond).toFixed(2)} × ${small} (goal 2)`);
+}
+
+/** How long the service and its peer take to start, before any load: a machine that has been busy starts everything later. */
+async function measureStarts() {
+  copyFileSync(store.file, join(store.folder, 'started.sqlite'));
+  const [service, nest] = [[], []];
+  for (let started = 0; started < 7; started += 1) {
+    const { startMs, stop } = await startService(store);
+    service.push(startMs);
+    await stop();
+    nest.push(await startOfNest());
+  }
+  return { startMs: Math.round(median(service)), startOfNestMs: Math.round(median(nest)) };
 }
 
 /** What a service keeps in memory after few and after many requests of all kinds of reads, in MiB. */
@@ -102,23 +125,31 @@ async function residentMemory() {
 /** One line for each server and scenario. */
 function line({ name, measured, ratios }) {
   const shown = Object.entries(measured).map(
-    ([server, { perSecond, p99 }]) => `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms)`,
+    ([server, { perSecond, p99, cpuMicros }]) =>
+      `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms, processor ${Math.round(cpuMicros)} µs a request)`,
   );
   const told = ratios.map(
-    ({ server, of, ratio, p99, goal }) =>
-      `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, p99 ${p99.toFixed(2)} ×`,
+    ({ server, of, ratio, cpu, p99, goal }) =>
+      `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ` +
+      `${cpu.toFixed(2)} × by processor time, p99 ${p99.toFixed(2)} ×`,
   );
   return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join('\n  → ')}`;
 }
 
 /** Starts one of the peers in its own process. */
-function peer(file, databaseFile) {
+function peer(file, environment = {}) {
   return new Promise((resolve, reject) => {
     const child = fork(file, {
-      env: { ...process.env, NODE_ENV: 'production', DATABASE_FILE: databaseFile },
+      env: { ...process.env, NODE_ENV: 'production', ...environment },
+      // Log lines would cost the reader more than the service.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     child.once('message', ({ port }) =>
-      resolve({ url: `http://127.0.0.1:${port}`, stop: () => Promise.resolve(child.kill()) }),
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        pid: child.pid,
+        stop: () => Promise.resolve(child.kill()),
+      }),
     );
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
   });
@@ -128,27 +159,32 @@ function peer(file, databaseFile) {
 async function startOfNest() {
   const file = transpiled('nest-documented');
   const began = performance.now();
-  const { url, stop } = await peer(file, join(store.folder, 'started.sqlite'));
+  const { url, stop } = await peer(file, { DATABASE_FILE: join(store.folder, 'started.sqlite') });
   await (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${store.key}` } })).text();
   const startMs = performance.now() - began;
   await stop();
   return startMs;
 }
 
-async function startServers() {
-  const copy = (name) => {
-    const file = join(store.folder, `${name}.sqlite`);
-    copyFileSync(store.file, file);
-    return file;
-  };
-  const [forNest, forFastify] = [copy('nest'), copy('fastify')];
-  return {
-    express: await peer(join(HERE, 'peers/express.mjs'), ''),
-    nest: await peer(transpiled('nest-documented'), forNest),
-    fastify: await peer(join(HERE, 'peers/fastify.mjs'), forFastify),
-    service: await startService(store),
-    'service with Redis': await startService(store, { REDIS_URL }),
-  };
+/** Starts what a scenario measures; `service with …` without an entry of its own is peers/service-with.mjs. */
+async function startServersOf({ requests }) {
+  for (const name of Object.keys(requests)) servers[name] ??= await (STARTS[name] ?? serviceWith(name))();
+}
+
+function serviceWith(name) {
+  return () =>
+    peer(join(HERE, 'peers/service-with.mjs'), {
+      SERVICE_WITH: name.slice('service with '.length),
+      DATABASE_URL: `sqlite:${store.file}`,
+      LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+      MANAGEMENT_PORT: 'off',
+    });
+}
+
+function copyOfStore(name) {
+  const file = join(store.folder, `${name}.sqlite`);
+  copyFileSync(store.file, file);
+  return file;
 }
 
 /** Node runs no decorators: the peer is compiled as `nest build` would. */
@@ -181,8 +217,7 @@ async function walk(url, count) {
 async function spentKey() {
   const key = await store.issueKey(1, 1);
   const headers = { authorization: `Bearer ${key}` };
-  for (const { url } of [servers.service, servers['service with Redis']])
-    await (await fetch(`${url}/v1/pets?limit=20`, { headers })).text();
+  await (await fetch(`${servers.service.url}/v1/pets?limit=20`, { headers })).text();
   return key;
 }
 
@@ -308,6 +343,27 @@ function scenarios() {
       ratios: [{ server: 'service', of: 'express', goal: 1 }],
     },
     {
+      name: 'an interceptor, list',
+      requests: servicesWith(lists(20), INTERCEPTORS),
+      status: 200,
+      body: length(20),
+      ratios: ratiosTo('service with nothing', INTERCEPTORS),
+    },
+    {
+      name: 'an interceptor, list read anew',
+      requests: servicesWith(anew(20), INTERCEPTORS),
+      status: 200,
+      body: length(20),
+      ratios: ratiosTo('service with nothing', INTERCEPTORS),
+    },
+    {
+      name: 'a middleware, list',
+      requests: servicesWith(lists(20), MIDDLEWARES),
+      status: 200,
+      body: length(20),
+      ratios: ratiosTo('service with nothing', MIDDLEWARES),
+    },
+    {
       name: 'POST, durable',
       requests: { nest: post, fastify: post, service: post },
       status: 201,
@@ -320,11 +376,20 @@ function scenarios() {
   ];
 }
 
+/** The same requests for the service as it is and with each of these things more. */
+function servicesWith(requests, things) {
+  return Object.fromEntries(['nothing', ...things].map((thing) => [`service with ${thing}`, requests]));
+}
+
+function ratiosTo(of, things) {
+  return things.map((thing) => ({ server: `service with ${thing}`, of }));
+}
+
 async function measure({ name, requests, status, body, ratios }) {
   const runs = {};
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [server, asked] of Object.entries(requests)) {
-      const { url } = servers[server];
+      const { url, pid } = servers[server];
       const checks = {
         status: status[server] ?? status,
         body: body?.[server] ?? (typeof body === 'function' ? body : undefined),
@@ -332,7 +397,9 @@ async function measure({ name, requests, status, body, ratios }) {
       const sent = await Promise.all(asked.map((request) => prepared(url, request)));
       await check(url, sent, checks, server);
       if (round === 0) await load(url, sent, 1);
+      const before = processorMicros(pid);
       const run = await load(url, sent, SECONDS);
+      run.cpuMicros = (processorMicros(pid) - before) / (run.perSecond * SECONDS);
       const mayRefuse = [checks.status].flat().every((code) => code >= 400);
       if (run.refused > 0 && !mayRefuse) throw new Error(`${server} refused ${run.refused} of ${name}`);
       (runs[server] ??= []).push(run);
@@ -342,7 +409,11 @@ async function measure({ name, requests, status, body, ratios }) {
   const measured = Object.fromEntries(
     Object.entries(runs).map(([server, results]) => [
       server,
-      { perSecond: median(results.map((one) => one.perSecond)), p99: median(results.map((one) => one.p99)) },
+      {
+        perSecond: median(results.map((one) => one.perSecond)),
+        p99: median(results.map((one) => one.p99)),
+        cpuMicros: median(results.map((one) => one.cpuMicros)),
+      },
     ]),
   );
   return {
@@ -353,9 +424,18 @@ async function measure({ name, requests, status, body, ratios }) {
       of,
       ...(goal === undefined ? {} : { goal }),
       ratio: measured[server].perSecond / measured[of].perSecond,
+      cpu: measured[of].cpuMicros / measured[server].cpuMicros,
       p99: measured[server].p99 / measured[of].p99,
     })),
   };
+}
+
+/** Processor time that a process has used, in µs, where /proc tells it. It varies less than requests per second. */
+function processorMicros(pid) {
+  if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const MICROS_PER_TICK = 10_000;
+  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
 }
 
 /** A request with the ETag that it revalidates, if it does. */

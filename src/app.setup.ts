@@ -3,6 +3,7 @@ import {
   type HttpServer,
   type INestApplication,
   type LoggerService,
+  type NestInterceptor,
   type Type,
   VersioningType,
 } from '@nestjs/common';
@@ -10,7 +11,9 @@ import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { AppModule } from './app.module.js';
-import { ResponseCache } from './caching/response-cache.js';
+import { changesNoAnswer } from './caching/changes-no-answer.decorator.js';
+import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
+import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
@@ -93,7 +96,10 @@ export function setupApp(application: INestApplication): INestApplication {
   }
   app.get(SwaggerUi).documents(app);
   guardConnections(app, settings, config);
-  app.get(ResponseCache).enableWhile(once(() => hasOnlyInterceptorsOfThePlatform(config)));
+  app.get(InterceptorsOfCached).are(
+    () => addedBehindCache(config),
+    once(() => changingAnswers(config)),
+  );
   return app;
 }
 
@@ -152,13 +158,25 @@ function configOf(app: NestExpressApplication): ApplicationConfig {
   throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
 }
 
+const isAdded = (interceptor: object) => !PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
+
 /**
- * Whether answers may come from the response cache. An interceptor of another module would not run for a cached answer, and it
- * may change the answer for each caller.
+ * The added global interceptors because of which no answer comes from the response cache: those that may change answers for each
+ * caller. Of a request-scoped one the class is not known before a request.
  */
-function hasOnlyInterceptorsOfThePlatform(config: ApplicationConfig): boolean {
-  const isOurs = (interceptor: object) => PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
-  return config.getGlobalInterceptors().every(isOurs) && config.getGlobalRequestInterceptors().length === 0;
+function changingAnswers(config: ApplicationConfig): readonly object[] {
+  const ofApplication = config.getGlobalInterceptors().filter(isAdded);
+  return [
+    ...ofApplication.filter((interceptor) => !changesNoAnswer(interceptor)),
+    ...config.getGlobalRequestInterceptors(),
+  ];
+}
+
+/** The added global interceptors that a request reaches only after the response cache. */
+function addedBehindCache(config: ApplicationConfig): readonly NestInterceptor[] {
+  const all = config.getGlobalInterceptors();
+  const cache = all.findIndex((interceptor) => interceptor instanceof ConditionalGetInterceptor);
+  return all.slice(cache + 1).filter(isAdded);
 }
 
 /** Calls `ask` at the first request, when everything global is registered, and keeps its result. */

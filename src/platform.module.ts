@@ -7,6 +7,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
 import { ConditionalWriteInterceptor } from './caching/conditional-write.interceptor.js';
+import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.js';
@@ -38,6 +39,7 @@ import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
+import { StartupChecks } from './startup-checks/startup-checks.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 
@@ -98,8 +100,10 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
     ResponseCache,
+    InterceptorsOfCached,
     DeprecationService,
     SwaggerUi,
+    StartupChecks,
     IdempotencyStore,
     MalformedRequestMiddleware,
     ConnectionTimeouts,

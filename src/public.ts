@@ -82,6 +82,7 @@ export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
 // What surrounds a request: interceptors that keep operations fast, and entity tags.
+export { ChangesNoAnswer } from './caching/changes-no-answer.decorator.js';
 export { AsyncInterceptor } from './http/async.interceptor.js';
 export { entityTag, namesEntityTag } from './caching/entity-tag.js';
 

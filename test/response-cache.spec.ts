@@ -1,17 +1,34 @@
-import { Controller, Get, Logger, Module } from '@nestjs/common';
+import {
+  Controller,
+  type ExecutionContext,
+  Get,
+  Injectable,
+  Logger,
+  Module,
+  type NestInterceptor,
+  type Type,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import fc from 'fast-check';
+import { map, tap } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { CurrentClient } from '../src/auth/caller.js';
+import { ChangesNoAnswer } from '../src/caching/changes-no-answer.decorator.js';
 import { Cached, ResponseCache } from '../src/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { AsyncInterceptor } from '../src/http/async.interceptor.js';
 import { Text } from '../src/input/fields.js';
 import { AppLogger } from '../src/logging/app-logger.js';
 import { Metrics } from '../src/metrics/metrics.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
+import { PetsService } from '../src/pets/pets.service.js';
+import { byNest } from './support/by-nest.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 
@@ -231,4 +248,119 @@ it('an operation that takes the caller is not cached, although it is declared so
   expect(answers[1]).not.toBe(service.clientId);
   expect(answers[2]).toBe(service.clientId);
   expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('WhoController.who'));
+});
+
+/** What marked interceptors have seen, in order. */
+const looked: string[] = [];
+
+const lookingOn: Pick<NestInterceptor, 'intercept'> = {
+  intercept: (context, next) => {
+    looked.push(`${context.getClass().name}.${context.getHandler().name}`);
+    return next.handle().pipe(
+      tap({
+        next: (value: unknown) => looked.push(`sees ${typeof value}`),
+        complete: () => looked.push('complete'),
+      }),
+      // It declares that it changes nothing, and so it cannot.
+      map((value: unknown) => (typeof value === 'string' ? 'changed' : value)),
+    );
+  },
+};
+
+@Injectable()
+@ChangesNoAnswer()
+class Looking implements NestInterceptor {
+  intercept(...args: Parameters<NestInterceptor['intercept']>) {
+    return lookingOn.intercept(...args);
+  }
+}
+
+/** It declares nothing: what a class extends may be marked. */
+@Injectable()
+class LookingCloser extends Looking {}
+
+@Injectable()
+@ChangesNoAnswer()
+class LookingAwaited extends AsyncInterceptor {
+  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    looked.push(`${context.getClass().name}.${context.getHandler().name}`);
+    const value = await next();
+    looked.push(`sees ${typeof value}`, 'complete');
+    return value;
+  }
+}
+
+@Injectable()
+@ChangesNoAnswer()
+class Refusing implements NestInterceptor {
+  static refuses = false;
+
+  intercept(...[, next]: Parameters<NestInterceptor['intercept']>) {
+    if (Refusing.refuses) throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type: 'nothing' } });
+    return next.handle();
+  }
+}
+
+/** A module that adds global interceptors. */
+function intercepting(...interceptors: Type[]): Type {
+  @Module({ providers: interceptors.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })) })
+  class InterceptingModule {}
+  return InterceptingModule;
+}
+
+describe.each([
+  ['compiled', true, <T>(make: () => Promise<T>) => make()],
+  ['run by Nest', false, byNest],
+] as const)('a global interceptor of an added module, where operations are %s', (_, isCompiled, made) => {
+  /** Asks for the same page three times: how often the database was asked, and what the interceptors saw. */
+  async function asked(...interceptors: Type[]) {
+    const service = await made(() => open({ modules: [intercepting(...interceptors)] }));
+    await service.app.get(DemoData).add(2);
+    const read = vi.spyOn(service.app.get(PetsService), 'list');
+    looked.length = 0;
+    const answers = [];
+    for (let count = 0; count < 3; count += 1)
+      answers.push(seen(await service.request('GET', '/v1/pets?limit=1')));
+    return { service, read: read.mock.calls.length, answers };
+  }
+
+  it.each([
+    ['marked', [Looking], 1],
+    ['marked, and awaited', [LookingAwaited], 1],
+    ['marked, twice', [Looking, LookingAwaited], 1],
+    ['not marked', [LookingCloser], 3],
+    ['marked beside one that is not', [Looking, LookingCloser], 3],
+  ])('%s: it runs for every request', async (_name, interceptors, reads) => {
+    const { read, answers } = await asked(...interceptors);
+    // Beside one that is not marked, a compiled operation keeps what the handler has answered.
+    expect(read).toBe(isCompiled ? 1 : reads);
+    expect(looked.filter((seenThen) => seenThen === 'PetsController.listPets')).toHaveLength(
+      3 * interceptors.length,
+    );
+    expect(looked.filter((seenThen) => seenThen === 'complete')).toHaveLength(3 * interceptors.length);
+    const plain = await asked();
+    const comparable = (answer: object) =>
+      JSON.stringify(answer).replaceAll(/"[^"]*ratelimit[^"]*":"[^"]*",?/g, '');
+    expect(answers.map(comparable)).toEqual(plain.answers.map(comparable));
+  });
+
+  it('marked: it sees the text of an answer from the cache', async () => {
+    await asked(Looking);
+    expect(looked.filter((seenThen) => seenThen.startsWith('sees'))).toEqual([
+      'sees object',
+      'sees string',
+      'sees string',
+    ]);
+  });
+
+  it('marked: it may refuse a request whose answer is in the cache, and no other request', async () => {
+    const { service } = await asked(Refusing);
+    Refusing.refuses = true;
+    onTestFinished(() => {
+      Refusing.refuses = false;
+    });
+    expect((await service.request('GET', '/v1/pets?limit=1')).status).toBe(406);
+    Refusing.refuses = false;
+    expect((await service.request('GET', '/v1/pets?limit=1')).status).toBe(200);
+  });
 });

@@ -372,6 +372,8 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     ['who called it', undefined, /^The transaction at .*hold\.handler.* \(.*units-of-work\.spec\.ts/],
   ])('is told by the name of %s, and once more with its total when it ends', async (_, key, name) => {
     const { add, addBeside } = await open();
+    // What the start warns of is nothing of this.
+    told.length = 0;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const [arrived, go] = [gate(), gate()];
     hold.handler = ({ dataSource, pets }) =>

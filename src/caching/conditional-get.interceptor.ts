@@ -1,12 +1,16 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { type ExecutionContext, Injectable, Logger, RequestMethod, type Type } from '@nestjs/common';
 import { INTERCEPTORS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { JsonText } from '../database/json-rows.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
+import { OperationContext } from '../http/adapter/operation-context.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
+import { InterceptorsOfCached } from './interceptors-of-cached.js';
 import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
 
 /** Methods of routes that GET and HEAD requests reach. */
@@ -28,6 +32,7 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
 
   constructor(
     private readonly cache: ResponseCache,
+    private readonly interceptors: InterceptorsOfCached,
     reflector: Reflector,
   ) {
     super();
@@ -75,10 +80,66 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     next: () => Promise<unknown>,
   ): Promise<Answer> {
     const read = () => answerBy(response, next);
-    return this.isCached.of(context) && request.method === 'GET'
-      ? this.cache.answer(request.originalUrl, read)
-      : read();
+    if (!this.isCached.of(context) || request.method !== 'GET') return read();
+    if (this.interceptors.changingAnswers().length > 0) {
+      // What the handler answers may be cached all the same, where something can take the handler's place.
+      if (context instanceof OperationContext)
+        context.aroundHandler = (handler) => this.answerOfHandler(request.originalUrl, response, handler);
+      return read();
+    }
+    const through = this.interceptors.of(context);
+    return through
+      ? this.throughInterceptors(request.originalUrl, read, through)
+      : this.cache.answer(request.originalUrl, read);
   }
+
+  /** What the handler answers, or has answered for another request to this target: interceptors run around it each time. */
+  private async answerOfHandler(
+    target: string,
+    response: Response,
+    handler: () => unknown,
+  ): Promise<unknown> {
+    let isRead = false;
+    const { body, headers } = await this.cache.answer(target, () => {
+      isRead = true;
+      return answerByHandler(response, handler);
+    });
+    if (!isRead) for (const [name, value] of headers) response.setHeader(name, value);
+    return body;
+  }
+
+  /** The answer of the operation, or one from the cache once interceptors have run for it. */
+  private async throughInterceptors(
+    target: string,
+    read: () => Promise<Answer>,
+    through: (body: unknown) => Promise<unknown>,
+  ): Promise<Answer> {
+    let isRead = false;
+    const answer = await this.cache.answer(target, () => {
+      isRead = true;
+      return read();
+    });
+    if (!isRead) await through(answer.body);
+    return answer;
+  }
+}
+
+/** What a handler answers, and the headers that it has set. Only JsonText is cached, since nothing can change it afterwards. */
+async function answerByHandler(response: Response, handler: () => unknown): Promise<Answer> {
+  const before = response.getHeaders();
+  const body = await handler();
+  const isCacheable =
+    body instanceof JsonText && response.statusCode === 200 && !response.hasHeader('Cache-Control');
+  if (!isCacheable) return { body, headers: [], tag: undefined };
+  return { body: Object.freeze(body), headers: headersSet(response, before), tag: 'of the handler' };
+}
+
+/** The headers that differ from those before. */
+function headersSet(response: Response, before: OutgoingHttpHeaders): Answer['headers'] {
+  return response
+    .getHeaderNames()
+    .filter((name) => response.getHeader(name) !== before[name])
+    .map((name) => [CACHED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
 }
 
 /** The answer of the operation, and the headers that it has set. */
@@ -87,10 +148,7 @@ async function answerBy(response: Response, next: () => Promise<unknown>): Promi
   const body = await next();
   if (typeof body !== 'string' || response.statusCode !== 200 || response.hasHeader('Cache-Control'))
     return { body, headers: [], tag: undefined };
-  const headers = response
-    .getHeaderNames()
-    .filter((name) => name !== 'etag' && response.getHeader(name) !== before[name])
-    .map((name) => [CACHED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
+  const headers = headersSet(response, before).filter(([name]) => name.toLowerCase() !== 'etag');
   const own = response.getHeader('ETag');
   if (own !== undefined) return { body, headers, tag: String(own) };
   // Of the links only those that the handler has set: the state of a resource has one tag, whichever operation answers it.

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable, SetMetadata } from '@nestjs/common';
 import { DataVersion } from '../database/data-version.js';
+import { JsonText } from '../database/json-rows.js';
 
 /** Most answers in the cache, and most characters of their bodies; beyond either the oldest answer is evicted. */
 const MOST_ANSWERS = 2_000;
@@ -21,7 +22,7 @@ export interface Answer {
   readonly body: unknown;
   /** The headers that it set, by name. */
   readonly headers: readonly (readonly [name: string, value: OutgoingHttpHeader])[];
-  /** The entity tag of a body that is text, answered with 200; only such an answer is cached. */
+  /** Defined if the body is text and answered with 200; only such an answer is cached. */
   readonly tag: string | undefined;
 }
 
@@ -47,20 +48,12 @@ export class ResponseCache {
   private readonly pending = new Map<string, Pending>();
   private characters = 0;
 
-  private isOn = (): boolean => true;
-
   constructor(private readonly dataVersion: DataVersion) {}
-
-  /** Uses the cache only while this holds: an interceptor of an added module may make answers depend on more than the target. */
-  enableWhile(condition: () => boolean): void {
-    this.isOn = condition;
-  }
 
   /** The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. */
   async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
-    const version =
-      target.length > LONGEST_TARGET || !this.isOn() ? undefined : this.dataVersion.current('responses');
+    const version = target.length > LONGEST_TARGET ? undefined : this.dataVersion.current('responses');
     if (version === undefined) return operation();
     const entry = this.entries.get(target);
     if (entry?.version === version) return entry.answer;
@@ -109,6 +102,7 @@ function cacheable(answer: Answer): Answer | undefined {
 }
 
 function sizeOf({ answer: { body } }: Entry): number {
+  if (body instanceof JsonText) return body.text.length;
   return typeof body === 'string' ? body.length : 0;
 }
 
@@ -120,7 +114,8 @@ export const CACHED = 'petstore:cached';
  * on the request target and the database alone: not on the caller, the time or another service. Keys, scopes, quotas, headers,
  * logs and metrics are as without it. The answers of a handler with a parameter that may depend on more than the target, such as
  * `@CurrentClient()`, are not cached, and a warning says so. An answer that sets another header than `Link` and `Content-Type`
- * is not cached, nor is anything while an added module has a global interceptor, or the operation an interceptor of its own.
+ * is not cached, nor is anything for an operation with an interceptor of its own. Beside a global interceptor of an added module
+ * that lacks `@ChangesNoAnswer()`, only what the handler answers is cached, if it is JsonText, and every interceptor runs.
  */
 export function Cached(): MethodDecorator {
   return SetMetadata(CACHED, true);

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { SSE_METADATA } from '@nestjs/common/constants.js';
 import { Observable, Subject, from, lastValueFrom, takeUntil } from 'rxjs';
@@ -26,13 +27,22 @@ export abstract class AsyncInterceptor implements NestInterceptor {
     const isOneAnswer =
       context.getType() === 'http' && !Reflect.hasMetadata(SSE_METADATA, context.getHandler());
     if (!isOneAnswer) return next.handle() as Observable<unknown>;
+    const around = inAsyncContext((rest: () => Promise<unknown>) => this.around(context, rest));
     return new Observable((subscriber) => {
       const unwanted = new Subject<void>();
-      from(this.around(context, () => lastValueFrom(next.handle().pipe(takeUntil(unwanted))))).subscribe(
-        subscriber,
-      );
+      const rest = () => lastValueFrom(next.handle().pipe(takeUntil(unwanted)));
+      from(around(rest)).subscribe(subscriber);
       // Nest unsubscribes when the client has disconnected. Then the subscription to the handler's Observable has to end, too.
       return () => unwanted.next();
     });
   }
+}
+
+/**
+ * Binds a function to the async context of this call. What an Observable does when it is subscribed to then sees the stores of
+ * the place where it was made, such as those in which an interceptor has called `handle()`.
+ */
+export function inAsyncContext<Args extends unknown[], T>(call: (...args: Args) => T): (...args: Args) => T {
+  const resource = new AsyncResource('Interceptor');
+  return (...args) => resource.runInAsyncScope(call, undefined, ...args);
 }

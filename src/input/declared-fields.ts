@@ -23,6 +23,11 @@ function fieldsOf(metatype: Class): Fields {
   return fields;
 }
 
+/** The names of the fields that a class declares by decorators. */
+export function declaredFieldsOf(metatype: Class): ReadonlySet<string> {
+  return fieldsOf(metatype).names;
+}
+
 /** Whether a class declares any field. */
 export function isDto(metatype: Class): boolean {
   return fieldsOf(metatype).names.size > 0;

@@ -95,6 +95,7 @@ export function defineField<Sent, Value>(
   const { optional = false, ...documented } = others;
   const { nullable = false, default: fallback } = documented;
   const isOptional = optional || fallback !== undefined;
+  checkDefault(kind, fallback);
   const [code, message] = kind.absent ?? ['required', 'This field is required.'];
 
   const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
@@ -128,6 +129,16 @@ export function defineField<Sent, Value>(
       Rule(rule, text, (value) => !isRead(value) || holds(value)),
     ),
   );
+}
+
+/** A default that the field itself would refuse is never what is meant. Throws, which stops the start. */
+function checkDefault<Value>(kind: FieldKind<Value>, fallback: unknown): void {
+  if (fallback === undefined) return;
+  const value = kind.read(fallback);
+  const broken = value === undefined ? undefined : kind.rules?.find(([, , holds]) => !holds(value));
+  if (value !== undefined && !broken) return;
+  const reason = broken?.[1] ?? `This must be ${kind.mustBe}.`;
+  throw new Error(`A field has the default ${JSON.stringify(fallback)}, which it refuses: ${reason}`);
 }
 
 /**

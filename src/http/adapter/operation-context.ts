@@ -1,5 +1,6 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { ReplaySubject } from 'rxjs';
 
 type Http = ReturnType<ExecutionContext['switchToHttp']>;
 
@@ -8,8 +9,11 @@ type Http = ReturnType<ExecutionContext['switchToHttp']>;
  * call.
  */
 export class OperationContext implements ExecutionContext, Http {
-  /** A file or stream that the handler has returned; it is destroyed if it is not sent. */
-  streamed: unknown;
+  /** The files and streams that the handler has returned; what is not sent of them is destroyed. */
+  streams: unknown[] | undefined;
+  /** Called in place of pipes and handler, with a function that runs them; may answer without. */
+  aroundHandler: ((handler: () => unknown) => Promise<unknown>) | undefined;
+  private givenUp: ReplaySubject<void> | undefined;
 
   constructor(
     readonly request: Request,
@@ -18,6 +22,22 @@ export class OperationContext implements ExecutionContext, Http {
     private readonly controller: Type,
     private readonly handler: ReturnType<ExecutionContext['getHandler']>,
   ) {}
+
+  /** Itself: a request begins with a run of the whole chain. */
+  get context(): this {
+    return this;
+  }
+
+  /** Emits when the client is gone, if what it waited for is an Observable that the handler has returned. */
+  get unwanted(): ReplaySubject<void> {
+    return (this.givenUp ??= new ReplaySubject(1));
+  }
+
+  /** Ends what is subscribed when the client disconnects. Nest does so only if the handler has returned an Observable. */
+  giveUpWhenClosed(): void {
+    if (this.response.closed) this.unwanted.next();
+    else this.response.once('close', () => this.unwanted.next());
+  }
 
   // Nest declares these type parameters: the caller states the type that it expects.
   /* eslint-disable typescript/no-unnecessary-type-parameters */

@@ -10,9 +10,9 @@ import * as nestKeys from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ErrorFilter } from '../../errors/error.filter.js';
-import { AsyncInterceptor } from '../async.interceptor.js';
 import type { DeclaredOperation } from './declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
+import { concerns } from './interceptor-chain.js';
 import type { OperationContext } from './operation-context.js';
 
 /** Everything that is needed to answer requests for one operation. */
@@ -23,7 +23,7 @@ export interface OperationPlan {
   readonly status: number;
   readonly parameters: readonly PlannedParameter[];
   readonly guards: readonly CanActivate[];
-  readonly interceptors: readonly AsyncInterceptor[];
+  readonly interceptors: readonly NestInterceptor[];
   readonly pipes: readonly PipeTransform[];
 }
 
@@ -64,6 +64,12 @@ const KNOWN_KEYS: ReadonlySet<unknown> = new Set([
  */
 const NEST_KEYS: ReadonlySet<unknown> = new Set(Object.values(nestKeys));
 
+/** Reasons why Nest has to run every operation, and not one alone that asks for it. */
+export const OF_EVERY_OPERATION = {
+  filter: 'ErrorFilter is not the only global exception filter',
+  scope: 'a global guard, interceptor, pipe or filter is request-scoped',
+};
+
 /**
  * Plans an operation at the moment when Nest makes its own chain for it, from the same parts. Returns a sentence if the
  * operation has something that a plan does not know for certain: the reason why Nest has to run it.
@@ -97,7 +103,7 @@ export function planOf(
   }
   if (writesResponse(controller, method)) return 'it writes its response itself';
   const status = Reflect.getMetadata(nestKeys.HTTP_CODE_METADATA, handler) as number;
-  const interceptors = chain.interceptors.filter((interceptor) => interceptor.concerns(handler));
+  const interceptors = chain.interceptors.filter((interceptor) => concerns(interceptor, handler));
   return { instance, controller, handler, status, parameters, ...chain, interceptors };
 }
 
@@ -105,24 +111,20 @@ export function planOf(
 function chainOf(
   config: ApplicationConfig,
 ): Pick<OperationPlan, 'guards' | 'interceptors' | 'pipes'> | string {
-  const interceptors = config.getGlobalInterceptors();
-  const isAsync = (one: NestInterceptor): one is AsyncInterceptor =>
-    one instanceof AsyncInterceptor && one.intercept === AsyncInterceptor.prototype.intercept;
-  if (!interceptors.every(isAsync)) return 'a global interceptor is not an AsyncInterceptor';
   const filters = config.getGlobalFilters();
   // A subclass of ErrorFilter may write another response.
   if (filters.length === 0 || !filters.every((filter) => filter.constructor === ErrorFilter))
-    return 'ErrorFilter is not the only global exception filter';
+    return OF_EVERY_OPERATION.filter;
   const ofRequest = [
     ...config.getGlobalRequestGuards(),
     ...config.getGlobalRequestInterceptors(),
     ...config.getGlobalRequestPipes(),
     ...config.getGlobalRequestFilters(),
   ];
-  if (ofRequest.length > 0) return 'a global guard, interceptor, pipe or filter is request-scoped';
+  if (ofRequest.length > 0) return OF_EVERY_OPERATION.scope;
   return {
     guards: [...config.getGlobalGuards()],
-    interceptors: [...interceptors],
+    interceptors: [...config.getGlobalInterceptors()],
     pipes: [...config.getGlobalPipes()],
   };
 }

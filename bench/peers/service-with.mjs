@@ -1,0 +1,46 @@
+// This service with one thing more that every request passes: started as main.js starts it, but for signals and first start.
+// SERVICE_WITH names the thing.
+import 'reflect-metadata';
+import { createRequire } from 'node:module';
+import { tap } from 'rxjs';
+import { createApp } from '../../dist/src/app.setup.js';
+import { ChangesNoAnswer } from '../../dist/src/caching/changes-no-answer.decorator.js';
+import { AsyncInterceptor } from '../../dist/src/http/async.interceptor.js';
+
+class OrdinaryInterceptor {
+  intercept(_context, next) {
+    return next.handle().pipe(tap(() => undefined));
+  }
+}
+
+class MarkedInterceptor extends OrdinaryInterceptor {}
+ChangesNoAnswer()(MarkedInterceptor);
+
+class AwaitedInterceptor extends AsyncInterceptor {
+  around(_context, next) {
+    return next();
+  }
+}
+
+const THINGS = {
+  nothing: () => undefined,
+  'an ordinary interceptor': (app) => app.useGlobalInterceptors(new OrdinaryInterceptor()),
+  'a marked interceptor': (app) => app.useGlobalInterceptors(new MarkedInterceptor()),
+  'an AsyncInterceptor': (app) => app.useGlobalInterceptors(new AwaitedInterceptor()),
+  'five ordinary interceptors': (app) =>
+    app.useGlobalInterceptors(...Array.from({ length: 5 }, () => new OrdinaryInterceptor())),
+  'a middleware': (app) => app.use((_request, _response, next) => next()),
+  'a middleware that sets 12 headers': (app) =>
+    app.use((_request, response, next) => {
+      for (let header = 0; header < 12; header += 1)
+        response.setHeader(`X-Header-${header}`, 'a value of some length');
+      next();
+    }),
+  // Not a dependency of this benchmark: `npm install --no-save helmet` to measure it.
+  helmet: (app) => app.use(createRequire(import.meta.url)('helmet')()),
+};
+
+const app = await createApp();
+THINGS[process.env.SERVICE_WITH](app);
+await app.listen(0, '127.0.0.1');
+process.send({ port: app.getHttpServer().address().port });

@@ -1,0 +1,73 @@
+import { RequestMethod } from '@nestjs/common';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { DECORATORS } from '@nestjs/swagger';
+import { declaredScopes } from '../accounts/scopes.js';
+import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
+import { CACHED } from '../caching/response-cache.js';
+import { DEPRECATION, type Deprecation } from '../deprecation/deprecated.decorator.js';
+import { declaredOperationOf } from '../http/adapter/declared-operation.js';
+import { leavesResponse } from '../http/adapter/handler-parameters.js';
+import { isJsonInUtf8 } from '../http/media-type.js';
+import { IDEMPOTENT } from '../idempotency/idempotent.decorator.js';
+import { type CheckedHandler, type Findings, declaredOf } from './checked-handlers.js';
+
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
+const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
+
+/** The security scheme that the documents declare. */
+const SCHEMES = new Set(['bearer']);
+
+/** Checks what decorators declare of each operation. */
+export function checkOperations(handlers: readonly CheckedHandler[], { faults, warnings }: Findings): void {
+  const scopes = new Set(declaredScopes().map(({ name }) => name));
+  for (const one of handlers) {
+    const { name, handler, method } = one;
+    const fault = (text: string) => faults.push(`${name}: ${text}`);
+    const warning = (text: string) => warnings.push(`${name}: ${text}`);
+    if (Reflect.hasMetadata(CACHED, handler) && method !== RequestMethod.GET)
+      fault('@Cached() works for GET alone. Remove it, or answer GET.');
+    if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
+      if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
+      else if (writesResponse(one))
+        fault('@Idempotent() keeps what the handler answers. Return it, with @Res({ passthrough: true }).');
+    }
+    const required = declaredOf(REQUIRED_SCOPES, one) as string[] | undefined;
+    for (const scope of required ?? [])
+      if (!scopes.has(scope)) fault(`no key can hold the scope "${scope}". Declare it with defineScopes().`);
+    if (!required && declaredOperationOf(handler) && declaredOf(PUBLIC_ROUTE, one) !== true)
+      warning('every valid key may call it. Add @RequireScopes(…); without an argument it says so.');
+    for (const type of (declaredOf(DECORATORS.API_CONSUMES, one) ?? []) as string[])
+      if (!isJsonInUtf8(type))
+        fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
+    for (const requirement of (declaredOf(DECORATORS.API_SECURITY, one) ?? []) as object[])
+      for (const scheme of Object.keys(requirement))
+        if (!SCHEMES.has(scheme))
+          warning(`the document declares no security scheme "${scheme}"; it has ${[...SCHEMES].join(', ')}.`);
+    const deprecation = Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
+    if (deprecation && deprecation.sunset < deprecation.since)
+      fault('@Deprecated() has a sunset before its since. Turn them round.');
+  }
+  checkIds(handlers, { faults, warnings });
+}
+
+/** The name of an operation in the document, which generated clients take for the name of a function. */
+function checkIds(handlers: readonly CheckedHandler[], { faults, warnings }: Findings): void {
+  const byId = new Map<string, CheckedHandler>();
+  for (const one of handlers) {
+    const declared = Reflect.getMetadata(DECORATORS.API_OPERATION, one.handler) as
+      { operationId?: string } | undefined;
+    const id = declared?.operationId;
+    if (id === undefined) continue;
+    const other = byId.get(id);
+    byId.set(id, other ?? one);
+    if (!other) continue;
+    const text = `${one.name}: ${other.name} has the operation id "${id}", too. Give one of them another.`;
+    // Controllers that inherit one handler cannot name it differently, and each may be right.
+    (other.handler === one.handler ? warnings : faults).push(text);
+  }
+}
+
+function writesResponse({ controller, name, parameters }: CheckedHandler): boolean {
+  const isGiven = parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
+  return isGiven && !leavesResponse(controller, name.slice(name.indexOf('.') + 1));
+}

@@ -1,0 +1,407 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  Body,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Header,
+  Injectable,
+  Logger,
+  Module,
+  type NestInterceptor,
+  Param,
+  Post,
+  Query,
+  Res,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
+import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
+import { OnEvent } from '@nestjs/event-emitter';
+import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
+import { ChangesNoAnswer } from '../src/caching/changes-no-answer.decorator.js';
+import { Cached } from '../src/caching/response-cache.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { migrate } from '../src/database/schema.js';
+import { schemaDifference } from '../src/database/schema-difference.js';
+import { Deprecated } from '../src/deprecation/deprecated.decorator.js';
+import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { Enum, Instant, Int64, Integer } from '../src/input/fields.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { application } from './support/application.js';
+import { TestService } from '../src/testing/test-service.js';
+
+/** Declares no member. */
+class Anything {}
+
+const declared = (id: string, type: Type = Anything) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status: 200, description: 'Whatever', type },
+  });
+
+/** A controller with one handler, `WrongController.answer`, and these decorators. */
+function handlerWith(decorators: readonly MethodDecorator[], path = 'wrong'): Type {
+  class WrongController {
+    answer(): object {
+      return {};
+    }
+  }
+  return controllerOf(WrongController, decorators, path);
+}
+
+/** Applies decorators as the compiler does: the last one first. */
+function controllerOf(controller: Type, decorators: readonly MethodDecorator[], path: string): Type {
+  const prototype = controller.prototype as object;
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'answer') as PropertyDescriptor;
+  for (const decorator of decorators.toReversed()) decorator(prototype, 'answer', descriptor);
+  Object.defineProperty(prototype, 'answer', descriptor);
+  Controller({ path, version: '1' })(controller);
+  return controller;
+}
+
+function moduleOf({ controllers = [], providers = [] }: { controllers?: Type[]; providers?: Type[] }): Type {
+  @Module({ controllers, providers })
+  class WrongModule {}
+  return WrongModule;
+}
+
+class IdParams {
+  @Int64()
+  id!: bigint;
+}
+
+class ToyIdParams {
+  @Int64()
+  toyId!: bigint;
+}
+
+@Controller({ path: 'toys', version: '1' })
+@RequireScopes()
+class OtherNameController {
+  @Get(':toyId')
+  @declared('getToy')
+  get(@Param() _: IdParams): object {
+    return {};
+  }
+
+  @Get('by/:name')
+  @declared('getToyByName')
+  byName(@Param('nmae') _: string): object {
+    return {};
+  }
+
+  @Get('of/:owner')
+  @declared('getToyOfOwner')
+  ofOwner(): object {
+    return {};
+  }
+
+  @Get('right/:toyId')
+  @declared('getRightToy')
+  right(@Param() _: ToyIdParams): object {
+    return {};
+  }
+}
+
+interface Filter {
+  readonly name?: string;
+}
+
+@Controller({ path: 'unvalidated', version: '1' })
+@RequireScopes()
+class UnvalidatedController {
+  @Post()
+  @declared('unvalidatedBody')
+  body(@Body() _: object): object {
+    return {};
+  }
+
+  @Get()
+  @declared('unvalidatedQuery')
+  query(@Query() _: Filter): object {
+    return {};
+  }
+}
+
+class WrongMembers {
+  @Integer({ minimum: 0, maximum: 9 })
+  big!: bigint;
+
+  @Int64()
+  small!: number;
+
+  @Instant()
+  when!: Date;
+
+  @Int64()
+  right!: bigint;
+}
+
+@Controller({ path: 'members', version: '1' })
+@RequireScopes()
+class MembersController {
+  @Post()
+  @declared('members')
+  add(@Body() _: WrongMembers): object {
+    return {};
+  }
+}
+
+@Controller({ path: 'handmade', version: '1' })
+@RequireScopes()
+class HandmadeController {
+  @Post()
+  @Idempotent()
+  @declared('handmade')
+  add(@Res() _: object): void {}
+}
+
+@Injectable()
+class Listening {
+  @OnEvent('pet.craeted')
+  onCreated(): void {}
+}
+
+const NOBODYS = { name: 'toys:raed' };
+const REQUIRED_SCOPES = 'petstore:scopes';
+const right = [declared('right'), RequireScopes()];
+
+/** What the start says about a module: its error, and its warnings. */
+async function started(module: Type): Promise<{ faults: string; warnings: string[] }> {
+  const warned = vi.spyOn(Logger.prototype, 'warn');
+  onTestFinished(() => warned.mockRestore());
+  const faults = await application({ modules: [module] }).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  return { faults, warnings: warned.mock.calls.map(([line]) => String(line)) };
+}
+
+describe('the service as it is', () => {
+  it('starts without a fault and without a warning', async () => {
+    expect(await started(moduleOf({}))).toEqual({ faults: '', warnings: [] });
+  });
+
+  it('has a migration for whatever its entities declare', async () => {
+    const service = await TestService.open();
+    onTestFinished(() => service.close());
+    expect(await schemaDifference(service.app.get(DataSource))).toEqual([]);
+  });
+});
+
+describe('a start', () => {
+  it.each<[string, Type[], string[]]>([
+    [
+      '@Cached() on POST',
+      [handlerWith([Post(), Cached(), ...right])],
+      ['WrongController.answer: @Cached() works for GET alone'],
+    ],
+    [
+      '@Idempotent() on GET',
+      [handlerWith([Get(), Idempotent(), ...right])],
+      ['WrongController.answer: @Idempotent() is for operations that change'],
+    ],
+    [
+      '@Idempotent() with a response by hand',
+      [HandmadeController],
+      ['HandmadeController.add: @Idempotent() keeps what the handler answers'],
+    ],
+    [
+      'one operation id twice',
+      [handlerWith([Get(), ...right]), handlerWith([Get(), ...right], 'other')],
+      ['WrongController.answer: WrongController.answer has the operation id "right", too'],
+    ],
+    [
+      'the id of an operation of the service',
+      [handlerWith([Get(), declared('listPets'), RequireScopes()])],
+      ['has the operation id "listPets", too'],
+    ],
+    [
+      'a scope that nobody declares',
+      [handlerWith([Get(), declared('scoped'), SetMetadata(REQUIRED_SCOPES, [NOBODYS.name])])],
+      ['no key can hold the scope "toys:raed"'],
+    ],
+    [
+      'a body that is refused',
+      [handlerWith([Post(), ApiConsumes('multipart/form-data'), ...right])],
+      ['promises to read multipart/form-data, which is answered 415'],
+    ],
+    [
+      'a sunset before its deprecation',
+      [handlerWith([Get(), Deprecated({ since: 2, sunset: 1, replacement: 'x', link: '/' }), ...right])],
+      ['has a sunset before its since'],
+    ],
+    [
+      'path parameters of other names',
+      [OtherNameController],
+      [
+        'OtherNameController.get: it reads the path parameter "id", which is not in its path toys/:toyId',
+        'OtherNameController.byName: it reads the path parameter "nmae"',
+      ],
+    ],
+    [
+      'members of another type than their decorators make',
+      [MembersController],
+      [
+        'WrongMembers.big: it is a bigint',
+        'WrongMembers.small: it is a number',
+        'WrongMembers.when: it is a Date',
+      ],
+    ],
+  ])('fails at %s', async (_, controllers, lines) => {
+    const { faults } = await started(moduleOf({ controllers }));
+    expect(faults.split('\n')[0]).toBe('What the modules declare cannot work:');
+    for (const line of lines) expect(faults).toContain(line);
+    // Nothing else is wrong.
+    expect(faults.split('\n')).toHaveLength(1 + lines.length);
+  });
+
+  it('names all faults of all modules at once', async () => {
+    const { faults } = await started(
+      moduleOf({ controllers: [MembersController, OtherNameController, HandmadeController] }),
+    );
+    expect(faults.split('\n')).toHaveLength(7);
+  });
+
+  it.each<[string, { controllers?: Type[]; providers?: Type[] }, string]>([
+    [
+      'an operation that every key may call',
+      { controllers: [handlerWith([Get(), declared('open')])] },
+      'WrongController.answer: every valid key may call it',
+    ],
+    [
+      'a security scheme that the document has not',
+      { controllers: [handlerWith([Get(), ApiSecurity('baerer'), ...right])] },
+      'WrongController.answer: the document declares no security scheme "baerer"',
+    ],
+    [
+      'a body without a class',
+      { controllers: [UnvalidatedController] },
+      'UnvalidatedController.body: @Body() is not validated',
+    ],
+    [
+      'a query without a class',
+      { controllers: [UnvalidatedController] },
+      'UnvalidatedController.query: @Query() is not validated',
+    ],
+    [
+      'a listener of an event that nobody declares',
+      { providers: [Listening] },
+      'Listening.onCreated: nobody declares the event "pet.craeted"',
+    ],
+  ])('warns of %s', async (_, parts, line) => {
+    const { faults, warnings } = await started(moduleOf(parts));
+    expect(faults).toBe('');
+    expect(warnings.filter((warning) => warning.startsWith(line))).toHaveLength(1);
+  });
+
+  it.each<[string, MethodDecorator[]]>([
+    ['@Public()', [Get(), declared('public'), Public()]],
+    ['@RequireScopes() without an argument', [Get(), declared('anyKey'), RequireScopes()]],
+  ])('does not warn of an operation with %s', async (_, decorators) => {
+    expect(await started(moduleOf({ controllers: [handlerWith(decorators)] }))).toEqual({
+      faults: '',
+      warnings: [],
+    });
+  });
+});
+
+const passing: NestInterceptor = { intercept: (_context, next) => next.handle() };
+
+@Injectable()
+class Unmarked implements NestInterceptor {
+  intercept = passing.intercept.bind(passing);
+}
+
+@Injectable()
+@ChangesNoAnswer()
+class Marked implements NestInterceptor {
+  intercept = passing.intercept.bind(passing);
+}
+
+@Catch()
+class OtherFilter implements ExceptionFilter {
+  catch(): void {}
+}
+
+/** A module with one global part. */
+function globally(token: string, useClass: Type): Type {
+  @Module({ providers: [{ provide: token, useClass }] })
+  class GlobalModule {}
+  return GlobalModule;
+}
+
+describe('what makes requests slower', () => {
+  it.each<[string, Type, string[]]>([
+    [
+      'an interceptor that may change answers',
+      globally(APP_INTERCEPTOR, Unmarked),
+      ['Unmarked may change answers, so that @Cached() answers are made anew'],
+    ],
+    ['one that declares that it changes none', globally(APP_INTERCEPTOR, Marked), []],
+    [
+      'a filter because of which Nest runs everything',
+      globally(APP_FILTER, OtherFilter),
+      ['Nest runs every operation, several times slower than compiled: ErrorFilter is not the only global'],
+    ],
+    [
+      'an operation that asks for what only Nest has',
+      moduleOf({ controllers: [handlerWith([Get(), Header('X-Own', 'yes'), ...right])] }),
+      [],
+    ],
+  ])('%s is told in one warning at the start', async (_, module, lines) => {
+    const { faults, warnings } = await started(module);
+    expect(faults).toBe('');
+    expect(warnings).toHaveLength(lines.length);
+    for (const line of lines) expect(warnings[0]).toContain(line);
+  });
+});
+
+describe('entities and migrations', () => {
+  /** A file whose schema lacks something that an entity declares. */
+  async function incomplete(change: string): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-schema-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
+    const database = await openDataSource({ databaseUrl });
+    await migrate(database);
+    await database.query(change);
+    await database.destroy();
+    return databaseUrl;
+  }
+
+  it.each([
+    ['an index', 'DROP INDEX pets_status_id', 'CREATE INDEX "pets_status_id"'],
+    ['a column', 'ALTER TABLE pets DROP COLUMN category_id', '"category_id"'],
+    ['a table', 'DROP TABLE pets', 'CREATE TABLE "pets"'],
+  ])('that differ by %s stop a start, but in production', async (_, change, named) => {
+    const DATABASE_URL = await incomplete(change);
+    await expect(TestService.open({ environment: { DATABASE_URL } })).rejects.toThrow(
+      new RegExp(`An entity has what no migration makes: .*${named}`, 's'),
+    );
+    const service = await TestService.open({ environment: { DATABASE_URL, NODE_ENV: 'production' } });
+    await service.close();
+  });
+});
+
+describe('a default that its field refuses', () => {
+  it.each([
+    [
+      'an enumeration',
+      () => Enum({ enumName: 'Size', values: ['s', 'm'], default: 'l' as 's' }),
+      'This must be one of s, m.',
+    ],
+    ['an integer', () => Integer({ minimum: 1, maximum: 9, default: 10 }), 'This must be from 1 to 9.'],
+  ])('of %s stops the start', (_, declare, reason) => {
+    expect(declare).toThrow(reason);
+  });
+});
