@@ -5,7 +5,7 @@ import { DURATION_FORM, parseDuration } from '../duration.js';
 export function option<T>(
   flags: string,
   description: string,
-  parse?: (text: string) => T,
+  parse?: (text: string, before?: T) => T,
   fallback?: T,
 ): Option {
   const made = new Option(flags, description).default(fallback);

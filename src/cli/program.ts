@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { SettingsError } from '../config/define-settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/define-errors.js';
@@ -48,6 +48,10 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
     await petstoreProgram(shell).parseAsync(args, { from: 'user' });
     return DONE;
   } catch (error) {
+    if (error instanceof InvalidArgumentError) {
+      shell.writeError(`${error.message}\n`);
+      return USAGE;
+    }
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
     shell.writeError(`${reasonOf(error)}\n`);
     return isOfValue(error) ? USAGE : REFUSED;

@@ -56,6 +56,10 @@ export function declaredEvents(): ReadonlySet<string> {
 /** Publishes events to their listeners. */
 @Injectable()
 export class DomainEvents {
+  /** Events whose listeners have not been called yet, and calls that have not ended. */
+  private scheduled = 0;
+  private readonly running = new Set<Promise<unknown>>();
+
   constructor(
     private readonly emitter: EventEmitter2,
     private readonly transactions: Transactions,
@@ -84,7 +88,25 @@ export class DomainEvents {
 
   private tell({ name }: DomainEvent<object>, told: object): void {
     if (this.emitter.listenerCount(name) === 0) return;
-    this.transactions.afterCommit(() => setImmediate(() => this.emitter.emit(name, told)));
+    this.transactions.afterCommit(() => {
+      this.scheduled += 1;
+      setImmediate(() => {
+        this.scheduled -= 1;
+        // What a listener throws has been logged by @nestjs/event-emitter.
+        const calls = this.emitter.emitAsync(name, told).catch(() => undefined);
+        this.running.add(calls);
+        void calls.then(() => this.running.delete(calls));
+      });
+    });
+  }
+
+  /** Waits until the listeners of all events that were published have ended, and those that they published: for tests. */
+  async settled(): Promise<void> {
+    while (this.scheduled > 0 || this.running.size > 0) {
+      await Promise.all(this.running);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await this.outbox.deliver();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
@@ -12,41 +12,23 @@ import { AppModule } from '../app.module.js';
 import { setupApp } from '../app.setup.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import type { DomainEvent } from '../events/domain-events.js';
+import { DemoData } from '../database/demo-data.js';
+import { type DomainEvent, DomainEvents } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../openapi/document-outlines.js';
 import { buildDocument } from '../openapi/document.js';
-import type { Plan, PlanLimits } from '../throttling/plans.js';
+import type { Plan } from '../throttling/plans.js';
 import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
 import { Contract, type DocumentBelow } from './contract.js';
 import type { Fixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
-import { type DatabaseKind, makeDatabase } from './test-database.js';
+import { makeDatabase } from './test-database.js';
+import type { TestServiceOptions } from './test-service-options.js';
 
-export type { Answer, RequestOptions };
-
-/** How a test wants the service; every option has a default. */
-export interface TestServiceOptions {
-  /** Plan of the client whose key `request()` sends; business by default. */
-  readonly plan?: Plan;
-  /** Limits of an enterprise client. */
-  readonly limits?: PlanLimits;
-  /** Scopes of the key that `request()` sends; by default those that every new key gets. */
-  readonly scopes?: string[];
-  /** The time that the clock shows, as ISO 8601 text. */
-  readonly at?: string;
-  /** Where the animals are: in memory, or in a file of a folder of its own, which `close()` removes; memory by default. */
-  readonly database?: DatabaseKind;
-  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Modules to add to the service, as a team adds its own. */
-  readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
-  /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
-  readonly prepare?: (app: INestApplication) => unknown;
-}
+export type { Answer, RequestOptions, TestServiceOptions };
 
 /** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
@@ -150,6 +132,11 @@ export class TestService {
     return entries;
   }
 
+  /** Adds the demo data of all features, as `petstore db seed` does; answers how many rows. */
+  seed(count?: number): Promise<number> {
+    return this.app.get(DemoData).add(count);
+  }
+
   /** The repository of an entity, to read rows or to write them past the API. */
   repository<Entity extends object>(entity: Type<Entity>): Repository<Entity> {
     return this.app.get(DataSource).getRepository(entity);
@@ -169,6 +156,11 @@ export class TestService {
     const told: Told[] = [];
     this.app.get(EventEmitter2).on(event.name, (one: Told) => told.push(one));
     return told;
+  }
+
+  /** Waits until the listeners of all events so far have ended; durable events have been given to theirs once. */
+  settled(): Promise<void> {
+    return this.app.get(DomainEvents).settled();
   }
 
   /**

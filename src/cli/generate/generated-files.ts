@@ -3,7 +3,7 @@ import { dirname, join, parse } from 'node:path';
 import { Refusal } from '../command.js';
 
 /** Where the modules of a service are listed; the folder above its `src` is the project. */
-const APP_MODULE = join('src', 'app.module.ts');
+export const APP_MODULE = join('src', 'app.module.ts');
 
 /**
  * The project that a folder is in: the nearest one upwards that has a `src/app.module.ts`. Throws Refusal when there is none, such
@@ -30,7 +30,7 @@ export async function writeNewFiles(project: string, files: ReadonlyMap<string, 
 }
 
 /** A text as `npm run format` leaves it; as it is where Prettier is not installed, which only developers have. */
-async function formatted(file: string, text: string): Promise<string> {
+export async function formatted(file: string, text: string): Promise<string> {
   try {
     const prettier = await import('prettier');
     return await prettier.format(text, { ...(await prettier.resolveConfig(file)), filepath: file });

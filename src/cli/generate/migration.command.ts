@@ -4,6 +4,7 @@ import { openDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/schema.js';
 import { Refusal, command } from '../command.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
+import { pascalCase } from './feature-plan.js';
 import { migrationText, schemaChange } from './migration-text.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
@@ -40,12 +41,8 @@ export const MIGRATION_COMMAND = command({
       : `Wrote ${file}. Read it, then run \`petstore db migrate\`.`,
 });
 
-function pascalCase(name: string): string {
-  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
 /** The time in milliseconds; after that of every migration there is, even on a machine whose clock is slow. */
-function timeAfter({ migrations }: DataSource): number {
+export function timeAfter({ migrations }: DataSource): number {
   const times = migrations.map(({ name, constructor }) => Number((name ?? constructor.name).slice(-13)));
   return Math.max(new SystemClock().now(), ...times.map((time) => time + 1));
 }

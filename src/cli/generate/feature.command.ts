@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openDataSource } from '../../database/data-source.js';
+import { Refusal, type Call, command } from '../command.js';
+import { flag, option } from '../options.js';
+import { featureFiles } from './feature-files.js';
+import {
+  type FeatureOperation,
+  OPERATIONS,
+  type PlannedField,
+  parseField,
+  parseOperations,
+  parseState,
+  planFeature,
+} from './feature-plan.js';
+import { APP_MODULE, formatted, projectOf, writeNewFiles } from './generated-files.js';
+import { timeAfter } from './migration.command.js';
+import { withModule } from './module-texts.js';
+
+interface Input {
+  readonly field?: readonly PlannedField[];
+  readonly state?: PlannedField;
+  readonly ops?: ReadonlySet<FeatureOperation>;
+  readonly singular?: string;
+  readonly dryRun: boolean;
+}
+
+/** `petstore generate feature`: a whole feature, with its table and its suite. */
+export const FEATURE_COMMAND = command({
+  name: 'feature',
+  description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',
+  argument: ['<name>', 'the feature in the plural, in lower case with hyphens, such as adoptions'],
+  options: [
+    option(
+      '--field <name:kind>',
+      'a field, such as name:text:100, petId:int64:ref=pets, size:integer:1..9, colour:enum:red,blue, at:instant, ' +
+        'token:uuid; with ? at the end when it may be absent; repeatable',
+      repeated(parseField),
+    ),
+    option('--state <a,b,c>', 'a field `state` of these values, which begins as the first', parseState),
+    option('--ops <a,b,c>', `operations; default: ${OPERATIONS.join(',')}`, parseOperations),
+    option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
+    flag('--dry-run', 'print the names of the files and write nothing'),
+  ],
+  examples: [
+    'generate feature toys --field name:text:100 --field priceCents:int64',
+    'generate feature adoptions --field petId:int64:ref=pets --field adopterName:text:255 --field note:text:1000? ' +
+      '--state requested,approved,declined --ops list,create,get,update,delete',
+  ],
+  runAlone: async ({ argument, input }: Call<Input>) => {
+    const { field = [], state, ops = new Set(OPERATIONS), singular, dryRun } = input;
+    const plan = planFeature(argument, state ? [...field, state] : field, ops, singular);
+    const project = await projectOf(process.cwd());
+    const appModule = join(project, APP_MODULE);
+    const listed = withModule(await readFile(appModule, 'utf8'), plan);
+    if (listed === undefined)
+      throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
+    const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+    const files = featureFiles(plan, timeAfter(known));
+    await known.destroy();
+    if (!dryRun) {
+      await writeNewFiles(project, files);
+      await writeFile(appModule, await formatted(appModule, listed));
+    }
+    return { files: [...files.keys()], changed: [APP_MODULE], dryRun };
+  },
+  text: ({ files, changed, dryRun }) =>
+    [
+      ...files.map((file) => `${dryRun ? 'Would write' : 'Wrote'} ${file}`),
+      ...changed.map((file) => `${dryRun ? 'Would add' : 'Added'} the module to ${file}`),
+      ...(dryRun ? [] : ['Next: npm run docs:generate, npm test, npm start.']),
+    ].join('\n'),
+});
+
+/** Collects the values of an option that may be given several times. */
+function repeated<T>(parse: (text: string) => T) {
+  return (text: string, before: T[] = []): T[] => [...before, parse(text)];
+}

@@ -1,0 +1,23 @@
+import type { INestApplication, ModuleMetadata } from '@nestjs/common';
+import type { Plan, PlanLimits } from '../throttling/plans.js';
+import type { DatabaseKind } from './test-database.js';
+
+/** How a test wants the service; every option has a default. */
+export interface TestServiceOptions {
+  /** Plan of the client whose key `request()` sends; business by default. */
+  readonly plan?: Plan;
+  /** Limits of an enterprise client. */
+  readonly limits?: PlanLimits;
+  /** Scopes of the key that `request()` sends; by default those that every new key gets. */
+  readonly scopes?: string[];
+  /** The time that the clock shows, as ISO 8601 text. */
+  readonly at?: string;
+  /** Where the animals are: in memory, or in a file of a folder of its own, which `close()` removes; memory by default. */
+  readonly database?: DatabaseKind;
+  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Modules to add to the service, as a team adds its own. */
+  readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
+  /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
+  readonly prepare?: (app: INestApplication) => unknown;
+}
