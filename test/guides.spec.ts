@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from './support/service-process.js';
 
 const GUIDES = join(ROOT, 'docs/guides');
-const BLOCK = /```ts\n\/\/ (?<path>(?:examples|src|test)\/\S+)\n(?<text>[\s\S]*?)```/g;
+const BLOCK = /```ts\n\/\/ (?<path>examples\/\S+)\n(?<text>[\s\S]*?)```/g;
 
 /** The blocks of a guide that name a file of the project, with what they show of it. */
 async function blocksOf(guide: string) {

@@ -35,6 +35,7 @@ import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Enum, Instant, Int64, Integer } from '../src/input/fields.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { application } from './support/application.js';
+import { Consumes } from '../src/http/body/consumes.decorator.js';
 import { TestService } from '../src/testing/test-service.js';
 
 /** Declares no member. */
@@ -234,6 +235,11 @@ describe('a start', () => {
       'a body that is refused',
       [handlerWith([Post(), ApiConsumes('multipart/form-data'), ...right])],
       ['promises to read multipart/form-data, which is answered 415'],
+    ],
+    [
+      'a body of another type than it takes',
+      [handlerWith([Post(), Consumes('image/png'), ApiConsumes('image/gif'), ...right])],
+      ['promises to read image/gif, which is answered 415'],
     ],
     [
       'a sunset before its deprecation',

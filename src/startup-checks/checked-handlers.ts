@@ -14,6 +14,7 @@ export interface CheckedHandler {
   /** Such as `PetsController.listPets`. */
   readonly name: string;
   readonly controller: Type;
+  readonly handlerName: string;
   readonly handler: object;
   readonly method: RequestMethod;
   /** Every path of it, without version and global prefix, such as `pets/:petId`. */
@@ -39,6 +40,7 @@ function checkedHandler(controller: Type, method: string, handler: object): Chec
   return {
     name: `${controller.name}.${method}`,
     controller,
+    handlerName: method,
     handler,
     method: Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod,
     paths,

@@ -1,4 +1,5 @@
 import { RequestMethod } from '@nestjs/common';
+import { VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DECORATORS } from '@nestjs/swagger';
 import { declaredScopes } from '../accounts/scopes.js';
@@ -7,7 +8,7 @@ import { CACHED } from '../caching/response-cache.js';
 import { DEPRECATION, type Deprecation } from '../deprecation/deprecated.decorator.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { leavesResponse } from '../http/adapter/handler-parameters.js';
-import { isJsonInUtf8 } from '../http/media-type.js';
+import { consumptionOf, takes } from '../http/body/consumes.decorator.js';
 import { IDEMPOTENT } from '../idempotency/idempotent.decorator.js';
 import { type CheckedHandler, type Findings, declaredOf } from './checked-handlers.js';
 
@@ -36,9 +37,12 @@ export function checkOperations(handlers: readonly CheckedHandler[], { faults, w
       if (!scopes.has(scope)) fault(`no key can hold the scope "${scope}". Declare it with defineScopes().`);
     if (!required && declaredOperationOf(handler) && declaredOf(PUBLIC_ROUTE, one) !== true)
       warning('every valid key may call it. Add @RequireScopes(…); without an argument it says so.');
+    const consumption = consumptionOf(handler, one.controller, one.handlerName);
     for (const type of (declaredOf(DECORATORS.API_CONSUMES, one) ?? []) as string[])
-      if (!isJsonInUtf8(type))
-        fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
+      if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
+        fault(
+          `the document promises to read ${type}, which is answered 415. Replace @ApiConsumes() by @Consumes().`,
+        );
     for (const requirement of (declaredOf(DECORATORS.API_SECURITY, one) ?? []) as object[])
       for (const scheme of Object.keys(requirement))
         if (!SCHEMES.has(scheme))
@@ -58,8 +62,10 @@ function checkIds(handlers: readonly CheckedHandler[], { faults, warnings }: Fin
       { operationId?: string } | undefined;
     const id = declared?.operationId;
     if (id === undefined) continue;
-    const other = byId.get(id);
-    byId.set(id, other ?? one);
+    // Each version of the API has a document of its own.
+    const place = `${String(declaredOf(VERSION_METADATA, one) ?? '')} ${id}`;
+    const other = byId.get(place);
+    byId.set(place, other ?? one);
     if (!other) continue;
     const text = `${one.name}: ${other.name} has the operation id "${id}", too. Give one of them another.`;
     // Controllers that inherit one handler cannot name it differently, and each may be right.
@@ -67,7 +73,7 @@ function checkIds(handlers: readonly CheckedHandler[], { faults, warnings }: Fin
   }
 }
 
-function writesResponse({ controller, name, parameters }: CheckedHandler): boolean {
+function writesResponse({ controller, handlerName, parameters }: CheckedHandler): boolean {
   const isGiven = parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
-  return isGiven && !leavesResponse(controller, name.slice(name.indexOf('.') + 1));
+  return isGiven && !leavesResponse(controller, handlerName);
 }
