@@ -70,6 +70,18 @@ describe('generated features', () => {
     expect(stripVTControlCharacters(stdout)).toMatch(/Test Files +7 passed \(7\)/);
   });
 
+  it('are what `nest g resource` makes', async () => {
+    const { stdout } = await tool('@nestjs/cli/bin/nest.js', 'generate', 'resource', 'kites');
+    expect(stripVTControlCharacters(stdout)).toMatch(
+      /CREATE src\/kites\/kites.module.ts[^]*UPDATE src\/app.module.ts/,
+    );
+    const folder = join(project.path, 'src/kites');
+    const [kite] = await Promise.all(
+      ['kite.entity.ts', 'kites.spec.ts'].map((file) => readFile(join(folder, file), 'utf8')),
+    );
+    expect(kite).toContain("@Entity('kites')");
+  });
+
   it('are not written over what is there', async () => {
     const { code, stderr } = await generate('feature', 'adoptions', '--field', 'name:text');
     expect(code).toBe(1);

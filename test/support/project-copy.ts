@@ -7,6 +7,7 @@ const PARTS = [
   'test',
   'bin',
   'scripts',
+  'schematics',
   'docs',
   'ormconfig.ts',
   'package.json',

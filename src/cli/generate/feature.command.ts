@@ -1,9 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDataSource } from '../../database/data-source.js';
-import { Refusal, type Call, command } from '../command.js';
+import { type Call, command } from '../command.js';
 import { flag, option } from '../options.js';
-import { featureFiles } from './feature-files.js';
 import {
   type FeatureOperation,
   OPERATIONS,
@@ -13,9 +11,8 @@ import {
   parseState,
   planFeature,
 } from './feature-plan.js';
-import { APP_MODULE, formatted, projectOf, writeNewFiles } from './generated-files.js';
-import { timeAfter } from './migration.command.js';
-import { withModule } from './module-texts.js';
+import { generatedFeature } from './generated-feature.js';
+import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
 
 interface Input {
   readonly field?: readonly PlannedField[];
@@ -51,16 +48,10 @@ export const FEATURE_COMMAND = command({
     const { field = [], state, ops = new Set(OPERATIONS), singular, dryRun } = input;
     const plan = planFeature(argument, state ? [...field, state] : field, ops, singular);
     const project = await projectOf(process.cwd());
-    const appModule = join(project, APP_MODULE);
-    const listed = withModule(await readFile(appModule, 'utf8'), plan);
-    if (listed === undefined)
-      throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
-    const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
-    const files = featureFiles(plan, timeAfter(known));
-    await known.destroy();
+    const { files, appModule } = await generatedFeature(project, plan);
     if (!dryRun) {
       await writeNewFiles(project, files);
-      await writeFile(appModule, await formatted(appModule, listed));
+      await writeFile(join(project, APP_MODULE), appModule);
     }
     return { files: [...files.keys()], changed: [APP_MODULE], dryRun };
   },

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { SystemClock } from '../../clock.js';
 
 /** One statement of a migration, and its parameters. */
 interface Statement {
@@ -41,4 +42,10 @@ function statementText({ query, parameters = [] }: Statement): string {
   return parameters.length === 0
     ? `await runner.query(${sql});`
     : `await runner.query(${sql}, ${JSON.stringify(parameters)});`;
+}
+
+/** The time in milliseconds; after that of every migration there is, even on a machine whose clock is slow. */
+export function timeAfter({ migrations }: DataSource): number {
+  const times = migrations.map(({ name, constructor }) => Number((name ?? constructor.name).slice(-13)));
+  return Math.max(new SystemClock().now(), ...times.map((time) => time + 1));
 }

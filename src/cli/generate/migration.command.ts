@@ -1,11 +1,9 @@
-import type { DataSource } from 'typeorm';
-import { SystemClock } from '../../clock.js';
 import { openDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/schema.js';
 import { Refusal, command } from '../command.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-plan.js';
-import { migrationText, schemaChange } from './migration-text.js';
+import { migrationText, schemaChange, timeAfter } from './migration-text.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
@@ -40,9 +38,3 @@ export const MIGRATION_COMMAND = command({
       ? 'No changes: the migrations make what the entities declare.'
       : `Wrote ${file}. Read it, then run \`petstore db migrate\`.`,
 });
-
-/** The time in milliseconds; after that of every migration there is, even on a machine whose clock is slow. */
-export function timeAfter({ migrations }: DataSource): number {
-  const times = migrations.map(({ name, constructor }) => Number((name ?? constructor.name).slice(-13)));
-  return Math.max(new SystemClock().now(), ...times.map((time) => time + 1));
-}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openDataSource } from '../../database/data-source.js';
+import { Refusal } from '../command.js';
+import { featureFiles } from './feature-files.js';
+import type { FeaturePlan } from './feature-plan.js';
+import { APP_MODULE, formatted } from './generated-files.js';
+import { timeAfter } from './migration-text.js';
+import { withModule } from './module-texts.js';
+
+/** What a generated feature adds to a project: new files by their paths, and the app.module.ts that lists its module. */
+export interface GeneratedFeature {
+  readonly files: ReadonlyMap<string, string>;
+  readonly appModule: string;
+}
+
+/** Generates a feature for a project; writes nothing. Throws Refusal when app.module.ts cannot be extended. */
+export async function generatedFeature(project: string, plan: FeaturePlan): Promise<GeneratedFeature> {
+  const appModule = join(project, APP_MODULE);
+  const listed = withModule(await readFile(appModule, 'utf8'), plan);
+  if (listed === undefined)
+    throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
+  const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  const files = featureFiles(plan, timeAfter(known));
+  await known.destroy();
+  const texts = new Map<string, string>();
+  for (const [path, text] of files) texts.set(path, await formatted(join(project, path), text));
+  return { files: texts, appModule: await formatted(appModule, listed) };
+}
