@@ -261,7 +261,7 @@ describe.each([
 describe('a handler that fails behind its writes', () => {
   it.each([
     ['an error', new Error('the second half is missing'), 500],
-    ['a refusal', new ApiError(HTTP_ERRORS.unsupported_media_type), 415],
+    ['a refusal', new ApiError(HTTP_ERRORS.precondition_failed), 412],
   ])('by %s takes them all along with a key, whatever wrote them', async (_, error, expected) => {
     const { add, names } = await open();
     for (const way of Object.keys(WAYS)) {
@@ -343,7 +343,7 @@ describe('a request that another process answers while its handler has not writt
         arrived.pass();
         await go.passed;
         await pets.count().catch((error: Error) => {
-          throw new ApiError(HTTP_ERRORS.unsupported_media_type, { cause: error });
+          throw new ApiError(HTTP_ERRORS.precondition_failed, { cause: error });
         });
         isThrough = true;
       }

@@ -63,9 +63,9 @@ function checkIds(handlers: readonly CheckedHandler[], { faults, warnings }: Fin
     const id = declared?.operationId;
     if (id === undefined) continue;
     // Each version of the API has a document of its own.
-    const place = `${String(declaredOf(VERSION_METADATA, one) ?? '')} ${id}`;
-    const other = byId.get(place);
-    byId.set(place, other ?? one);
+    const places = [declaredOf(VERSION_METADATA, one)].flat().map((version) => `${String(version)} ${id}`);
+    const other = places.map((place) => byId.get(place)).find((found) => found !== undefined);
+    for (const place of places) byId.set(place, other ?? one);
     if (!other) continue;
     const text = `${one.name}: ${other.name} has the operation id "${id}", too. Give one of them another.`;
     // Controllers that inherit one handler cannot name it differently, and each may be right.
