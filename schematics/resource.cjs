@@ -1,9 +1,9 @@
 // `nest g resource`: what `petstore generate feature` writes, by the means of Nest's command line (dry run, conflicts).
-const { join } = require('node:path');
-const { pathToFileURL } = require('node:url');
+const path = require('node:path');
+const url = require('node:url');
 
-const root = join(__dirname, '..');
-const load = (path) => import(pathToFileURL(join(root, path)).href);
+const root = path.join(__dirname, '..');
+const load = (file) => import(url.pathToFileURL(path.join(root, file)).href);
 
 /** A rule that adds a feature to the project. */
 exports.resource = ({ name, fields }) => {
@@ -17,7 +17,7 @@ exports.resource = ({ name, fields }) => {
       root,
       planFeature(name, planned, new Set(OPERATIONS)),
     );
-    for (const [path, text] of files) tree.create(path, text);
+    for (const [file, text] of files) tree.create(file, text);
     tree.overwrite('src/app.module.ts', appModule);
   };
 };

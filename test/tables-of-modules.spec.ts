@@ -32,7 +32,7 @@ class Leashes1600000000000 implements MigrationInterface {
         name: 'leashes',
         columns: [
           { ...id, generationStrategy: 'increment' },
-          { name: 'colour', type: 'varchar' },
+          { name: 'colour', type: 'varchar', length: '20' },
         ],
       }),
     );

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { Check, Column, DataSource, Entity, Index, type MigrationInterface, PrimaryColumn } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from '../../../test/support/service-process.js';
-import { migrationText, schemaChange } from './migration-text.js';
+import { schemaDifference } from '../../database/schema-difference.js';
+import { migrationText } from './migration-text.js';
 
 @Entity('toys')
 class Toy {
@@ -58,18 +59,18 @@ describe('a generated migration', () => {
     ['drops a column', Toy, ['CREATE TABLE "toys" ("id" integer PRIMARY KEY NOT NULL, "name" varchar(100))']],
   ])('%s, and undoes it', async (_, entity, before) => {
     const dataSource = await open(entity, before);
-    const change = await schemaChange(dataSource);
+    const change = await schemaDifference(dataSource);
     const migration = await load(migrationText('Toys1795500000000', 'Toys.', change));
     const runner = dataSource.createQueryRunner();
     await migration.up(runner);
-    expect((await schemaChange(dataSource)).up).toEqual([]);
+    expect((await schemaDifference(dataSource)).up).toEqual([]);
     await migration.down(runner);
-    expect(await schemaChange(dataSource)).toEqual(change);
+    expect(await schemaDifference(dataSource)).toEqual(change);
     await runner.release();
   });
 
   it('of a schema that is as declared has no statement', async () => {
     const dataSource = await open(Toy, ['CREATE TABLE "toys" ("id" integer PRIMARY KEY NOT NULL)']);
-    expect(await schemaChange(dataSource)).toEqual({ up: [], down: [] });
+    expect(await schemaDifference(dataSource)).toEqual({ up: [], down: [] });
   });
 });

@@ -1,27 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { SystemClock } from '../../clock.js';
-
-/** One statement of a migration, and its parameters. */
-interface Statement {
-  readonly query: string;
-  readonly parameters?: readonly unknown[];
-}
-
-/** What brings the schema of a database to that of the declared entities, and back. */
-export interface SchemaChange {
-  readonly up: readonly Statement[];
-  readonly down: readonly Statement[];
-}
-
-/** The difference between a database and the declared entities; changes nothing. */
-export async function schemaChange(dataSource: DataSource): Promise<SchemaChange> {
-  const { upQueries, downQueries } = await dataSource.driver.createSchemaBuilder().log();
-  // TypeORM lists what undoes each statement in the order of those; to undo them all, the last one comes first.
-  return { up: upQueries, down: downQueries.toReversed() };
-}
+import type { SchemaDifference, SchemaStatement } from '../../database/schema-difference.js';
 
 /** The source of a migration; its class name ends in the time in milliseconds, by which migrations are ordered. */
-export function migrationText(className: string, description: string, { up, down }: SchemaChange): string {
+export function migrationText(
+  className: string,
+  description: string,
+  { up, down }: SchemaDifference,
+): string {
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** ${description} */
@@ -37,7 +23,7 @@ export class ${className} implements MigrationInterface {
 `;
 }
 
-function statementText({ query, parameters = [] }: Statement): string {
+function statementText({ query, parameters = [] }: SchemaStatement): string {
   const sql = `\`${query.replace(/[\\`]|\$(?=\{)/g, '\\$&')}\``;
   return parameters.length === 0
     ? `await runner.query(${sql});`

@@ -1,9 +1,10 @@
 import { openDataSource } from '../../database/data-source.js';
+import { schemaDifference } from '../../database/schema-difference.js';
 import { migrate } from '../../database/schema.js';
 import { Refusal, command } from '../command.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-plan.js';
-import { migrationText, schemaChange, timeAfter } from './migration-text.js';
+import { migrationText, timeAfter } from './migration-text.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
@@ -22,7 +23,7 @@ export const MIGRATION_COMMAND = command({
     const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
     try {
       await migrate(dataSource);
-      const change = await schemaChange(dataSource);
+      const change = await schemaDifference(dataSource);
       if (change.up.length === 0) return { file: null };
       const file = `src/${folder}${name}.migration.ts`;
       const className = pascalCase(name) + timeAfter(dataSource);
