@@ -32,6 +32,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/log-troubles.spec.ts',
   'test/module-packages.spec.ts',
   'test/nest-insides.spec.ts',
+  'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
   'test/outbox-crash.spec.ts',
   'test/real-clock-steps.spec.ts',

@@ -59,6 +59,27 @@ const OWN_REQUIRE = {
   renderChunk: (code) => code.replace(/^const require = createRequire\(import\.meta\.url\);$/m, ''),
 };
 
+/**
+ * @nestjs/mapped-types (`PartialType()` and the like) requires both packages by itself. It would be given a class-transformer
+ * beside the joined one, which knows nothing of the fields of the service: they would pass without being read.
+ */
+const MAPPED_TYPES = {
+  name: 'petstore:mapped-types',
+  transform(code, id) {
+    if (!/@nestjs.mapped-types.dist.type-helpers\.utils\.js$/.test(id)) return null;
+    const own = 'const require = createRequire(import.meta.url);';
+    if (!code.includes(own)) throw new Error('@nestjs/mapped-types requires its packages in another way.');
+    return code.replace(
+      own,
+      `import * as validator from 'class-validator';
+import * as transformer from 'class-transformer';
+import * as storage from 'class-transformer/cjs/storage.js';
+const joined = { 'class-validator': validator, 'class-transformer': transformer, 'class-transformer/cjs/storage': storage };
+const require = (name) => joined[name];`,
+    );
+  },
+};
+
 /** Writes dist/bundle from dist/src: what starts the service. */
 export async function bundle() {
   await writeBundle('bundle', { main: join(source, 'main.js') });
@@ -120,7 +141,7 @@ async function writeBundle(folder, entries, plugins = []) {
     logLevel: 'silent',
     // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
     treeshake: false,
-    plugins: [...plugins, OWN_REQUIRE],
+    plugins: [...plugins, MAPPED_TYPES, OWN_REQUIRE],
   });
   const dir = join(root, 'dist', folder);
   rmSync(dir, { recursive: true, force: true });
