@@ -20,6 +20,9 @@ const PUBLIC_SURFACE = [
 /** The test kit. */
 const KIT = '^src/testing/';
 
+/** What packages import, by the names that package.json exports. */
+const EXPORTED = ['^src/public\\.ts$', '^src/testing/testing\\.ts$'];
+
 /** What a feature shows to other features. */
 const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
@@ -113,6 +116,22 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/testing/', '\\.spec\\.ts$'] },
       to: { path: KIT },
+    },
+    {
+      name: 'examples-are-packages',
+      comment:
+        'An example imports what any package may: petstore-service, petstore-service/<feature> and petstore-service/testing. For ' +
+        'more of the platform: it is inside; ask for it in src/public.ts.',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '^(src|test|bench|scripts)/', pathNot: [...EXPORTED, FEATURE_SURFACE] },
+    },
+    {
+      name: 'examples-import-by-name',
+      comment: 'A package has no path to the files of the service: import petstore-service, not ../../src.',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '^src/', dependencyTypesNot: ['aliased'] },
     },
     {
       name: 'tests-stay-outside',

@@ -1,4 +1,6 @@
-import { defineConfig, type UserProjectConfigExport } from 'vitest/config';
+import { realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { FEATURE_PACKAGES } from './scripts/bundle.mjs';
 import { onBundle } from './test/support/on-bundle.js';
 import { onSource } from './test/support/on-source.js';
@@ -19,6 +21,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'src/database/sqlite/troubles/database-troubles.spec.ts',
   'src/request-address.spec.ts',
   'src/throttling/quota.guard.spec.ts',
+  'test/adoptions-example.spec.ts',
   'test/bundle.spec.ts',
   'test/command-line.spec.ts',
   'test/database-files.spec.ts',
@@ -46,6 +49,16 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/web-sockets.spec.ts',
 ];
 
+/**
+ * Packages of this folder that the service depends on: it has what they built, so their sources, which their suites import, would
+ * declare everything a second time.
+ */
+const INSTALLED = FEATURE_PACKAGES.map((name) =>
+  relative(import.meta.dirname, realpathSync(join(import.meta.dirname, 'node_modules', name))),
+)
+  .filter((folder) => !folder.startsWith('..') && !folder.startsWith('node_modules'))
+  .map((folder) => `${folder}/**`);
+
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
   globalSetup: 'test/support/build.ts',
@@ -63,6 +76,7 @@ const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
     test: {
       ...suites,
       name: 'source',
+      exclude: [...configDefaults.exclude, ...INSTALLED],
       // What they import of the service is to be the source that suites import, too.
       server: { deps: { inline: [...FEATURE_PACKAGES] } },
     },
@@ -72,7 +86,7 @@ const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
     test: {
       ...suites,
       name: 'bundle',
-      exclude: THE_SAME_ON_THE_BUNDLE,
+      exclude: [...THE_SAME_ON_THE_BUNDLE, ...INSTALLED],
       // Node loads it once for a suite, as it does in production.
       server: { deps: { external: [/\/dist\/bundle-for-tests\//] } },
     },

@@ -32,10 +32,11 @@ async function lint(
   await writeFile(join(house, 'tsconfig.json'), '{}');
   const cruise = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const config = join(ROOT, '.dependency-cruiser.cjs');
+  const folders = (await readdir(house)).filter((folder) => /^(src|examples)$/.test(folder));
   return new Promise<string>((resolve) => {
     execFile(
       process.execPath,
-      [cruise, 'src', '--config', config, '--output-type', output],
+      [cruise, ...folders, '--config', config, '--output-type', output],
       { cwd: house },
       (_error, out) => resolve(out),
     );
@@ -123,6 +124,14 @@ describe('the walls of the house', () => {
     ['the service lists a feature', 'src/app.module', 'src/toys/toys.module'],
   ])('let pass when %s', async (_, from, to) => {
     expect(await rulesBrokenBy({ [from]: [to], [to]: [] })).toEqual([]);
+  });
+
+  it.each([
+    ['reaches into the platform', 'src/accounts/a', ['examples-are-packages', 'examples-import-by-name']],
+    ['imports a test', 'test/support/a', ['examples-are-packages']],
+    ['imports by its path what it may import by name', 'src/public', ['examples-import-by-name']],
+  ])('stop the lint when an example %s', async (_, to, rules) => {
+    expect((await rulesBrokenBy({ 'examples/toys/a': [to], [to]: [] })).toSorted()).toEqual(rules);
   });
 
   it('say what is public, and what to do, in the words that `npm run lint` prints', async () => {

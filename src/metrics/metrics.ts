@@ -16,13 +16,18 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /** A gauge, which goes up and down. */
+  /**
+   * A gauge, which goes up and down. With `read` its value is what that answers whenever the metrics are asked for, such as a
+   * count of rows, which is the same in every process; it has none while `read` throws. Then it takes no labels.
+   */
   gauge<Label extends string = never>(
     name: string,
     help: string,
     labelNames: readonly Label[] = [],
+    read?: () => number | Promise<number>,
   ): Gauge<Label> {
-    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+    const gauge = { name, help, labelNames, registers: [this.registry] };
+    return new Gauge(read ? { ...gauge, collect: valueFrom(read) } : gauge);
   }
 
   /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */
@@ -39,4 +44,15 @@ export class Metrics {
   async exposition(): Promise<{ contentType: string; text: string }> {
     return { contentType: this.registry.contentType, text: await this.registry.metrics() };
   }
+}
+
+/** Sets the gauge when it is asked for. One that cannot be read must not keep the others from being shown. */
+function valueFrom(read: () => number | Promise<number>) {
+  return async function (this: Gauge): Promise<void> {
+    try {
+      this.set(await read());
+    } catch {
+      this.remove();
+    }
+  };
 }

@@ -1,0 +1,129 @@
+import { Jobs } from 'petstore-service';
+import { Pet } from 'petstore-service/pets';
+import { TestService, defineFixture } from 'petstore-service/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Adoption } from './adoption.entity.js';
+import { AdoptionsModule } from './adoptions.module.js';
+
+const RESERVATION_MS = 600_000;
+const PET = defineFixture(Pet, (number) => ({
+  name: `Pet ${number}`,
+  categoryId: 1n,
+  status: 'available',
+}));
+
+let service: TestService;
+beforeEach(async () => {
+  service = await TestService.open({
+    modules: [AdoptionsModule],
+    environment: { ADOPTIONS_RESERVATION_MS: String(RESERVATION_MS) },
+  });
+});
+afterEach(() => service.close());
+
+/** Requests an adoption of a new animal; answers where both are. */
+async function open() {
+  const { id } = await service.add(PET);
+  const json = { petId: Number(id), adopterName: 'Ada' };
+  const { body } = await service.request('POST', '/v1/adoptions', { json });
+  return { pet: `/v1/pets/${id}`, adoption: `/v1/adoptions/${body.id}` };
+}
+
+const get = async (path: string) => (await service.request('GET', path)).body;
+const expire = () => service.app.get(Jobs).run('adoptions.expire');
+
+describe('an adoption that nobody decides', () => {
+  it('expires when the reservation is over, and not a millisecond before', async () => {
+    const { pet, adoption } = await open();
+    service.clock.advance(RESERVATION_MS);
+    await expire();
+    expect(await get(adoption)).toMatchObject({ state: 'requested' });
+    service.clock.advance(1);
+    await expire();
+    const decidedAt = new Date(service.clock.now()).toISOString();
+    expect(await get(adoption)).toMatchObject({ state: 'expired', decidedAt });
+    expect(await get(pet)).toMatchObject({ status: 'available' });
+  });
+
+  it('expires by itself, when the job is due', async () => {
+    const { adoption } = await open();
+    service.clock.advance(RESERVATION_MS + 1);
+    await service.app.get(Jobs).runDue();
+    expect(await get(adoption)).toMatchObject({ state: 'expired' });
+  });
+
+  it('leaves the others as they are', async () => {
+    const decided = await open();
+    await service.request('PATCH', decided.adoption, {
+      json: { state: 'approved' },
+      headers: { 'if-match': '*' },
+    });
+    service.clock.advance(RESERVATION_MS);
+    const young = await open();
+    service.clock.advance(1);
+    await expire();
+    expect(await get(decided.adoption)).toMatchObject({ state: 'approved' });
+    expect(await get(decided.pet)).toMatchObject({ status: 'sold' });
+    expect(await get(young.adoption)).toMatchObject({ state: 'requested' });
+  });
+
+  it('does not expire when the clock is put back', async () => {
+    const { adoption } = await open();
+    service.clock.step(-86_400_000);
+    await expire();
+    expect(await get(adoption)).toMatchObject({ state: 'requested' });
+  });
+
+  it('expires also when something else has let its animal go, or sold it', async () => {
+    const [gone, sold] = [await open(), await open()];
+    const pets = service.repository(Pet);
+    await pets.update({ id: BigInt(gone.pet.split('/').at(-1) ?? '') }, { status: 'available' });
+    await pets.update({ id: BigInt(sold.pet.split('/').at(-1) ?? '') }, { status: 'sold' });
+    service.clock.advance(RESERVATION_MS + 1);
+    await expire();
+    for (const { adoption } of [gone, sold]) expect(await get(adoption)).toMatchObject({ state: 'expired' });
+    expect([(await get(gone.pet)).status, (await get(sold.pet)).status]).toEqual(['available', 'sold']);
+  });
+});
+
+describe('ten batches and one', () => {
+  const MANY = 501;
+  beforeEach(async () => {
+    const requestedAt = new Date(service.clock.now() - RESERVATION_MS - 1).toISOString();
+    await service.repository(Adoption).manager.transaction(async (manager) => {
+      for (let at = 0; at < MANY; at += 1) {
+        const pet = await manager.save(Pet, { name: `Old ${at}`, categoryId: 1n, status: 'pending' });
+        await manager.insert(Adoption, {
+          petId: pet.id,
+          adopterName: 'Ada',
+          note: null,
+          state: 'requested',
+          requestedAt,
+          decidedAt: null,
+        });
+      }
+    });
+  });
+  const count = (state: 'requested' | 'expired') => service.repository(Adoption).countBy({ state });
+
+  it('expire in one run, while requests are answered', async () => {
+    const [, { adoption }] = await Promise.all([expire(), open()]);
+    expect([await count('requested'), await count('expired')]).toEqual([1, MANY]);
+    expect(await service.repository(Pet).countBy({ status: 'available' })).toBe(MANY);
+    expect(await get(adoption)).toMatchObject({ state: 'requested' });
+  });
+
+  it('are counted, and no longer open', async () => {
+    expect(await service.metric('petstore_adoptions_open')).toBe(MANY);
+    await expire();
+    expect(await service.metric('petstore_adoptions_open')).toBe(0);
+    expect(await service.metric('petstore_adoptions_total', { state: 'expired' })).toBe(MANY);
+  });
+});
+
+it('stops the start when the reservation is none', async () => {
+  const environment = { ADOPTIONS_RESERVATION_MS: '0' };
+  await expect(TestService.open({ modules: [AdoptionsModule], environment })).rejects.toThrow(
+    /ADOPTIONS_RESERVATION_MS: "0" is not allowed; it must be a whole number from 60000 to 2592000000/,
+  );
+});

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { ApiError, Clock, DomainEvents } from 'petstore-service';
+import { PetsService } from 'petstore-service/pets';
+import type { Repository } from 'typeorm';
+import { type AdoptionState, STATUS_OF_PET } from './adoption-states.js';
+import { Adoption } from './adoption.entity.js';
+import type { NewAdoption } from './adoptions.dto.js';
+import { ADOPTIONS_ERRORS } from './adoptions.errors.js';
+import { ADOPTION_APPROVED, ADOPTION_REQUESTED } from './adoptions.events.js';
+import { AdoptionsMetrics } from './adoptions.metrics.js';
+
+/** The ways from one state of an adoption to the next: the status of the animal follows in the same transaction. */
+@Injectable()
+export class AdoptionTransitions {
+  constructor(
+    @InjectRepository(Adoption) private readonly adoptions: Repository<Adoption>,
+    private readonly pets: PetsService,
+    private readonly events: DomainEvents,
+    private readonly metrics: AdoptionsMetrics,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Reserves the animal and keeps the wish. Throws pet_not_found and pet_not_available. */
+  request({ petId, adopterName, note = null }: NewAdoption): Promise<Adoption> {
+    return this.adoptions.manager.transaction(async () => {
+      if (!(await this.pets.changeStatus(petId, 'available', STATUS_OF_PET.requested)))
+        throw new ApiError(ADOPTIONS_ERRORS.pet_not_available, { params: { petId: String(petId) } });
+      const adoption = this.adoptions.create({
+        petId,
+        adopterName,
+        note,
+        state: 'requested',
+        requestedAt: this.now(),
+        decidedAt: null,
+      });
+      await this.adoptions.insert(adoption);
+      this.events.publish(ADOPTION_REQUESTED, { id: adoption.id, petId });
+      this.metrics.count('requested');
+      return adoption;
+    });
+  }
+
+  /**
+   * Brings an adoption, which was read in the caller's transaction, to its next state; the one that it has changes nothing. Throws
+   * adoption_decided for one that is not open, and pet_not_reserved when an animal would be sold that is no longer reserved.
+   */
+  async decide({ id, petId, adopterName, state }: Adoption, next: AdoptionState): Promise<void> {
+    if (next === state) return;
+    if (state !== 'requested')
+      throw new ApiError(ADOPTIONS_ERRORS.adoption_decided, { params: { adoptionId: String(id), state } });
+    const isReserved = await this.pets.changeStatus(petId, STATUS_OF_PET.requested, STATUS_OF_PET[next]);
+    // To let an animal go that somebody else has let go already is done.
+    if (!isReserved && next === 'approved')
+      throw new ApiError(ADOPTIONS_ERRORS.pet_not_reserved, { params: { petId: String(petId) } });
+    await this.adoptions.update({ id }, { state: next, decidedAt: this.now() });
+    if (next === 'approved') await this.events.publish(ADOPTION_APPROVED, { id, petId, adopterName });
+    this.metrics.count(next);
+  }
+
+  private now(): string {
+    return new Date(this.clock.now()).toISOString();
+  }
+}

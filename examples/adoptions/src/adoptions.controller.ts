@@ -1,0 +1,125 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import {
+  ApiErrors,
+  Cached,
+  Idempotent,
+  IfMatch,
+  type JsonText,
+  NEXT_PAGE,
+  Operation,
+  Paged,
+  type Pager,
+  type Precondition,
+  RequireScopes,
+  Tag,
+} from 'petstore-service';
+import { PETS_ERRORS } from 'petstore-service/pets';
+import {
+  AdoptionDto,
+  AdoptionParams,
+  AdoptionPatch,
+  ListAdoptionsQuery,
+  NewAdoption,
+} from './adoptions.dto.js';
+import { ADOPTIONS_ERRORS } from './adoptions.errors.js';
+import { ADOPTIONS_SCOPES } from './adoptions.scopes.js';
+import { AdoptionsService } from './adoptions.service.js';
+
+@Tag('Adoptions', 'Who adopts which animal.')
+@Controller({ path: 'adoptions', version: '1' })
+export class AdoptionsController {
+  constructor(private readonly adoptions: AdoptionsService) {}
+
+  @Get()
+  @RequireScopes(ADOPTIONS_SCOPES.read)
+  @Cached()
+  @Operation({
+    id: 'listAdoptions',
+    summary: 'List adoptions',
+    description: 'Lists adoptions, page by page.',
+    answers: {
+      status: 200,
+      description: 'A page of adoptions',
+      arrayOf: AdoptionDto,
+      schemaName: 'Adoptions',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  listAdoptions(@Query() query: ListAdoptionsQuery, @Paged() pager: Pager): Promise<JsonText<AdoptionDto[]>> {
+    return pager.answer(query, (page) => this.adoptions.list(page));
+  }
+
+  @Post()
+  @RequireScopes(ADOPTIONS_SCOPES.write)
+  @Idempotent()
+  @Operation({
+    id: 'requestAdoption',
+    summary: 'Request an adoption',
+    description: 'Reserves an available animal for somebody: its status becomes `pending`.',
+    answers: {
+      status: 201,
+      description: 'The open adoption',
+      type: AdoptionDto,
+      location: ({ id }) => `/v1/adoptions/${id}`,
+      entityTag: true,
+    },
+  })
+  @ApiErrors(PETS_ERRORS.pet_not_found, ADOPTIONS_ERRORS.pet_not_available)
+  requestAdoption(@Body() wish: NewAdoption): Promise<AdoptionDto> {
+    return this.adoptions.request(wish);
+  }
+
+  @Get(':adoptionId')
+  @RequireScopes(ADOPTIONS_SCOPES.read)
+  @Cached()
+  @Operation({
+    id: 'getAdoption',
+    summary: 'Get an adoption',
+    description: 'Fetches one adoption.',
+    answers: { status: 200, description: 'The adoption', type: AdoptionDto },
+  })
+  @ApiErrors(ADOPTIONS_ERRORS.adoption_not_found)
+  getAdoption(@Param() { adoptionId }: AdoptionParams): Promise<JsonText<AdoptionDto>> {
+    return this.adoptions.get(adoptionId);
+  }
+
+  @Patch(':adoptionId')
+  @RequireScopes(ADOPTIONS_SCOPES.decide)
+  @Idempotent()
+  @Operation({
+    id: 'decideAdoption',
+    summary: 'Decide an adoption',
+    description:
+      'Changes the fields that are sent (RFC 7396). An approved animal is `sold`; one that is declined or expired is `available` again.',
+    answers: { status: 200, description: 'The adoption as it is now', type: AdoptionDto, entityTag: true },
+  })
+  @ApiErrors(
+    ADOPTIONS_ERRORS.adoption_not_found,
+    ADOPTIONS_ERRORS.adoption_decided,
+    ADOPTIONS_ERRORS.pet_not_reserved,
+  )
+  decideAdoption(
+    @Param() { adoptionId }: AdoptionParams,
+    @Body() patch: AdoptionPatch,
+    @IfMatch() precondition: Precondition,
+  ): Promise<JsonText<AdoptionDto>> {
+    return this.adoptions.update(adoptionId, patch, precondition);
+  }
+
+  @Delete(':adoptionId')
+  @RequireScopes(ADOPTIONS_SCOPES.write)
+  @Idempotent()
+  @Operation({
+    id: 'deleteAdoption',
+    summary: 'Delete a declined adoption',
+    description: 'Deletes an adoption that was declined; every other one is kept.',
+    answers: { status: 204, description: 'The adoption is deleted' },
+  })
+  @ApiErrors(ADOPTIONS_ERRORS.adoption_not_found, ADOPTIONS_ERRORS.adoption_not_declined)
+  deleteAdoption(
+    @Param() { adoptionId }: AdoptionParams,
+    @IfMatch({ optional: true }) precondition: Precondition,
+  ): Promise<void> {
+    return this.adoptions.delete(adoptionId, precondition);
+  }
+}

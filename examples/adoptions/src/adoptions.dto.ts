@@ -1,0 +1,93 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { Enum, Filter, Instant, Int64, MergePatch, PageQuery, Sort, Text } from 'petstore-service';
+import { ADOPTION_STATES, type AdoptionState } from './adoption-states.js';
+
+/** Body of requestAdoption. */
+@ApiSchema({ name: 'NewAdoption', description: 'A wish to adopt an animal.' })
+export class NewAdoption {
+  @Int64({ description: 'The animal', example: 1 })
+  petId!: bigint;
+
+  @Text({ description: 'Who adopts it', example: 'Ada Lovelace', maxLength: 255 })
+  adopterName!: string;
+
+  @Text({
+    description: 'What else should be known',
+    example: 'Has a garden',
+    maxLength: 1000,
+    optional: true,
+    nullable: true,
+  })
+  note?: string | null;
+}
+
+/** An adoption as returned. */
+@ApiSchema({ name: 'Adoption', description: 'A wish to adopt an animal, and what became of it.' })
+export class AdoptionDto extends NewAdoption {
+  @Int64({ description: 'Identifier assigned by the service', example: 1 })
+  id!: bigint;
+
+  @Enum({ enumName: 'AdoptionState', values: ADOPTION_STATES, description: 'How far it has come' })
+  state!: AdoptionState;
+
+  @Instant({ description: 'When it was requested' })
+  requestedAt!: string;
+
+  @Instant({
+    description: 'When it was approved, declined or expired; null while it is open',
+    nullable: true,
+  })
+  decidedAt!: string | null;
+}
+
+/** What of an adoption can be changed. */
+class AdoptionDecision {
+  @Enum({
+    enumName: 'AdoptionState',
+    values: ADOPTION_STATES,
+    description:
+      'The decision. An adoption that is `requested` can take any other state; every other one is final',
+  })
+  state!: AdoptionState;
+
+  @Text({ description: 'What else should be known', maxLength: 1000, optional: true, nullable: true })
+  note?: string | null;
+}
+
+/** Body of decideAdoption. */
+@ApiSchema({ name: 'AdoptionPatch', description: 'What to change of an adoption.' })
+export class AdoptionPatch extends MergePatch(AdoptionDecision) {}
+
+/** Query of listAdoptions. */
+export class ListAdoptionsQuery extends PageQuery {
+  @Filter()
+  @Enum({
+    enumName: 'AdoptionState',
+    values: ADOPTION_STATES,
+    description: 'Only adoptions in these states',
+    list: true,
+    optional: true,
+  })
+  state?: AdoptionState[];
+
+  @Filter()
+  @Int64({ description: 'Only adoptions of this animal', optional: true })
+  petId?: bigint;
+
+  @Filter({ property: 'requestedAt', comparison: '>=' })
+  @Instant({ description: 'Only adoptions that were requested then or later', optional: true })
+  requestedFrom?: string;
+
+  @Filter({ property: 'requestedAt', comparison: '<' })
+  @Instant({ description: 'Only adoptions that were requested earlier', optional: true })
+  requestedBefore?: string;
+
+  @Sort({ by: ['requestedAt', '-requestedAt', '-id'] })
+  sort?: string;
+}
+
+/** Path parameters of the operations on one adoption. */
+export class AdoptionParams {
+  @Int64({ description: 'The identifier of the adoption', example: 1 })
+  adoptionId!: bigint;
+}

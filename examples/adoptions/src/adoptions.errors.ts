@@ -1,0 +1,35 @@
+import { defineErrors } from 'petstore-service';
+
+/** What adoptions are refused with. */
+export const ADOPTIONS_ERRORS = defineErrors({
+  adoption_not_found: {
+    status: 404,
+    message: 'There is no adoption with the id {adoptionId}.',
+    cause: 'No adoption has this id, or it was deleted.',
+    remedy: 'List the adoptions to see their ids.',
+  },
+  pet_not_available: {
+    status: 409,
+    message: 'The animal {petId} is not available.',
+    cause: 'The animal is reserved for somebody else, or sold.',
+    remedy: 'Choose an animal whose status is `available`.',
+  },
+  pet_not_reserved: {
+    status: 409,
+    message: 'The animal {petId} is no longer reserved.',
+    cause: 'Something other than its adoption has changed the status of the animal since it was requested.',
+    remedy: 'Decline the adoption, and request another one if the animal is available.',
+  },
+  adoption_decided: {
+    status: 409,
+    message: 'The adoption {adoptionId} is {state}; that is final.',
+    cause: 'Only an adoption that is `requested` can be approved, declined or expired.',
+    remedy: 'Fetch the adoption to see its state; request another one if the animal is available.',
+  },
+  adoption_not_declined: {
+    status: 409,
+    message: 'The adoption {adoptionId} is {state}; only a declined one can be deleted.',
+    cause: 'The adoption is open, or a record that must be kept.',
+    remedy: 'Decline the adoption first if it is `requested`.',
+  },
+});

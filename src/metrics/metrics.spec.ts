@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from './metrics.js';
+
+describe('a gauge that is read when it is asked for', () => {
+  const lines = async (metrics: Metrics) =>
+    (await metrics.exposition()).text.split('\n').filter((line) => line.startsWith('toys_'));
+
+  it('shows what there is at that time', async () => {
+    const metrics = new Metrics();
+    let toys = 3;
+    metrics.gauge('toys_open', 'Toys', [], () => Promise.resolve(toys));
+    expect(await lines(metrics)).toEqual(['toys_open 3']);
+    toys = 5;
+    expect(await lines(metrics)).toEqual(['toys_open 5']);
+  });
+
+  it('has no value while it cannot be read, and keeps no other metric from being shown', async () => {
+    const metrics = new Metrics();
+    metrics.gauge('toys_made', 'Toys').set(1);
+    let isGone = false;
+    metrics.gauge('toys_open', 'Toys', [], () =>
+      isGone ? Promise.reject(new Error('gone')) : Promise.resolve(3),
+    );
+    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3']);
+    isGone = true;
+    expect(await lines(metrics)).toEqual(['toys_made 1']);
+    isGone = false;
+    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3']);
+  });
+});
