@@ -13,7 +13,7 @@ const FEATURES = [
   ['adoptions', 'petId:int64:ref=pets adopterName:text note:text:1000?', '--state', 'requested,approved'],
   [
     'pet-toys',
-    'name:text:9 size:integer:1..9 colour:enum:red,blue? boughtAt:instant token:uuid? adoptionId:int64:ref=adoptions?',
+    'name:text:9 size:integer:1..9 colour:enum:red,blue? boughtAt:instant token:uuid? otherPetId:int64:ref=pets?',
   ],
   ['categories', 'title:text:20', '--ops', 'list,create'],
   ['boxes', 'weight:int64', '--ops', 'get,update'],
@@ -97,6 +97,7 @@ describe('generated features', () => {
   it.each([
     [['feature', 'birds'], 2, /at least one --field/],
     [['feature', 'bird', '--field', 'name:text'], 2, /in the plural/],
+    [['feature', 'birds', '--field', 'dogId:int64:ref=dogs'], 1, /dogs, which is no table .*: .*\bpets\b/],
     [['feature', 'birds', '--field', 'name:varchar'], 2, /text or text:<most characters>/],
     [['feature', 'birds', '--field', 'name:text', '--ops', 'put'], 2, /list,create,get,update,delete/],
     [['migration', 'Birds'], 1, /such as toys\/toys-colour/],

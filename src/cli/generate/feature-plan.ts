@@ -88,11 +88,15 @@ export function planFeature(
 ): FeaturePlan {
   if (!FEATURE.test(feature) || !FEATURE.test(singular) || singular === feature)
     throw new InvalidArgumentError(
-      `Name the feature in the plural, in lower case with hyphens, such as pet-toys; --singular gives its singular.`,
+      'Name the feature in the plural, in lower case with hyphens, such as pet-toys. Where the singular is not the plural ' +
+        'without its s, give it by --singular; it must be another word.',
     );
   const names = ['id', 'version', ...fields.map(({ property }) => property)];
   const twice = names.find((name, at) => names.indexOf(name) < at);
-  if (twice !== undefined) throw new InvalidArgumentError(`The field ${twice} is there already.`);
+  if (twice !== undefined)
+    throw new InvalidArgumentError(
+      twice === 'id' ? 'Leave out id: every feature has one.' : `The field ${twice} is there already.`,
+    );
   if (fields.length === 0) throw new InvalidArgumentError('Give at least one --field.');
   return {
     feature,

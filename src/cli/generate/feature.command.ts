@@ -34,7 +34,11 @@ export const FEATURE_COMMAND = command({
         'token:uuid; with ? at the end when it may be absent; repeatable',
       repeated(parseField),
     ),
-    option('--state <a,b,c>', 'a field `state` of these values, which begins as the first', parseState),
+    option(
+      '--state <a,b,c>',
+      'a field `state` of these values; the first is what it is when none is sent',
+      parseState,
+    ),
     option('--ops <a,b,c>', `operations; default: ${OPERATIONS.join(',')}`, parseOperations),
     option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
     flag('--dry-run', 'print the names of the files and write nothing'),

@@ -22,7 +22,13 @@ export async function generatedFeature(project: string, plan: FeaturePlan): Prom
     throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
   const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   const files = featureFiles(plan, timeAfter(known));
+  const tables = known.entityMetadatas.map(({ tableName }) => tableName);
   await known.destroy();
+  for (const { property, references } of plan.fields)
+    if (references !== undefined && !tables.includes(references))
+      throw new Refusal(
+        `${property} refers to ${references}, which is no table of an entity: ${tables.toSorted().join(', ')}.`,
+      );
   const texts = new Map<string, string>();
   for (const [path, text] of files) texts.set(path, await formatted(join(project, path), text));
   return { files: texts, appModule: await formatted(appModule, listed) };

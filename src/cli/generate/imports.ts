@@ -50,7 +50,7 @@ export const PLATFORM_EXPORTS: Exports = {
   '../openapi/operation.decorator.js': ['NEXT_PAGE', 'Operation', 'Tag'],
   '../paging/pager.js': ['PageQuery', 'Paged', 'type Pager'],
   '../paging/selection.decorators.js': ['Filter', 'Sort'],
-  '../testing/test-service.js': ['TestService'],
+  '../testing/testing.js': ['TestService', 'unindexedLists'],
 };
 
 /** A text with the imports of the names that it uses. */

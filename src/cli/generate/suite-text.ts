@@ -89,6 +89,10 @@ it('lists ${manyWords}, page by page', async () => {
   const latestFirst = await service.everyPage('/v1/${feature}?limit=2&sort=-id');
   expect(latestFirst).toEqual(all.toReversed());
 });
+
+it('finds every page by an index', async () => {
+  expect(await unindexedLists(service)).toEqual([]);
+});
 ${filter === undefined ? '' : filterCase(feature, error, manyWords, filter)}`;
 }
 
