@@ -52,7 +52,7 @@ export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator
 export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './errors/api-error.js';
 export { HTTP_ERRORS } from './errors/http.errors.js';
 export { mapError } from './errors/map-error.js';
-export { uniqueViolation } from './database/unique-violation.js';
+export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
 
 // Fields of bodies, paths, queries and answers.
 export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';

@@ -85,7 +85,7 @@ describe('generated features', () => {
   it('are not written over what is there', async () => {
     const { code, stderr } = await generate('feature', 'adoptions', '--field', 'name:text');
     expect(code).toBe(1);
-    expect(stderr).toContain('src/adoptions/adoption.entity.ts exists already');
+    expect(stderr).toContain('src/adoptions exists already');
   });
 
   it('are only named by a dry run', async () => {

@@ -63,6 +63,7 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
       'headers_too_large',
       'internal_error',
       'method_not_allowed',
+      'reference_conflict',
       'request_timeout',
       'route_not_found',
       'service_unavailable',

@@ -17,7 +17,7 @@ import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
 import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
 import { Clock, SystemClock } from '../src/clock.js';
-import { uniqueViolation } from '../src/database/unique-violation.js';
+import { uniqueViolation } from '../src/database/constraint-violations.js';
 import { ApiError } from '../src/errors/api-error.js';
 import { defineErrors } from '../src/errors/define-errors.js';
 import { HTTP_ERRORS } from '../src/errors/http.errors.js';

@@ -17,6 +17,16 @@ class SeventhsController {
     await this.pets.insert({ id: 7n, name: 'Rex', categoryId: 1n, status: 'available' as never });
     return {};
   }
+
+  /** Adds a key of a client that is not there. */
+  @Post('keys')
+  async addKey(): Promise<object> {
+    await this.pets.manager.query(
+      `INSERT INTO api_keys (id, client_id, digest, prefix, scopes, created_at)
+       VALUES ('k', 'nobody', 'd', 'pst_test_0000', '[]', '2026-11-20T12:00:00.000Z')`,
+    );
+    return {};
+  }
 }
 
 @Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [SeventhsController] })
@@ -53,4 +63,11 @@ it('of ten at once that want the same value, one has it', async () => {
     201,
     ...Array<number>(9).fill(409),
   ]);
+});
+
+it('a reference to what is not there is answered 409', async () => {
+  const { service } = await open();
+  const { status, body, text } = await service.request('POST', '/v1/sevenths/keys', { json: {} });
+  expect([status, body.code]).toEqual([409, 'reference_conflict']);
+  expect(text).not.toMatch(/FOREIGN|SQLITE|INSERT/);
 });

@@ -14,7 +14,7 @@ import { WriteTrouble } from './sqlite/troubles/access-trouble.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
-import './unique-violation.js';
+import './constraint-violations.js';
 
 const logger = new Logger('Database');
 

@@ -65,6 +65,12 @@ export const HTTP_ERRORS = defineErrors({
     cause: 'A value that must be unique is taken, and the operation has no code of its own for that.',
     remedy: 'Send another value, or change what exists.',
   },
+  reference_conflict: {
+    status: 409,
+    message: 'This refers to something that is not there, or removes something that is referred to.',
+    cause: 'What the request refers to does not exist any more, or something else refers to what it removes.',
+    remedy: 'Fetch what is there now; remove first what refers to it.',
+  },
   operation_removed: {
     status: 410,
     message: 'This operation was removed on {date}; use {replacement} instead.',

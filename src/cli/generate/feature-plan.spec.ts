@@ -74,6 +74,20 @@ describe('a feature', () => {
     expect(() => plan(feature)).toThrow(/--singular/);
   });
 
+  it.each(['operations', 'entities', 'objects', 'classes', 'defaults', 'a'.repeat(50) + 's'])(
+    'cannot be named %s, which the code needs or which is too long',
+    (feature) => {
+      expect(() => plan(feature)).toThrow(/another name|at most 40/);
+    },
+  );
+
+  it.each(['constructor:text', 'toString:text', 'then:text', 'new:int64', 'ownerId:int64:ref=toys'])(
+    'cannot have the field %s',
+    (field) => {
+      expect(() => planFeature('toys', [parseField(field)], new Set(OPERATIONS))).toThrow(/called|own table/);
+    },
+  );
+
   it('has every field once, and one at least', () => {
     expect(() => planFeature('toys', [...fields, ...fields], new Set(OPERATIONS))).toThrow(/name is there/);
     expect(() => planFeature('toys', [parseField('id:int64')], new Set(OPERATIONS))).toThrow(

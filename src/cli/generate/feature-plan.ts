@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { PLATFORM_EXPORTS } from './imports.js';
 import { FIELD_KINDS, type FieldKind, enumeration } from './field-kinds.js';
 
 /** The operations that a feature may have, in the order of its controller. */
@@ -42,8 +43,24 @@ export interface FeaturePlan {
   readonly operations: ReadonlySet<FeatureOperation>;
 }
 
+/** Names that the generated files import. */
+const TAKEN = new Set(
+  Object.values(PLATFORM_EXPORTS)
+    .flat()
+    .map((name) => name.replace('type ', '')),
+);
+
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
 const PROPERTY = /^[a-z][a-zA-Z0-9]*$/;
+const LONGEST_NAME = 40;
+/** Words that cannot name a parameter or a variable of TypeScript in strict mode. */
+const RESERVED = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for ' +
+    'function if implements import in instanceof interface let new null package private protected public return static super switch ' +
+    'this throw true try typeof var void while with yield'
+  ).split(' '),
+);
 const FIELD = /^(?<property>\w+):(?<kind>[a-z0-9]+)(?::(?<argument>[^?]*))?(?<optional>\?)?$/;
 
 /** A field as `--field` has it: `name:kind`, `name:kind:argument`, with `?` at the end when it is optional. */
@@ -91,11 +108,28 @@ export function planFeature(
       'Name the feature in the plural, in lower case with hyphens, such as pet-toys. Where the singular is not the plural ' +
         'without its s, give it by --singular; it must be another word.',
     );
-  const names = ['id', 'version', ...fields.map(({ property }) => property)];
+  const table = feature.replaceAll('-', '_');
+  const taken = [pascalCase(singular), pascalCase(feature)].find(
+    (name) => TAKEN.has(name) || name in globalThis,
+  );
+  if (taken !== undefined || RESERVED.has(camelCase(singular)) || RESERVED.has(camelCase(feature)))
+    throw new InvalidArgumentError(
+      `${taken ?? camelCase(singular)} has a meaning of its own in the code. Choose another name, or give another --singular.`,
+    );
+  if (feature.length > LONGEST_NAME)
+    throw new InvalidArgumentError(`Give the feature a name of at most ${LONGEST_NAME} characters.`);
+  const names = ['id', ...fields.map(({ property }) => property)];
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice !== undefined)
     throw new InvalidArgumentError(
       twice === 'id' ? 'Leave out id: every feature has one.' : `The field ${twice} is there already.`,
+    );
+  const odd = fields.find(({ property }) => property in {} || property === 'then' || RESERVED.has(property));
+  if (odd) throw new InvalidArgumentError(`A field cannot be called ${odd.property}. Choose another name.`);
+  const own = fields.find(({ references, isOptional }) => references === table && !isOptional);
+  if (own)
+    throw new InvalidArgumentError(
+      `${own.property} refers to its own table: the first row could not. End it with ?.`,
     );
   if (fields.length === 0) throw new InvalidArgumentError('Give at least one --field.');
   return {
@@ -107,7 +141,7 @@ export function planFeature(
     many: camelCase(feature),
     entity: pascalCase(singular),
     plural: pascalCase(feature),
-    table: feature.replaceAll('-', '_'),
+    table,
     constant: feature.replaceAll('-', '_').toUpperCase(),
     error: singular.replaceAll('-', '_'),
     fields,

@@ -4,7 +4,7 @@ import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../command.js';
 import { featureFiles } from './feature-files.js';
 import type { FeaturePlan } from './feature-plan.js';
-import { APP_MODULE, formatted } from './generated-files.js';
+import { APP_MODULE, exists, formatted } from './generated-files.js';
 import { timeAfter } from './migration-text.js';
 import { withModule } from './module-texts.js';
 
@@ -14,8 +14,11 @@ export interface GeneratedFeature {
   readonly appModule: string;
 }
 
-/** Generates a feature for a project; writes nothing. Throws Refusal when app.module.ts cannot be extended. */
+/** Generates a feature for a project; writes nothing. Throws Refusal when its folder exists, or app.module.ts cannot be extended. */
 export async function generatedFeature(project: string, plan: FeaturePlan): Promise<GeneratedFeature> {
+  const folder = join('src', plan.feature);
+  if (await exists(join(project, folder)))
+    throw new Refusal(`${folder} exists already. Choose another name for the feature.`);
   const appModule = join(project, APP_MODULE);
   const listed = withModule(await readFile(appModule, 'utf8'), plan);
   if (listed === undefined)

@@ -40,7 +40,8 @@ export async function formatted(file: string, text: string): Promise<string> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+/** Whether there is a file or folder. */
+export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

@@ -49,7 +49,9 @@ export class ListenerTrouble {
     const { failed, parked } = this.unsaid;
     const whole = failed > 1 ? ` (${failed} failures since the last line, ${parked} events parked)` : '';
     const next = isParked ? 'is parked: `petstore outbox list` shows it' : 'is tried again';
-    this.logger.error(`Listener ${this.name} failed; ${event} ${id} ${next}${whole}`, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.logger.error(`Listener ${this.name} failed (${reason}); ${event} ${id} ${next}${whole}`, stack);
     this.saidAt = now;
     this.unsaid = { failed: 0, parked: 0 };
   }

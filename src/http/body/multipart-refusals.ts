@@ -9,8 +9,13 @@ interface MulterError extends Error {
   readonly field?: string;
 }
 
+/** What multer says when a client breaks its upload off. */
+const ABORTED = 'Request aborted';
+
 /** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
 export function refusalOfMultipart(thrown: unknown): unknown {
+  // The client is gone: nobody reads the answer, and it is no error of the service.
+  if (thrown instanceof Error && thrown.message === ABORTED) return malformed('its body broke off', thrown);
   if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
   const { cause, message } = thrown;
   // Nest's own 413 for a file has the code of the catalogue, payload_too_large, already.
