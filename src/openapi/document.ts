@@ -3,18 +3,12 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { OtherCredentials } from '../auth/other-credentials.js';
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { IF_MATCH_EXTENSION, type IfMatchNeed } from '../caching/if-match.decorator.js';
-import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import {
-  DEPRECATION_EXTENSION,
-  type Deprecation,
-  REMOVED_EXTENSION,
-  SUNSET_EXTENSION,
-} from '../deprecation/deprecated.decorator.js';
-import { effectiveSunset } from '../deprecation/deprecation.guards.js';
+import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
 import type { ErrorRow } from '../errors/define-errors.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
+import { describeDeprecation } from './described-deprecation.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { modulesOf } from './documented-modules.js';
 import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
@@ -185,21 +179,4 @@ function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
 
 function sortedByName<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement. */
-function describeDeprecation(operation: OperationObject, app: INestApplication): void {
-  const extended = operation as OperationObject & Record<`x-${string}`, unknown>;
-  const deprecation = extended[DEPRECATION_EXTENSION] as Deprecation | undefined;
-  if (!deprecation) return;
-  const sunset = effectiveSunset(deprecation, app.get(Settings));
-  const isRemoved = app.get(Clock).now() >= sunset;
-  const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-  operation.deprecated = true;
-  operation.description += isRemoved
-    ? ` Removed on ${date}: it answers 410 \`operation_removed\` alone.`
-    : ` Deprecated: it will be removed on ${date}.`;
-  operation.description += ` Use \`${deprecation.replacement}\` instead.`;
-  extended[SUNSET_EXTENSION] = new Date(sunset).toISOString();
-  if (isRemoved) extended[REMOVED_EXTENSION] = true;
 }

@@ -52,7 +52,8 @@ export class ServiceAdapter extends ExpressAdapter {
   /** Paths that Nest's adapter has converted from an older syntax. Their declared form is not known here, so Nest runs them. */
   private readonly rewritten = new Set<string>();
   private application: PlannedApplication | undefined;
-  private readonly reasons = new Set<string>();
+  /** Why Nest runs operations that `@Operation()` declares: each reason once. */
+  readonly runByNest = new Set<string>();
 
   constructor() {
     const application = express();
@@ -73,11 +74,6 @@ export class ServiceAdapter extends ExpressAdapter {
   /** All registered routes, in the order of their registration. */
   get routes(): readonly RegisteredRoute[] {
     return this.registered;
-  }
-
-  /** Why Nest runs operations that `@Operation()` declares: each reason once. */
-  get runByNest(): ReadonlySet<string> {
-    return this.reasons;
   }
 
   override normalizePath(path: string): string {
@@ -180,7 +176,7 @@ export class ServiceAdapter extends ExpressAdapter {
     const plan = this.planOf(path, declared);
     if (typeof plan === 'string') {
       this.operations.debug(`${method} ${path} is run by Nest: ${plan}.`);
-      if (declared) this.reasons.add(plan);
+      if (declared) this.runByNest.add(plan);
       return undefined;
     }
     const operation = new CompiledOperation(plan, this);
