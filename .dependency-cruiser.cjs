@@ -7,7 +7,7 @@ const PLATFORM =
   'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|jobs|logging|metrics|openapi|paging|startup-checks|throttling';
 
 /** Those folders, and the platform's files beside them. */
-const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|duration|handler-metadata|request-address|request-protocol|request-slot)`;
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot)`;
 
 /**
  * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
@@ -75,15 +75,16 @@ module.exports = {
     {
       name: 'foundations-stand-alone',
       comment:
-        'clock, duration, handler-metadata, request-address, request-protocol, request-slot, config and errors are what everything else stands on.',
+        'clock, declaration-faults, duration, handler-metadata, import-failure, request-address, request-protocol, request-slot, ' +
+        'config and errors are what everything else stands on.',
       severity: 'error',
       from: {
-        path: '^src/(clock|duration|handler-metadata|request-address|request-protocol|request-slot|config/|errors/)',
+        path: '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot|config/|errors/)',
       },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(clock|duration|handler-metadata|request-address|request-protocol|request-slot|config/|errors/)',
+          '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot|config/|errors/)',
           KIT,
         ],
       },

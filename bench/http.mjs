@@ -17,7 +17,7 @@ const INTERCEPTORS = [
   'a marked interceptor',
   'an AsyncInterceptor',
 ];
-const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers'];
+const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers', 'helmet'];
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({
   options: {

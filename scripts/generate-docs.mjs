@@ -18,10 +18,11 @@ const { createApp } = await built('app.setup.js');
 const { ADMIN_DOCUMENT, API_DOCUMENT } = await built('openapi/document-outlines.js');
 const { buildDocument } = await built('openapi/document.js');
 const { errorCatalogue } = await built('errors/define-errors.js');
-const { declaredSettings } = await built('config/define-settings.js');
+const { declaredSettings, exampleEnvironment } = await built('config/define-settings.js');
 const { envExample, withSettings } = await built('config/settings-docs.js');
 const { errorsMarkdown } = await built('errors/errors-markdown.js');
 
+Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });
 await app.init();
 const document = JSON.parse(JSON.stringify(buildDocument(app, API_DOCUMENT)));

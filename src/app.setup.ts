@@ -19,6 +19,7 @@ import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { Upgrades } from './http/adapter/upgrades.js';
+import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
 import { AppLogger, LogBuffer } from './logging/app-logger.js';
 import { RequestLogMiddleware, assignRequestId } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -96,6 +97,7 @@ export function setupApp(application: INestApplication): INestApplication {
   }
   app.get(SwaggerUi).documents(app);
   guardConnections(app, settings, config);
+  useProvidedWebSocketAdapter(app, app.get(DiscoveryService));
   app.get(InterceptorsOfCached).are(
     () => addedBehindCache(config),
     once(() => changingAnswers(config)),

@@ -7,7 +7,7 @@ import { ClockSteps, SystemClock } from './clock.js';
 
 const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;
 /** Of SQLite's locks, in logs and metrics, of connections and of the stop; see clock.ts. */
-const MEASURING = /^(?:clock\.ts|(?:database\/sqlite|http|logging|metrics)\/)/;
+const MEASURING = /^(?:clock\.ts|(?:database\/(?:sqlite|postgres)|http|logging|metrics)\/)/;
 
 function open() {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');

@@ -1,10 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SERVICE_ITSELF } from './accounts/audited-changes.js';
+import { ADMINISTRATION, SERVICE_ITSELF } from './accounts/audited-changes.js';
 import { ClientsService } from './accounts/clients.service.js';
 import { KeyIssuingService } from './accounts/key-issuing.service.js';
 import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
+import { Transactions } from './database/transactions.js';
 
 /**
  * In an empty database, and not in production: loads the demo catalogue and makes a demo client with a key. `show` gets the
@@ -13,6 +14,7 @@ import { DemoData } from './database/demo-data.js';
 export async function prepareFirstStart(app: INestApplication, show: (key: string) => void): Promise<void> {
   if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return;
   await app.get(DataSource).transaction(async () => {
+    await app.get(Transactions).claim(ADMINISTRATION);
     // Another process that started at the same time may have done it since the first check.
     if (!(await isEmpty(app))) return;
     await app.get(DemoData).add();

@@ -1,26 +1,9 @@
-import 'reflect-metadata';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
-import type { INestApplication } from '@nestjs/common';
-import { createApp } from './app.setup.js';
 import { SettingsError } from './config/define-settings.js';
-import { Settings, loadSettings } from './config/settings.js';
-import { Outbox } from './events/outbox/outbox.js';
-import { firstStartText, prepareFirstStart } from './first-start.js';
-import { Readiness } from './health/health.controller.js';
-import { Connections } from './http/adapter/connections.js';
-import { stopServing } from './http/adapter/graceful-stop.js';
-import { Jobs } from './jobs/jobs.js';
-import { AppLogger } from './logging/app-logger.js';
-import { ManagementServer } from './metrics/management-server.js';
-import { OtherProcesses } from './throttling/memory/other-processes.js';
+import { DeclarationError } from './declaration-faults.js';
+import { importing } from './import-failure.js';
 
 /** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-/** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
-const LAST_WRITES_MS = 2_000;
 
 /** Before the service listens, a signal ends the process at once: what is not committed is rolled back. */
 let stop = (signal: string): void => {
@@ -29,79 +12,22 @@ let stop = (signal: string): void => {
 };
 for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
 
-async function start(): Promise<void> {
-  loadSettings();
-  const app = await createApp();
-  const { host, port, managementPort } = app.get(Settings);
-  const logger = app.get(AppLogger);
-  await app.listen(port, host).catch(naming('PORT', port));
-  const managementAt = await app
-    .get(ManagementServer)
-    .listen()
-    .catch(naming('MANAGEMENT_PORT', managementPort));
-  const origin = originOf(app.getHttpServer() as Server);
-  // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
-  await prepareFirstStart(app, (key) => process.stdout.write(`${firstStartText(key, origin)}\n`));
-  logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
-  if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
-  stop = stopOf(app);
-  app.get(Jobs).begin();
-  await app.get(OtherProcesses).begin();
-}
-
-/** Makes the handler that stops a running service; a second signal ends it at once. */
-function stopOf(app: INestApplication): (signal: string) => void {
-  const logger = app.get(AppLogger);
-  let stopping = false;
-  const finish = async (signal: string): Promise<void> => {
-    logger.log(`${signal}: finishing the requests in flight`, 'Stop');
-    app.get(Readiness).stop();
-    const { shutdownTimeoutMs } = app.get(Settings);
-    const server = app.getHttpServer() as Server;
-    const [finished] = await Promise.all([
-      stopServing(server, app.get(Connections), shutdownTimeoutMs),
-      app.get(Jobs).stop(),
-      app.get(Outbox).stop(),
-    ]);
-    if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
-    const closed = await Promise.race([
-      app.close().then(() => true),
-      setTimeout(Math.max(shutdownTimeoutMs, LAST_WRITES_MS), false),
-    ]);
-    if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
-    logger.log('Stopped', 'Stop');
-    await logger.finish();
-    process.exit(0);
-  };
-  return (signal) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    void finish(signal);
-  };
-}
-
-function naming(variable: string, port: number | null): (error: NodeJS.ErrnoException) => never {
-  return (error) => {
-    if (error.code === 'EADDRINUSE')
-      throw new Error(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
-    throw error;
-  };
-}
-
-function originOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  if (family === 'IPv6') return `http://${address === '::' ? 'localhost' : `[${address}]`}:${port}`;
-  return `http://${address === '0.0.0.0' ? 'localhost' : address}:${port}`;
-}
-
 // The reader of these streams may have gone away (EPIPE), which must not end the service. The log has its own listener.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-start().catch((error: unknown) => {
-  if (error instanceof SettingsError) process.stderr.write(`The settings are wrong:\n${error.message}\n`);
-  else
-    process.stderr.write(
-      `The service could not start: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+try {
+  // Imported only now, so that a module that cannot be imported is told of as any other fault of the start.
+  const { start } = await importing(() => import('./start.js'));
+  await start((whenRunning) => (stop = whenRunning));
+} catch (error) {
+  process.stderr.write(`${reasonOf(error)}\n`);
   process.exit(1);
-});
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
+  if (!(error instanceof Error)) return `The service could not start: ${String(error)}`;
+  const reason = `The service could not start: ${error.message}`;
+  const { stack } = error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error;
+  return /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') ? `${reason}\n${stack}` : reason;
+}

@@ -39,6 +39,7 @@ import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
+import { ModuleChecksModule } from './startup-checks/module-checks.js';
 import { StartupChecks } from './startup-checks/startup-checks.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
@@ -61,8 +62,8 @@ class ClockModule {}
 export const PLATFORM_INTERCEPTORS: readonly Type[] = [
   JsonBodyInterceptor,
   ConditionalGetInterceptor,
-  ConditionalWriteInterceptor,
   EveryFaultInterceptor,
+  ConditionalWriteInterceptor,
   IdempotencyInterceptor,
   JsonResponseInterceptor,
 ];
@@ -80,6 +81,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     LoggingModule,
     MetricsModule,
     EventsModule,
+    ModuleChecksModule,
     DatabaseModule,
     JobsModule,
     ThrottlingModule,

@@ -77,14 +77,17 @@ export {
 export { TablesModule, type Tables } from './database/tables.module.js';
 export { INT64_MAX, INT64_MIN, Int64Column, Int64Key, int64Transformer } from './database/int64.js';
 export { type JsonPage, JsonRows, JsonText } from './database/json-rows.js';
+export { References } from './database/references.js';
+export { type Migration } from './database/schema.js';
 export { Transactions } from './database/transactions.js';
 export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
-// What surrounds a request: interceptors that keep operations fast, and entity tags.
+// What surrounds a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
 export { ChangesNoAnswer } from './caching/changes-no-answer.decorator.js';
 export { AsyncInterceptor } from './http/async.interceptor.js';
 export { entityTag, namesEntityTag } from './caching/entity-tag.js';
+export { WEB_SOCKET_ADAPTER, type WebSocketAdapterFactory } from './http/adapter/web-socket-adapter.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.
 export {
@@ -100,6 +103,9 @@ export { type QuotaSubject } from './throttling/quota.js';
 export { Clock, SystemClock } from './clock.js';
 export { Settings } from './config/settings.js';
 export { Metrics } from './metrics/metrics.js';
+
+// For decorators of your own: faults that the start tells.
+export { declarationFault, decorated } from './declaration-faults.js';
 
 // Events of the platform to listen to.
 export { ACCOUNTS_EVENTS, type AccountChanged, type AccountsEventName } from './accounts/accounts.events.js';

@@ -1,7 +1,7 @@
 // This service with one thing more that every request passes: started as main.js starts it, but for signals and first start.
 // SERVICE_WITH names the thing.
 import 'reflect-metadata';
-import { createRequire } from 'node:module';
+import helmet from 'helmet';
 import { tap } from 'rxjs';
 import { createApp } from '../../dist/src/app.setup.js';
 import { ChangesNoAnswer } from '../../dist/src/caching/changes-no-answer.decorator.js';
@@ -36,8 +36,7 @@ const THINGS = {
         response.setHeader(`X-Header-${header}`, 'a value of some length');
       next();
     }),
-  // Not a dependency of this benchmark: `npm install --no-save helmet` to measure it.
-  helmet: (app) => app.use(createRequire(import.meta.url)('helmet')()),
+  helmet: (app) => app.use(helmet()),
 };
 
 const app = await createApp();

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit-entry.entity.js';
 import { AuditService, type Change } from '../audit/audit.service.js';
+import { Transactions } from '../database/transactions.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
 
@@ -25,11 +26,18 @@ export interface AuditedChange extends Change {
   readonly action: AccountsEventName;
 }
 
+/**
+ * What changes of clients and keys claim: one at a time, because what they may do depends on what the others leave, such as the last
+ * admin key.
+ */
+export const ADMINISTRATION = 'administration';
+
 /** Commits changes and their audit entries in one transaction, and publishes their events after the commit. */
 @Injectable()
 export class AuditedChanges {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly audit: AuditService,
     private readonly events: DomainEvents,
   ) {}
@@ -39,12 +47,13 @@ export class AuditedChanges {
     by: Operator,
     work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
   ): Promise<T> {
-    return this.dataSource.transaction((manager) =>
-      work(manager, async (change) => {
+    return this.dataSource.transaction(async (manager) => {
+      await this.transactions.claim(ADMINISTRATION);
+      return work(manager, async (change) => {
         const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
         this.events.publish(ACCOUNTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
-      }),
-    );
+      });
+    });
   }
 }

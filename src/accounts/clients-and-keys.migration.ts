@@ -1,4 +1,4 @@
-import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, Table, TableColumn, TableIndex } from 'typeorm';
 
 /** Tables of clients and their API keys. */
 export class ClientsAndKeys1793491200000 implements MigrationInterface {
@@ -59,19 +59,18 @@ export class ClientsAndKeys1793491200000 implements MigrationInterface {
 }
 
 const COLUMNS = [
-  ['clients', 'suspended_at', 'varchar(24)'],
-  ['api_keys', 'label', 'varchar(255)'],
-  ['api_keys', 'last_used_at', 'varchar(24)'],
-  ['api_keys', 'replaced_by', 'varchar(36)'],
-  ['api_keys', 'issued_until', 'varchar(24)'],
+  ['clients', 'suspended_at', '24'],
+  ['api_keys', 'label', '255'],
+  ['api_keys', 'last_used_at', '24'],
+  ['api_keys', 'replaced_by', '36'],
+  ['api_keys', 'issued_until', '24'],
 ] as const;
 
 /** Suspension of clients; label, last use and successor of keys. */
 export class KeyLife1793491205000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // TypeORM's addColumn copies the whole SQLite table for each column; ADD COLUMN works in SQLite and PostgreSQL.
-    for (const [table, column, type] of COLUMNS)
-      await runner.query(`ALTER TABLE "${table}" ADD COLUMN "${column}" ${type}`);
+    for (const [table, name, length] of COLUMNS)
+      await runner.addColumn(table, new TableColumn({ name, type: 'varchar', length, isNullable: true }));
     await runner.query('UPDATE api_keys SET issued_until = expires_at');
     for (const table of ['clients', 'api_keys']) {
       const index = new TableIndex({ name: `${table}_created`, columnNames: ['created_at', 'id'] });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { faultsOfDeclaring } from '../declaration-faults.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 import { grantableScopes, requireScopesHeld } from './key-rules.js';
@@ -24,7 +25,9 @@ function refusal(work: () => unknown): unknown {
 
 describe('a scope', () => {
   it('is declared once, by the feature that guards with it', () => {
-    expect(() => defineScopes('toys', { read: 'Read toys' })).toThrow('Scope "toys:read" is declared twice.');
+    expect(faultsOfDeclaring(() => defineScopes('toys', { read: 'Read toys' }))).toEqual([
+      expect.stringContaining('Scope "toys:read" is declared twice.'),
+    ]);
   });
 
   it.each([
@@ -40,7 +43,10 @@ describe('a scope', () => {
     ' toys',
     'toys ',
   ])('is not called %o', (name) => {
-    expect(() => defineScope(name, 'Wrong')).toThrow(`Scope "${name}" is not of the form feature:right.`);
+    expect(faultsOfDeclaring(() => defineScope(name, 'Wrong'))).toEqual([
+      expect.stringContaining(`Scope "${name}" is not of the form feature:right`),
+    ]);
+    expect(declaredScopes().map((scope) => scope.name)).not.toContain(name);
   });
 
   it.each(['t', 'toys2-new', 'x:y', 'x2:y-2'])('may be called %o', (name) => {

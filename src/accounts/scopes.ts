@@ -1,3 +1,5 @@
+import { declarationFault } from '../declaration-faults.js';
+
 /** A right that a key can hold, declared by the feature that guards with it. */
 export interface Scope {
   /** Such as `pets:read`. */
@@ -15,10 +17,12 @@ export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'lastKeyProt
 
 const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
 const declared = new Map<string, Scope>();
+/** Every scope that was made, those too that stop the start: what uses one is not wrong, too. */
+const made = new WeakSet<object>();
 
 /**
  * Declares the scopes that a feature owns, right to description: `defineScopes('pets', { read: 'List animals.' }).read` is
- * the scope `pets:read`. Throws when a name is malformed or already declared by another feature: a clash stops the start.
+ * the scope `pets:read`. A name that is malformed, or declared by another feature already, stops the start.
  */
 export function defineScopes<Right extends string>(
   feature: string,
@@ -33,12 +37,22 @@ export function defineScopes<Right extends string>(
 
 /** Declares one scope by its whole name, such as `admin`; the rules of defineScopes() hold. */
 export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
-  if (!NAME.test(name)) throw new Error(`Scope "${name}" is not of the form feature:right.`);
-  if (declared.has(name)) throw new Error(`Scope "${name}" is declared twice.`);
   const { grantedByDefault = true, lastKeyProtected = false } = options;
   const scope = { name, description, grantedByDefault, lastKeyProtected };
-  declared.set(name, scope);
+  made.add(scope);
+  if (!NAME.test(name))
+    declarationFault(
+      `Scope "${name}" is not of the form feature:right, in lower-case letters, digits and hyphens. Rename it.`,
+    );
+  else if (declared.has(name))
+    declarationFault(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
+  else declared.set(name, scope);
   return scope;
+}
+
+/** Whether a value is what `defineScopes()` or `defineScope()` has made, and no name as text. */
+export function isScope(value: unknown): value is Scope {
+  return typeof value === 'object' && value !== null && made.has(value);
 }
 
 /** Every scope declared so far, by name in alphabetical order. */

@@ -9,11 +9,13 @@ import { ApiError } from '../errors/api-error.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
+import type { QuotaSubject } from '../throttling/quota.js';
 import { isHttp } from '../request-protocol.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { setCaller } from './caller.js';
+import type { FoundKey } from './key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
 
 /**
@@ -69,18 +71,25 @@ export class ApiKeyGuard implements CanActivate {
     const token = this.others.tokenIn(request.headers.authorization);
     if (token !== undefined) return this.admitOther(token, request, response);
     try {
-      const key = await this.verifier.verify(request.headers.authorization, (lookUp) =>
-        this.inTurn(request, lookUp),
-      );
-      identifyCaller(request, key);
-      if (key.client.suspendedAt !== null) throw suspended();
-      setQuotaSubject(request, { ...this.quotas.subjectOf(key.client), keyId: key.id });
-      this.use.note(key.id);
+      setQuotaSubject(request, await this.identify(request));
       return true;
     } catch (refusal) {
       await this.count(refusal, request, response);
       throw refusal;
     }
+  }
+
+  /** Finds the caller by its key, and answers whom the request counts for. `isFresh` reads the key anew. */
+  private async identify(request: Request, isFresh = false): Promise<QuotaSubject> {
+    const turn = (lookUp: () => Promise<FoundKey>) => (isFresh ? lookUp() : this.inTurn(request, lookUp));
+    const { key, cachedAt } = await this.verifier.verify(request.headers.authorization, turn, isFresh);
+    identifyCaller(request, key);
+    if (key.client.suspendedAt !== null) throw suspended();
+    this.use.note(key.id);
+    const subject = { ...this.quotas.subjectOf(key.client), keyId: key.id };
+    if (cachedAt === undefined) return subject;
+    const isCurrent = () => this.verifier.isCurrent(cachedAt);
+    return { ...subject, renewal: { isCurrent, renew: () => this.identify(request, true) } };
   }
 
   private async admitOther(token: string, request: Request, response: Response): Promise<boolean> {

@@ -17,6 +17,16 @@ const NO_TOKEN = /^bearer *$/i;
 /** Runs a look-up in the database, at once or queued. */
 export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
 
+/** A key that admits its request. */
+export interface VerifiedKey {
+  readonly key: ApiKey;
+  /**
+   * The data version that it was cached with, where another instance may have changed it since; undefined when it was read for this
+   * request.
+   */
+  readonly cachedAt: number | undefined;
+}
+
 /** Finds the key, and with it the client, of an `Authorization` header. */
 @Injectable()
 export class ApiKeyVerifier {
@@ -26,24 +36,30 @@ export class ApiKeyVerifier {
     private readonly clock: Clock,
   ) {}
 
+  /** Whether a key that was cached with this version still holds, as far as the last decision of Redis tells. */
+  isCurrent(cachedAt: number): boolean {
+    return this.cache.isCurrent(cachedAt);
+  }
+
   /**
-   * The key of the credential, with its client. `turn` runs the look-up of a key that is not cached. Throws
+   * The key of the credential, with its client; `isFresh` reads it anew. `turn` runs the look-up of a key that is not cached. Throws
    * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key; the last two only when the whole key matched, so
    * that guessing reveals nothing. Throws service_unavailable when the database does not answer.
    */
-  async verify(authorization: string | undefined, turn: LookUpTurn): Promise<ApiKey> {
+  async verify(authorization: string | undefined, turn: LookUpTurn, isFresh = false): Promise<VerifiedKey> {
     const credential = authorization ?? '';
     if (credential === '' || NO_TOKEN.test(credential)) throw refusal(AUTH_ERRORS.missing_api_key);
     const token = BEARER.exec(credential)?.[1];
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     const digest = digestOf(token);
-    const { key } = this.cache.get(digest) ?? (await turn(() => this.lookUp.find(digest)));
+    const cached = isFresh ? undefined : this.cache.get(digest);
+    const { key } = cached ?? (await turn(() => this.lookUp.find(digest)));
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
     if (key.revokedAt !== null) throw refusal(AUTH_ERRORS.revoked_api_key);
     if (key.expiresAt !== null && Date.parse(key.expiresAt) <= this.clock.now()) {
       throw refusal(AUTH_ERRORS.expired_api_key, { instant: key.expiresAt });
     }
-    return key;
+    return { key, cachedAt: this.cache.isShared ? cached?.version : undefined };
   }
 }
 

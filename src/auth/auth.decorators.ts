@@ -1,6 +1,7 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
-import { type Scope, declaredScopes } from '../accounts/scopes.js';
+import { type Scope, isScope } from '../accounts/scopes.js';
+import { declarationFault, decorated } from '../declaration-faults.js';
 
 /** Metadata key of `@Public()`. */
 export const PUBLIC_ROUTE = 'petstore:public';
@@ -18,14 +19,23 @@ export function Public(): ClassDecorator & MethodDecorator {
 }
 
 /**
- * Lets only keys pass that hold all these scopes, and documents 403. Throws when one was not made by defineScopes(), because
- * no key could hold it.
+ * Lets only keys pass that hold all these scopes, and documents 403. One that defineScopes() has not made stops the start,
+ * because no key could hold it.
  */
 export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & MethodDecorator {
-  const known = declaredScopes();
-  const names = scopes.map((scope) => {
-    if (known.includes(scope)) return scope.name;
-    throw new Error(`Scope "${scope.name}" is not declared; declare it with defineScopes().`);
-  });
-  return applyDecorators(SetMetadata(REQUIRED_SCOPES, names), ApiExtension(SCOPES_EXTENSION, names));
+  const unknown = scopes.filter((scope) => !isScope(scope));
+  const names = scopes.filter(isScope).map(({ name }) => name);
+  const checked = (target: object, member?: string | symbol): void => {
+    for (const scope of unknown)
+      declarationFault(
+        `${decorated(target, member)}: @RequireScopes() is given ${shown(scope)}, which is no declared scope. ` +
+          'Give it what defineScopes() has made.',
+      );
+  };
+  return applyDecorators(checked, SetMetadata(REQUIRED_SCOPES, names), ApiExtension(SCOPES_EXTENSION, names));
+}
+
+function shown(scope: unknown): string {
+  const { name } = (scope ?? {}) as Partial<Scope>;
+  return JSON.stringify(name ?? scope) ?? 'undefined';
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { TestClock } from '../testing/test-clock.js';
 import { ApiKey } from '../accounts/api-key.entity.js';
-import {
-  DataVersion,
-  OwnWritesVersion,
-  type CachedKind,
-  UnknownDataVersion,
-} from '../database/data-version.js';
+import { Client } from '../accounts/client.entity.js';
+import { DataVersion, OwnWritesVersion, type CachedKind } from '../database/data-version.js';
 import { KeyCache } from './key-cache.js';
 
-const KEY = new ApiKey();
+const keyOf = (revokedAt: string | null, suspendedAt: string | null): ApiKey =>
+  Object.assign(new ApiKey(), { revokedAt, client: Object.assign(new Client(), { suspendedAt }) });
+const KEY = keyOf(null, null);
+const REVOKED = keyOf('2026-11-20T11:00:00.000Z', null);
+const SUSPENDED = keyOf(null, '2026-11-20T11:00:00.000Z');
 
 /** A database to which answers are added all the time, and no key. */
 class NewAnswers extends DataVersion {
@@ -91,9 +91,27 @@ describe.each([
   });
 });
 
-describe('a database that cannot tell of commits', () => {
-  it('lets a key be cached for 5 seconds', () => {
-    const { clock, cache, put } = open(new UnknownDataVersion());
+/** A database of whose commits by other processes this one learns late, or never. */
+class Incomplete extends DataVersion {
+  version: number | undefined = 0;
+  isFromRedis = false;
+
+  override get isComplete(): boolean {
+    return false;
+  }
+
+  override get isShared(): boolean {
+    return this.isFromRedis;
+  }
+
+  current(): number | undefined {
+    return this.version;
+  }
+}
+
+describe('where others may commit unseen', () => {
+  it('a key is cached for 5 seconds', () => {
+    const { clock, cache, put } = open(new Incomplete());
     put('digest', KEY);
     clock.advance(4_999);
     expect(cache.get('digest')).toMatchObject({ key: KEY });
@@ -101,9 +119,23 @@ describe('a database that cannot tell of commits', () => {
     expect(cache.get('digest')).toBeUndefined();
   });
 
-  it('lets nobody cache that there is no key: a new one must work at once', () => {
-    const { cache, put } = open(new UnknownDataVersion());
-    put('digest', undefined);
+  it.each([
+    ['no key', undefined],
+    ['a revoked key', REVOKED],
+    ['the key of a suspended client', SUSPENDED],
+  ])('%s is not cached: what lets it in must count at once', (_, key) => {
+    const { cache, put } = open(new Incomplete());
+    put('digest', key);
+    expect(cache.get('digest')).toBeUndefined();
+  });
+
+  it('a key is not taken from the cache while Redis has no name of the state', () => {
+    const { database, cache, put } = open(new Incomplete());
+    database.isFromRedis = true;
+    put('digest', KEY);
+    expect(cache.get('digest')).toMatchObject({ key: KEY });
+    database.version = undefined;
+    put('digest', KEY);
     expect(cache.get('digest')).toBeUndefined();
   });
 });

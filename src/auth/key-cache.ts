@@ -15,7 +15,8 @@ export interface FoundKey {
   readonly key: ApiKey | undefined;
 }
 
-interface CachedKey extends FoundKey {
+/** A cached key, with the data version that it was read at. */
+export interface CachedKey extends FoundKey {
   readonly version: number | undefined;
   /** Of the steady clock. */
   readonly at: number;
@@ -36,24 +37,36 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
+  /** Whether another instance may change keys of which this one learns with the next decision of Redis. */
+  get isShared(): boolean {
+    return this.dataVersion.isShared;
+  }
+
   /** The data version to cache an entry with; ask for it before the database is read. */
   version(): number | undefined {
     return this.dataVersion.current('keys');
   }
 
   /** The entry of a digest, if there is one of the current data version that is not too old. */
-  get(digest: string): FoundKey | undefined {
+  get(digest: string): CachedKey | undefined {
     const cached = this.keys.get(digest) ?? this.unknown.get(digest);
     if (!cached) return undefined;
     const age = this.clock.steady() - cached.at;
-    if (cached.version === this.version() && age < CACHED_MS) return cached;
+    if (this.isCurrent(cached.version) && age < CACHED_MS) return cached;
     (cached.key ? this.keys : this.unknown).delete(digest);
     return undefined;
+  }
+
+  /** Whether what was read at a data version still holds. */
+  isCurrent(version: number | undefined): boolean {
+    return version === this.version() && (version !== undefined || !this.dataVersion.isShared);
   }
 
   /** Caches what was read after the data version was asked for. */
   set(digest: string, key: ApiKey | undefined, version: number | undefined): void {
     if (!key && version === undefined) return;
+    // Another process may have let the key in since then.
+    if (!this.dataVersion.isComplete && !isAdmitted(key)) return;
     const [memory, most] = key ? [this.keys, MOST_KEYS] : [this.unknown, MOST_UNKNOWN];
     memory.delete(digest);
     memory.set(digest, { key, version, at: this.clock.steady() });
@@ -63,4 +76,8 @@ export class KeyCache {
       break;
     }
   }
+}
+
+function isAdmitted(key: ApiKey | undefined): boolean {
+  return key !== undefined && key.revokedAt === null && key.client.suspendedAt === null;
 }

@@ -5,6 +5,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { JsonText } from '../database/json-rows.js';
 import { HandlerMetadata } from '../handler-metadata.js';
+import { COUNTED } from '../throttling/quota-subject.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
@@ -81,6 +82,8 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
   ): Promise<Answer> {
     const read = () => answerBy(response, next);
     if (!this.isCached.of(context) || request.method !== 'GET') return read();
+    // A request that passes no quota has no version of its own.
+    if (this.cache.needsDecision && !COUNTED.get(request)) return read();
     if (this.interceptors.changingAnswers().length > 0) {
       // What the handler answers may be cached all the same, where something can take the handler's place.
       if (context instanceof OperationContext)

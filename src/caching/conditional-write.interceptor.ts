@@ -6,14 +6,15 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
-import { entityTag } from './entity-tag.js';
+import { entityTag, isEntityTagField } from './entity-tag.js';
 import { PRECONDITION, ifMatchNeedOf } from './if-match.decorator.js';
 import { Precondition } from './precondition.js';
 
 /**
  * Gives a handler with `@IfMatch()` the precondition of its request, and refuses one that lacks it where it is needed. Gives
  * the answers of operations that declare `entityTag` the `ETag` that GET answers of the same state. In the chain it is outside of
- * IdempotencyInterceptor: a repeated answer has the tag of the first.
+ * IdempotencyInterceptor: a repeated answer has the tag of the first; and inside of EveryFaultInterceptor, which adds the other
+ * faults of a request to that of a malformed `If-Match`.
  */
 @Injectable()
 export class ConditionalWriteInterceptor extends AsyncInterceptor {
@@ -37,6 +38,7 @@ export class ConditionalWriteInterceptor extends AsyncInterceptor {
       const request = http.getRequest<Request>();
       const ifMatch = request.headers['if-match'];
       if (ifMatch === undefined && need === 'required') throw new ApiError(HTTP_ERRORS.precondition_required);
+      if (ifMatch !== undefined && !isEntityTagField(ifMatch)) throw malformedIfMatch();
       PRECONDITION.set(request, new Precondition(ifMatch, this.transactions));
     }
     const body = await next();
@@ -45,4 +47,11 @@ export class ConditionalWriteInterceptor extends AsyncInterceptor {
       response.setHeader('ETag', entityTag(body));
     return body;
   }
+}
+
+function malformedIfMatch(): ApiError {
+  const message = 'This must be * or entity tags in double quotes, as ETag has them, such as "5d8c72a5".';
+  return new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'If-Match', code: 'malformed_entity_tag', message }],
+  });
 }

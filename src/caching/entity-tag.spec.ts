@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entityTag, namesEntityTag } from './entity-tag.js';
+import { entityTag, isEntityTagField, namesEntityTag } from './entity-tag.js';
 
 const text = fc.string({ unit: 'binary' });
 
@@ -82,6 +82,19 @@ describe('If-None-Match', () => {
         },
       ),
     );
+  });
+
+  it.each([
+    ['"a"', true],
+    ['W/"a" , "b",', true],
+    ['*', true],
+    ['', true],
+    ['foo', false],
+    ['"a', false],
+    ['"a", foo', false],
+    ['*, "a"', false],
+  ])('%s is a field of entity tags: %s', (field, expected) => {
+    expect(isEntityTagField(field)).toBe(expected);
   });
 
   it.each(['"', '"a', '"a",', ',', ' ', 'W/', '"a" ', '* '])(

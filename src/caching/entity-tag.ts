@@ -15,27 +15,40 @@ const OPAQUE_TAG = /"[!\x23-\x7e\x80-\xff]*"/y;
 /**
  * Whether an `If-None-Match` or `If-Match` names a strong tag, or any by `*`. `If-None-Match` is compared weakly, which ignores
  * weakness, `If-Match` strongly, where a weak tag is equal to none (RFC 9110 sections 8.8.3.2, 13.1.1, 13.1.2). A field that is
- * not a list of entity tags names none. Takes one pass over the field.
+ * not a list of entity tags names none.
  */
 export function namesEntityTag(field: string, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
-  const list = field.trim();
-  if (list === '*') return true;
+  if (field.trim() === '*') return true;
   let isNamed = false;
+  const isList = readEntityTags(field, (named, isWeak) => {
+    isNamed ||= named === tag && !(isWeak && comparison === 'strong');
+  });
+  return isList && isNamed;
+}
+
+/** Whether a field is what an `If-Match` may be: `*`, or entity tags separated by commas (RFC 9110 section 13.1.1). */
+export function isEntityTagField(field: string): boolean {
+  return field.trim() === '*' || readEntityTags(field, () => undefined);
+}
+
+/** Tells each entity tag of a list; answers whether it is one. Takes one pass over the field. */
+function readEntityTags(field: string, tell: (tag: string, isWeak: boolean) => void): boolean {
+  const list = field.trim();
   for (let at = 0; at < list.length; at += 1) {
     at = behindSpace(list, at);
     const isWeak = list.startsWith('W/"', at);
     if (isWeak) at += 2;
     if (list[at] === '"') {
       OPAQUE_TAG.lastIndex = at;
-      const [named] = OPAQUE_TAG.exec(list) ?? [];
-      if (named === undefined) return false;
-      isNamed ||= named === tag && !(isWeak && comparison === 'strong');
-      at = behindSpace(list, at + named.length);
+      const [tag] = OPAQUE_TAG.exec(list) ?? [];
+      if (tag === undefined) return false;
+      tell(tag, isWeak);
+      at = behindSpace(list, at + tag.length);
     }
     // An element may be empty (RFC 9110 section 5.6.1.2).
     if (at < list.length && list[at] !== ',') return false;
   }
-  return isNamed;
+  return true;
 }
 
 function behindSpace(text: string, from: number): number {

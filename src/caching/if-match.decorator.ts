@@ -1,6 +1,7 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { declarationFault, decorated } from '../declaration-faults.js';
 import { RequestSlot } from '../request-slot.js';
 import type { Precondition } from './precondition.js';
 
@@ -31,7 +32,12 @@ const WithPrecondition = createParamDecorator((_: unknown, context: ExecutionCon
 export function IfMatch({ optional = false }: { readonly optional?: boolean } = {}): ParameterDecorator {
   const need: IfMatchNeed = optional ? 'optional' : 'required';
   return (prototype, method, index) => {
-    if (method === undefined) throw new Error('@IfMatch() decorates a parameter of a handler.');
+    if (method === undefined) {
+      declarationFault(
+        `${decorated(prototype)}: @IfMatch() stands in its constructor. Put it on a parameter of a handler.`,
+      );
+      return;
+    }
     WithPrecondition()(prototype, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
     Reflect.defineMetadata(NEED, need, descriptor.value as object);

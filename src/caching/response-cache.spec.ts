@@ -1,3 +1,4 @@
+import { SystemClock } from '../clock.js';
 import { describe, expect, it, vi } from 'vitest';
 import { OwnWritesVersion } from '../database/data-version.js';
 import { type Answer, ResponseCache } from './response-cache.js';
@@ -15,7 +16,7 @@ function pending() {
 describe('an answer', () => {
   it('is cached until something is committed', async () => {
     const version = new OwnWritesVersion();
-    const memory = new ResponseCache(version);
+    const memory = new ResponseCache(version, new SystemClock());
     const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve(answer('a')));
     await memory.answer('/a', operation);
     expect((await memory.answer('/a', operation)).body).toBe('a');
@@ -27,7 +28,7 @@ describe('an answer', () => {
 
   it('is not cached when something was committed while it was read', async () => {
     const version = new OwnWritesVersion();
-    const memory = new ResponseCache(version);
+    const memory = new ResponseCache(version, new SystemClock());
     const { operation, resolve } = pending();
     const first = memory.answer('/a', operation);
     version.note();
@@ -37,7 +38,7 @@ describe('an answer', () => {
   });
 
   it('without a tag is not cached', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion());
+    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
     const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve({ ...answer('a'), tag: undefined }));
     await memory.answer('/a', operation);
     await memory.answer('/a', operation);
@@ -48,7 +49,7 @@ describe('an answer', () => {
     ['too many', 2_001, 1],
     ['too large', 20, 1_048_576],
   ])('is evicted when there are %s, the first one first', async (_, count, characters) => {
-    const memory = new ResponseCache(new OwnWritesVersion());
+    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
     const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
     const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
     for (let index = 0; index < count; index += 1) await ask(index);
@@ -62,7 +63,7 @@ describe('an answer', () => {
 
 describe('requests that ask the same at the same time', () => {
   it('share one read', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion());
+    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
     const { operation, resolve } = pending();
     const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
     resolve(answer('a'));
@@ -72,7 +73,7 @@ describe('requests that ask the same at the same time', () => {
 
   it('do not share one that began before a commit that the later must see', async () => {
     const version = new OwnWritesVersion();
-    const memory = new ResponseCache(version);
+    const memory = new ResponseCache(version, new SystemClock());
     const { operation, resolve } = pending();
     const before = memory.answer('/a', operation);
     version.note();
@@ -82,7 +83,7 @@ describe('requests that ask the same at the same time', () => {
   });
 
   it('do not share a failure, nor what is not to be cached', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion());
+    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
     const failing = pending();
     const first = memory.answer('/a', failing.operation);
     const second = memory.answer('/a', () => Promise.resolve(answer('own')));

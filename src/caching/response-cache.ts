@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable, SetMetadata } from '@nestjs/common';
+import { Clock } from '../clock.js';
 import { DataVersion } from '../database/data-version.js';
 import { JsonText } from '../database/json-rows.js';
 
@@ -26,8 +27,16 @@ export interface Answer {
   readonly tag: string | undefined;
 }
 
+/**
+ * Maximum age of an answer where the version comes from Redis, in milliseconds: a program that writes to the database past the
+ * service cannot tell it there.
+ */
+const SHARED_MS = 5_000;
+
 interface Entry {
   readonly version: number;
+  /** Of the steady clock. */
+  readonly at: number;
   readonly answer: Answer;
 }
 
@@ -48,7 +57,15 @@ export class ResponseCache {
   private readonly pending = new Map<string, Pending>();
   private characters = 0;
 
-  constructor(private readonly dataVersion: DataVersion) {}
+  constructor(
+    private readonly dataVersion: DataVersion,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether an answer may be taken for a request only after a decision on its quota, with which the version comes. */
+  get needsDecision(): boolean {
+    return this.dataVersion.isShared;
+  }
 
   /** The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. */
   async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
@@ -56,7 +73,7 @@ export class ResponseCache {
     const version = target.length > LONGEST_TARGET ? undefined : this.dataVersion.current('responses');
     if (version === undefined) return operation();
     const entry = this.entries.get(target);
-    if (entry?.version === version) return entry.answer;
+    if (entry?.version === version && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
     const shared = pending?.version === version ? await pending.answer : undefined;
@@ -64,16 +81,21 @@ export class ResponseCache {
   }
 
   private async read(target: string, version: number, operation: () => Promise<Answer>): Promise<Answer> {
+    const at = this.clock.steady();
     const answering = operation();
     const pending = { version, answer: answering.then(cacheable, nothing) };
     this.pending.set(target, pending);
     try {
       const answer = await answering;
-      if (cacheable(answer)) this.add(target, { version, answer });
+      if (cacheable(answer)) this.add(target, { version, answer, at });
       return answer;
     } finally {
       if (this.pending.get(target) === pending) this.pending.delete(target);
     }
+  }
+
+  private isYoung({ at }: Entry): boolean {
+    return !this.dataVersion.isShared || this.clock.steady() - at < SHARED_MS;
   }
 
   private add(target: string, entry: Entry): void {

@@ -8,6 +8,8 @@ import { commandLineOperator } from './service-calls.js';
 export interface Shell {
   /** Runs something in the service's own application. */
   readonly withApp: <T>(command: (app: INestApplication) => Promise<T>) => Promise<T>;
+  /** As `loadModules` of Call. */
+  readonly loadModules: () => Promise<void>;
   /** Standard output. */
   readonly write: (text: string) => void;
   /** Standard error. */
@@ -26,6 +28,11 @@ export interface Call<Input> {
   readonly force: boolean;
   /** Who orders what it changes. */
   readonly by: Operator;
+  /**
+   * Imports the modules of the application, which then have declared their settings and brought their tables. A command without
+   * the application that needs these calls it. Throws DeclarationError when one cannot be imported.
+   */
+  readonly loadModules: () => Promise<void>;
 }
 
 /** Carries a command out. Whatever it throws ends the command with exit code 1, or 2 for a value that it does not take. */
@@ -92,12 +99,12 @@ export function group(name: string, description: string, commands: readonly Addi
 
 async function runCommand<Input, Result>(
   definition: CommandDefinition<Input, Result>,
-  { withApp, write }: Shell,
+  { withApp, loadModules, write }: Shell,
   called: Command,
 ): Promise<void> {
   const { json: isJson, force = false, ...options } = called.opts<{ json: boolean; force?: boolean }>();
   const input = await (definition.input?.(options) ?? (options as Input));
-  const call = { argument: called.args[0] ?? '', input, force, by: commandLineOperator() };
+  const call = { argument: called.args[0] ?? '', input, force, by: commandLineOperator(), loadModules };
   const result =
     'run' in definition ? await withApp((app) => definition.run(app, call)) : await definition.runAlone(call);
   const { text, json = (shown: Result) => shown, refusal } = definition;

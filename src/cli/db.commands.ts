@@ -1,8 +1,9 @@
-import type { DataSource } from 'typeorm';
 import { loadSettings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
+import type { Database } from '../database/database.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
+import { checkDeclared } from '../declaration-faults.js';
 import { type Call, command, group } from './command.js';
 import { option, positiveInteger } from './options.js';
 import { tableOf } from './table.js';
@@ -11,7 +12,11 @@ const applyPending = command({
   name: 'migrate',
   description: 'bring the schema up to date; nothing happens when it is',
   examples: ['db migrate'],
-  runAlone: async () => ({ applied: await withDatabase(migrate) }),
+  runAlone: async ({ loadModules }) => {
+    await loadModules();
+    checkDeclared();
+    return { applied: await withDatabase(migrate) };
+  },
   text: ({ applied }) =>
     applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
 });
@@ -20,10 +25,15 @@ const status = command({
   name: 'status',
   description: 'show which migrations ran and which are pending; changes nothing',
   examples: ['db status --json'],
-  runAlone: () => withDatabase(schemaStatus),
+  runAlone: async ({ loadModules }) => {
+    await loadModules();
+    return withDatabase(schemaStatus);
+  },
   text: (found) => {
     const states = ['applied', 'pending', 'unknown'] as const;
-    const rows = states.flatMap((state) => found[state].map((name) => [name, state]));
+    const stateOf = (name: string, state: string) =>
+      found.expansions.includes(name) ? 'of a newer version, expands only' : state;
+    const rows = states.flatMap((state) => found[state].map((name) => [name, stateOf(name, state)]));
     return tableOf([['MIGRATION', 'STATE'], ...rows]);
   },
 });
@@ -45,8 +55,8 @@ const seed = command({
 export const DB_COMMANDS = group('db', 'the database', [applyPending, status, seed]);
 
 /** Opens the database without migrating it, which starting the application would do. */
-async function withDatabase<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = await openDataSource(loadSettings());
+async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  const dataSource = await openDataSource(loadSettings(), { isPatient: true });
   try {
     return await work(dataSource);
   } finally {

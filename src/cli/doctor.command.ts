@@ -1,14 +1,16 @@
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { DataSource } from 'typeorm';
+import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
 import { type Settings, loadSettings } from '../config/settings.js';
 import { openDataSource } from '../database/data-source.js';
-import { schemaStatus } from '../database/schema.js';
+import type { Database } from '../database/database.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../database/sqlite/troubles/usable-file.js';
 import { command } from './command.js';
+import { type Finding, messageOf, well, wrong } from './finding.js';
+import { examineDeclarations, examineEntities, examineMigrations } from './module-findings.js';
 import { tableOf } from './table.js';
 
 const MEBIBYTE = 1_048_576;
@@ -23,21 +25,14 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x00c36400: 'Ceph',
 };
 
-/** The result of one check; `skipped` means that it could not be made or that there is nothing to check. */
-interface Finding {
-  readonly check: 'database' | 'integrity' | 'migrations' | 'disk' | 'processes' | 'redis';
-  readonly state: 'well' | 'wrong' | 'skipped';
-  /** The result in words and, if it is wrong, what to do. */
-  readonly found: string;
-}
-
 /** `petstore doctor`: whether the service can work here. */
 export const DOCTOR_COMMAND = command({
   name: 'doctor',
   description: 'look whether the service can work here; changes nothing, and may run beside it',
   examples: ['doctor', 'doctor --json'],
-  runAlone: async () => {
-    const findings = await examine(loadSettings());
+  runAlone: async ({ loadModules }) => {
+    const { areImported, findings: declarations } = await examineDeclarations(loadModules);
+    const findings = [...declarations, ...(await examine(loadSettings(), areImported))];
     return { isWell: findings.every(({ state }) => state !== 'wrong'), findings };
   },
   text: ({ findings }) =>
@@ -46,38 +41,63 @@ export const DOCTOR_COMMAND = command({
       ...findings.map(({ check, state, found }) => [check, state, found]),
     ]),
   refusal: ({ isWell, findings }) => {
-    const failed = findings.filter(({ state }) => state === 'wrong').map(({ check }) => check);
-    return isWell ? undefined : `Something is wrong: ${failed.join(', ')}.`;
+    const failed = new Set(findings.filter(({ state }) => state === 'wrong').map(({ check }) => check));
+    return isWell ? undefined : `Something is wrong: ${[...failed].join(', ')}.`;
   },
 });
 
 /** Checks everything that the service needs; creates no file. */
-async function examine(settings: Settings): Promise<Finding[]> {
-  return [...(await examineDatabase(settings)), await examineRedis(settings)];
+async function examine(settings: Settings, areImported: boolean): Promise<Finding[]> {
+  return [...(await examineDatabase(settings, areImported)), await examineRedis(settings)];
 }
 
-async function examineDatabase(settings: Settings): Promise<Finding[]> {
-  const path = settings.databaseUrl.slice('sqlite:'.length);
-  let dataSource: DataSource;
+/** Without all modules, what they bring to the database is not known: then neither migrations nor entities are looked at. */
+async function examineDatabase(settings: Settings, areImported: boolean): Promise<Finding[]> {
+  const address = readDatabaseUrl(settings.databaseUrl);
+  const path = address?.kind === 'sqlite' ? address.file : ':memory:';
+  let dataSource: Database;
   try {
     if (path !== ':memory:' && (await isMissing(path))) {
       const folder = await checkCreatable(path);
       const found = well('database', `${path} is not there yet; the first start makes it`);
-      return [found, await examineDisk(join(folder, basename(path)))];
+      const entities = areImported ? [await examineEntities()] : [];
+      return [found, ...entities, await examineDisk(join(folder, basename(path)))];
     }
-    dataSource = await openDataSource(settings, 'as it is');
+    dataSource = await openDataSource(settings, { journal: 'as it is' });
   } catch (error) {
     return [wrong('database', messageOf(error))];
   }
   try {
+    const ofModules = areImported ? [examineMigrations(dataSource), examineEntities(dataSource)] : [];
+    if (address?.kind === 'postgres')
+      return [await examineServer(dataSource, settings), ...(await Promise.all(ofModules))];
     const file = fileOf(dataSource);
     const database = await examineWrites(file);
     const ofFile = file === undefined ? [] : [examineDisk(file), examineProcesses(file, settings)];
-    const found = await Promise.all([examineIntegrity(dataSource), examineMigrations(dataSource), ...ofFile]);
+    const found = await Promise.all([examineIntegrity(dataSource), ...ofModules, ...ofFile]);
     return [database, ...found];
   } finally {
     await dataSource.destroy();
   }
+}
+
+/** Whether PostgreSQL takes writes, and how many more connections than this process may need. */
+async function examineServer(database: Database, { databaseUrl, databasePool }: Settings): Promise<Finding> {
+  const [row] = await database.query<{ version: string; reads: boolean; free: string }[]>(
+    `SELECT current_setting('server_version') AS version,
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads,
+       current_setting('max_connections')::int - (SELECT count(*) FROM pg_stat_activity) AS free`,
+  );
+  const name = `${shownDatabaseUrl(databaseUrl)} (PostgreSQL ${row?.version})`;
+  if (row?.reads === true)
+    return wrong('database', `${name} is read-only. Name the server that writes with DATABASE_URL.`);
+  const free = Number(row?.free);
+  if (free < databasePool)
+    return wrong(
+      'database',
+      `${name} has ${free} connections free, and DATABASE_POOL is ${databasePool}. Raise max_connections, or lower it.`,
+    );
+  return well('database', `${name} takes writes, and has ${free} connections free`);
 }
 
 async function examineWrites(file: string | undefined): Promise<Finding> {
@@ -100,7 +120,7 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-async function examineIntegrity(dataSource: DataSource): Promise<Finding> {
+async function examineIntegrity(dataSource: Database): Promise<Finding> {
   try {
     const rows = await dataSource.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
     const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
@@ -108,18 +128,6 @@ async function examineIntegrity(dataSource: DataSource): Promise<Finding> {
     return wrong('integrity', `damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
   } catch (error) {
     return wrong('integrity', messageOf(error));
-  }
-}
-
-async function examineMigrations(dataSource: DataSource): Promise<Finding> {
-  try {
-    const { applied, pending, unknown } = await schemaStatus(dataSource);
-    if (unknown.length > 0)
-      return wrong('migrations', `of a newer version: ${unknown.join(', ')}. Run that version.`);
-    if (pending.length > 0) return well('migrations', `${pending.length} pending; the next start runs them`);
-    return well('migrations', `all ${applied.length} ran`);
-  } catch (error) {
-    return wrong('migrations', messageOf(error));
   }
 }
 
@@ -154,16 +162,4 @@ async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
   } catch (error) {
     return wrong('redis', `it takes no counts: ${messageOf(error)}. Look at REDIS_URL and at the server.`);
   }
-}
-
-function well(check: Finding['check'], found: string): Finding {
-  return { check, state: 'well', found };
-}
-
-function wrong(check: Finding['check'], found: string): Finding {
-  return { check, state: 'wrong', found };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { createApp } from '../app.setup.js';
 import { loadSettings } from '../config/settings.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../errors/api-error.js';
+import { importing } from '../import-failure.js';
 import { runPetstore } from './program.js';
 
 // Who reads the output may stop reading, as `head` does: the command is carried out all the same.
@@ -13,12 +13,19 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 process.exitCode = await runPetstore(process.argv.slice(2), {
   withApp,
+  loadModules: async () => void (await application()),
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
 });
 
+/** The application, imported by those commands alone that need it: the others work while a module cannot be imported. */
+function application() {
+  return importing(() => import('../app.setup.js'));
+}
+
 /** Runs a command in the service's own application, not listening, and closes it. */
 async function withApp<T>(command: (app: INestApplication) => Promise<T>): Promise<T> {
+  const { createApp } = await application();
   loadSettings();
   const app = await createApp({ logger: false });
   try {

@@ -1,11 +1,19 @@
+import { declarationFault } from '../declaration-faults.js';
 import type { SettingType } from './setting.js';
 
 /** One setting as it is declared; its variable is made of the feature's name and the property's. */
 export interface SettingDefinition<T = unknown> {
   /** What its text may be, such as `wholeNumber(1, 60_000)`. */
   readonly type: SettingType<T>;
-  /** The value while the variable is unset or empty; null for none. */
-  readonly default: T;
+  /** The value while the variable is unset or empty; null for none. A required setting has none. */
+  readonly default?: T | null;
+  /** The service does not start while the variable is unset or empty. */
+  readonly required?: true;
+  /**
+   * An allowed value of a required setting: it stands in .env.example, and tests and `npm run docs:generate` take it. Never one that
+   * is in use.
+   */
+  readonly example?: T;
   /** What it does, in sentences for operators, with its unit; it stands in .env.example and docs/operations.md. */
   readonly description: string;
   /** A password or token, or a URL that may hold one: no fault names it, and what prints the settings leaves it out. */
@@ -33,14 +41,16 @@ export interface DeclaredSettings<Values extends object = object> {
 export type ValuesOf<Declared> = Declared extends DeclaredSettings<infer Values> ? Values : never;
 
 /** The value of a setting: what its type parses, or null where that is the default. */
-type ValueOf<Definition> = Definition extends { type: SettingType<infer T>; default: infer Default }
-  ? T | (null extends Default ? null : never)
+type ValueOf<Definition> = Definition extends { type: SettingType<infer T> }
+  ? T | (Definition extends { default: infer Default } ? (null extends Default ? null : never) : never)
   : never;
 
-/** The default of a setting must be a value of its type, or null. */
-type WithDefault<Definition> = Definition extends { type: SettingType<infer T> }
-  ? { readonly default: T | null }
-  : never;
+/** The default of a setting must be a value of its type, or null; a required one has an example instead. */
+type WithValue<Definition> = Definition extends { type: SettingType<infer T>; required: true }
+  ? { readonly example: T; readonly default?: never }
+  : Definition extends { type: SettingType<infer T> }
+    ? { readonly default: T | null; readonly example?: never }
+    : never;
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,29 +62,35 @@ const declared: DeclaredSettings[] = [];
 /**
  * Declares the settings that a feature owns: `defineSettings('adoptions', { reservationMs: … })` is the environment variable
  * `ADOPTIONS_RESERVATION_MS`, and `settings.of(ADOPTIONS_SETTINGS).reservationMs` its value. Without a feature's name, as
- * the platform declares its own, variables have no prefix. Throws, and so stops the start, when a name is malformed, a
- * variable is declared twice, or a default is none of what is allowed.
+ * the platform declares its own, variables have no prefix. A name that is malformed, a variable that is declared twice, or a
+ * default or an example that is none of what is allowed, stops the start.
  */
 export function defineSettings<Definitions extends Readonly<Record<string, SettingDefinition>>>(
   feature: string,
-  definitions: Definitions & { readonly [Property in keyof Definitions]: WithDefault<Definitions[Property]> },
+  definitions: Definitions & { readonly [Property in keyof Definitions]: WithValue<Definitions[Property]> },
 ): DeclaredSettings<{ readonly [Property in keyof Definitions]: ValueOf<Definitions[Property]> }> {
-  if (!FEATURE.test(feature)) throw new Error(`Settings of "${feature}": that is no name of a feature.`);
   const taken = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
+  let isRight = true;
+  const fault = (text: string): void => {
+    isRight = false;
+    declarationFault(text);
+  };
+  if (!FEATURE.test(feature))
+    fault(`Settings of "${feature}": that is no name of a feature. Use lower-case words joined by hyphens.`);
   const settings = Object.entries<SettingDefinition>(definitions).map(([property, definition]) => {
-    if (!PROPERTY.test(property)) throw new Error(`Setting "${property}" is not in camelCase.`);
     const variable = variableOf(feature, property);
-    if (taken.has(variable)) throw new Error(`Setting ${variable} is declared twice.`);
+    if (!PROPERTY.test(property))
+      fault(`Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`);
+    else if (taken.has(variable))
+      fault(`Setting ${variable} is declared twice. Give the feature, or the setting, another name.`);
     taken.add(variable);
-    const text = defaultTextOf(definition);
-    if (text !== '' && definition.type.parse(text) === undefined)
-      throw new Error(
-        `Setting ${variable} has a default that is not allowed: it must be ${definition.type.allowed}.`,
-      );
+    const wrong = faultOfValues(definition);
+    if (wrong !== undefined) fault(`Setting ${variable} ${wrong}`);
     return { ...definition, variable, property };
   });
   const own = { feature, settings };
-  declared.push(own);
+  // Variables of wrong settings are not read: their faults would hide why.
+  if (isRight) declared.push(own);
   return own;
 }
 
@@ -85,8 +101,18 @@ export function declaredSettings(): DeclaredSettings[] {
 
 /** The default of a setting as it would stand in the environment; empty where there is none. */
 export function defaultTextOf({ type, default: value }: SettingDefinition): string {
-  if (value === null || value === undefined) return '';
-  return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
+  return textOf(type, value);
+}
+
+/** The example of a required setting, or the default of another, as it would stand in the environment. */
+export function exampleTextOf(setting: SettingDefinition): string {
+  return setting.required ? textOf(setting.type, setting.example) : defaultTextOf(setting);
+}
+
+/** An environment with the examples of all required settings that are declared so far: what tests and generated docs take. */
+export function exampleEnvironment(): Record<string, string> {
+  const required = declared.flatMap(({ settings }) => settings).filter((setting) => setting.required);
+  return Object.fromEntries(required.map((setting) => [setting.variable, exampleTextOf(setting)]));
 }
 
 /** Thrown when settings are invalid; `faults` has one line for each of them. */
@@ -107,7 +133,8 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     const value = text === '' ? fallback : type.parse(text);
     if (value === undefined) {
       const shown = secret ? 'the value given' : JSON.stringify(text);
-      faults.push(`${variable}: ${shown} is not allowed; it must be ${type.allowed}.`);
+      const fault = text === '' ? 'not set' : `${shown} is not allowed`;
+      faults.push(`${variable}: ${fault}; it must be ${type.allowed}.`);
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });
   }
@@ -118,4 +145,20 @@ function variableOf(feature: string, property: string): string {
   const name = property.replace(/[A-Z]/g, (letter) => `_${letter}`);
   const prefix = feature === '' ? '' : `${feature.replaceAll('-', '_')}_`;
   return `${prefix}${name}`.toUpperCase();
+}
+
+function textOf<T>(type: SettingType<T>, value: T | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** What is wrong with the default or the example of a setting; undefined when nothing is. */
+function faultOfValues(definition: SettingDefinition): string | undefined {
+  const { type, required = false } = definition;
+  if (!required && definition.default === undefined) return 'must have a default, or be required.';
+  const text = exampleTextOf(definition);
+  if (required && (text === '' || definition.default !== undefined))
+    return 'is required, so it must have an example, and no default.';
+  if (text === '' || type.parse(text) !== undefined) return undefined;
+  return `has ${required ? 'an example' : 'a default'} that is not allowed: it must be ${type.allowed}.`;
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
 
 /** How the value of one kind of setting is parsed. Make one of your own for what is not here. */
 export interface SettingType<T> {
@@ -61,10 +62,16 @@ export const host: SettingType<string> = {
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : undefined),
 };
 
-/** The database: an SQLite file, or memory. */
+/** The database: an SQLite file, memory, or PostgreSQL. */
 export const databaseUrl: SettingType<string> = {
-  allowed: 'sqlite:<file> or sqlite::memory:',
-  parse: (text) => (/^sqlite:[^?#]+$/.test(text) ? text : undefined),
+  allowed: DATABASE_URL_ALLOWED,
+  parse: (text) => (readDatabaseUrl(text) ? text : undefined),
+};
+
+/** The path of a file. */
+export const filePath: SettingType<string | null> = {
+  allowed: 'the path of a file',
+  parse: (text) => text,
 };
 
 /** The URL of Redis. */

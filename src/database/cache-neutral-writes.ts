@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { DataVersion, type CachedKind } from './data-version.js';
+import { scopesOf } from './scopes/runner-scopes.js';
 import { Transactions } from './transactions.js';
 
 /** What a declared commit is made with. */
@@ -29,9 +30,12 @@ async function commit<T>(
   writes: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
+  const scopes = scopesOf(runner);
+  if (scopes) scopes.isAllOrNothing = true;
   try {
     await runner.startTransaction();
     const result = await writes(runner.manager);
+    scopes?.declare(changes);
     dataVersion.expectCommit(changes);
     await runner.commitTransaction();
     dataVersion.confirmCommit();
@@ -65,7 +69,11 @@ export class CacheNeutralWrites {
    */
   run<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
     return commitChanging(this, [], async (manager) => {
-      const result = await this.transactions.insideOf(manager, () => writes(manager));
+      const result = await this.transactions.insideOf(manager, async () => {
+        // Instances write the same counters in different orders, and would wait for each other.
+        await this.transactions.claim('cache-neutral writes');
+        return writes(manager);
+      });
       await this.transactions.touch(manager);
       return result;
     });

@@ -3,7 +3,20 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { mapError } from '../errors/map-error.js';
 
-const FAILED = /UNIQUE constraint failed: (.+)$/;
+/** What a driver tells of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
+interface Violation {
+  readonly code?: unknown;
+  readonly message: string;
+  readonly table?: string;
+  readonly constraint?: string;
+  readonly detail?: string;
+}
+
+const SQLITE_UNIQUE = /UNIQUE constraint failed: (.+)$/;
+/** SQLSTATE of unique_violation and of foreign_key_violation. */
+const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
+/** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
+const POSTGRES_COLUMNS = /^Key \(((?:"?\w+"?(?:, )?)+)\)=\(/;
 
 /**
  * The columns whose values a row would have shared with another, such as `['toys.name']`; undefined for any other error. For an
@@ -11,14 +24,19 @@ const FAILED = /UNIQUE constraint failed: (.+)$/;
  */
 export function uniqueViolation(error: unknown): readonly string[] | undefined {
   if (!(error instanceof QueryFailedError)) return undefined;
-  const { code, message } = error.driverError as { readonly code?: unknown; readonly message: string };
-  return code === 'SQLITE_CONSTRAINT' ? FAILED.exec(message)?.[1]?.split(', ') : undefined;
+  const { code, message, table, constraint, detail } = error.driverError as Violation;
+  if (code === 'SQLITE_CONSTRAINT') return SQLITE_UNIQUE.exec(message)?.[1]?.split(', ');
+  if (code !== POSTGRES_UNIQUE) return undefined;
+  const [, columns] = POSTGRES_COLUMNS.exec(detail ?? '') ?? [];
+  if (columns === undefined) return [`index '${constraint}'`];
+  return columns.split(', ').map((column) => `${table}.${column.replaceAll('"', '')}`);
 }
 
 /** Whether a row would have referred to one that is not there, or one that is referred to would have gone. */
 export function isForeignKeyViolation(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
-  const { code, message } = error.driverError as { readonly code?: unknown; readonly message: string };
+  const { code, message } = error.driverError as Violation;
+  if (code === POSTGRES_FOREIGN_KEY) return true;
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
 

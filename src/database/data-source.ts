@@ -1,9 +1,15 @@
 import sqlite3 from 'sqlite3';
+import {
+  DEFAULT_POOL,
+  DEFAULT_STATEMENT_TIMEOUT_MS,
+  readDatabaseUrl,
+  shownDatabaseUrl,
+} from '../config/database-url.js';
 import type { Settings } from '../config/settings.js';
 import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
-import { UnusableDatabase, naming } from './sqlite/troubles/sqlite-errors.js';
+import { UnusableDatabase, messageOf, naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
 import { addedTables } from './tables.module.js';
 
@@ -19,24 +25,36 @@ const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
-/**
- * Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. A file whose journal is
- * left `as it is` is not turned into one with a write-ahead log.
- */
-export async function openDataSource(
-  settings: Pick<Settings, 'databaseUrl'>,
-  journal: 'write-ahead' | 'as it is' = 'write-ahead',
-): Promise<Database> {
-  const dataSource = await createDataSource(settings, journal);
+/** What is set of the database; what is left out has its default. */
+export type DatabaseSettings = Pick<Settings, 'databaseUrl'> &
+  Partial<Pick<Settings, 'databaseCa' | 'databasePool' | 'databaseStatementTimeoutMs'>>;
+
+/** How a database is opened. */
+export interface Opening {
+  /** A file whose journal is left `as it is` is not turned into one with a write-ahead log. */
+  readonly journal?: 'write-ahead' | 'as it is';
+  /** Statements may take as long as they need: for migrations and copies. */
+  readonly isPatient?: boolean;
+  /** Is given the DataSource before a file is made or read, or a server is asked. */
+  readonly check?: (declared: Database) => Promise<void>;
+}
+
+/** Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. */
+export async function openDataSource(settings: DatabaseSettings, opening: Opening = {}): Promise<Database> {
+  const dataSource = await createDataSource(settings, opening);
+  await opening.check?.(dataSource);
   const file = fileOf(dataSource);
   try {
-    if (file === undefined) return await dataSource.initialize();
-    await checkUsable(file, MIGRATIONS_TABLE);
+    if (file !== undefined) await checkUsable(file, MIGRATIONS_TABLE);
     return await naming(file, () => dataSource.initialize());
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot open DATABASE_URL ${settings.databaseUrl}: ${reason}`, { cause: error });
+    throw new Error(
+      `Cannot open DATABASE_URL ${shownDatabaseUrl(settings.databaseUrl)}: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -45,23 +63,39 @@ export async function openDataSource(
  * command line, the tests and the TypeORM CLI (through ormconfig.ts) all take theirs from here.
  */
 export async function createDataSource(
-  settings: Pick<Settings, 'databaseUrl'>,
-  journal: 'write-ahead' | 'as it is' = 'write-ahead',
+  settings: DatabaseSettings,
+  { journal = 'write-ahead', isPatient = false }: Opening = {},
 ): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   const added = addedTables();
-  return new SqliteDataSource({
-    type: 'sqlite',
-    driver: QUIET_DRIVER,
-    database: settings.databaseUrl.slice('sqlite:'.length),
-    enableWAL: journal === 'write-ahead',
-    busyTimeout: BUSY_TIMEOUT_MS,
+  const declared = {
     entities: distinct([...entities, ...added.entities]),
     migrations: distinct([...migrations, ...added.migrations]) as never[],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',
     synchronize: false,
     logging: false,
+  } as const;
+  const address = readDatabaseUrl(settings.databaseUrl);
+  if (address?.kind === 'postgres') {
+    // Only here: whoever uses SQLite never loads the driver.
+    const { createPostgres } = await import('./postgres/postgres-data-source.js');
+    return createPostgres(declared, {
+      address,
+      ca: settings.databaseCa ?? null,
+      pool: settings.databasePool ?? DEFAULT_POOL,
+      statementTimeoutMs: isPatient
+        ? 0
+        : (settings.databaseStatementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS),
+    });
+  }
+  return new SqliteDataSource({
+    type: 'sqlite',
+    driver: QUIET_DRIVER,
+    database: settings.databaseUrl.slice('sqlite:'.length),
+    enableWAL: journal === 'write-ahead',
+    busyTimeout: BUSY_TIMEOUT_MS,
+    ...declared,
   });
 }
 

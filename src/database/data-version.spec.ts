@@ -3,17 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from '../../test/support/service-process.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { OwnWritesVersion, UnknownDataVersion } from './data-version.js';
+import { OwnWritesVersion } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 describe('the state of a database', () => {
-  it('that cannot tell it is unknown, whatever is declared', () => {
-    const state = new UnknownDataVersion();
-    state.expectCommit([]);
-    state.withdraw();
-    expect(state.current()).toBeUndefined();
-  });
-
   it('that nobody else writes to is another one after every write', () => {
     const version = new OwnWritesVersion();
     const seen = new Set([version.current()]);

@@ -33,6 +33,16 @@ export abstract class DataVersion {
    */
   abstract current(kind: CachedKind): number | undefined;
 
+  /** Whether `current` tells of every commit of every process at once. Otherwise it may not be relied on to refuse anyone. */
+  get isComplete(): boolean {
+    return true;
+  }
+
+  /** Whether what is cached counts only with a version that came with the decision on the request's quota. */
+  get isShared(): boolean {
+    return false;
+  }
+
   /**
    * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
    * of what is cached. Call `confirmCommit` when it has succeeded, and `withdraw` once it is over.
@@ -50,13 +60,6 @@ export abstract class DataVersion {
   /** Cancels `expectCommit`. */
   withdraw(): void {
     // Only a version that observes commits expects one.
-  }
-}
-
-/** The version of a database whose commits cannot be observed. */
-export class UnknownDataVersion extends DataVersion {
-  current(): undefined {
-    return undefined;
   }
 }
 

@@ -2,15 +2,17 @@ import { type Abstract, type FactoryProvider, Global, Logger, Module } from '@ne
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { readDatabaseUrl } from '../config/database-url.js';
 import { Settings } from '../config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
-import { openDataSource } from './data-source.js';
+import { type Opening, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
-import { type Database, JsonReader } from './database.js';
+import { type Database, JsonReader, WriteTrouble } from './database.js';
+import { DeclarationChecks } from './declaration-checks.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
-import { migrate } from './schema.js';
-import { WriteTrouble } from './sqlite/troubles/access-trouble.js';
+import { References } from './references.js';
+import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
@@ -18,25 +20,27 @@ import './constraint-violations.js';
 
 const logger = new Logger('Database');
 
-/** Opens the database, brings its schema up to date and provides TypeORM's DataSource, and JsonRows to every module. */
+/** Opens the database, brings its schema up to date and provides TypeORM's DataSource, JsonRows and References to every module. */
 @Global()
 @Module({
   imports: [
     DiscoveryModule,
     TypeOrmModule.forRootAsync({
-      inject: [Settings],
-      // The options are made in data-source.ts; this module only carries the setting there.
-      useFactory: ({ databaseUrl }: Settings) => ({
+      inject: [Settings, DeclarationChecks],
+      // The options are made in data-source.ts; this module only carries the settings and the checks there.
+      useFactory: (settings: Settings, checks: DeclarationChecks) => ({
         type: 'sqlite',
-        database: databaseUrl,
+        database: '',
         toRetry: () => false,
+        extra: { settings, checks },
       }),
-      dataSourceFactory: (options) => openDatabase(String(options?.database)),
+      dataSourceFactory: (options) => openDatabase((options as unknown as Carried).extra),
     }),
   ],
   providers: [
     DemoData,
     JsonRows,
+    References,
     CacheNeutralWrites,
     Sweeper,
     WriteProbe,
@@ -50,6 +54,7 @@ const logger = new Logger('Database');
     DemoData,
     JsonReader,
     JsonRows,
+    References,
     CacheNeutralWrites,
     Sweeper,
     Transactions,
@@ -58,21 +63,50 @@ const logger = new Logger('Database');
 })
 export class DatabaseModule {}
 
+/** What the options of TypeORM carry to where the database is opened. */
+interface Carried {
+  readonly extra: { readonly settings: Settings; readonly checks: DeclarationChecks };
+}
+
 /** A part of the opened database, which TypeORM's module provides as its DataSource. */
 function offered<T>(provide: Abstract<T>, part: (database: Database) => T): FactoryProvider<T> {
   return { provide, inject: [DataSource], useFactory: part };
 }
 
-async function openDatabase(databaseUrl: string): Promise<Database> {
-  const database = await openDataSource({ databaseUrl });
+async function openDatabase({ settings, checks }: Carried['extra']): Promise<Database> {
+  const mode = settings.databaseMigrate ?? defaultMode(settings);
+  const isAlone = mode === 'auto' && isPostgres(settings);
+  // There migrations have connections of their own, whose statements may take longer than those of requests.
+  const check = (declared: Database): Promise<void> => checks.check(declared);
+  if (isAlone) await migrateAlone(settings, check);
+  const database = await openDataSource(settings, { check });
   try {
-    await migrate(database);
+    if (mode === 'auto' && !isAlone) await migrate(database);
+    else if (mode === 'check') await checkSchema(database);
     await proveVersion(database);
   } catch (error) {
     await database.destroy();
     throw error;
   }
   return database;
+}
+
+function isPostgres({ databaseUrl }: Settings): boolean {
+  return readDatabaseUrl(databaseUrl)?.kind === 'postgres';
+}
+
+/** Several instances may start at once in production, and an operator wants to choose when a large table is changed. */
+function defaultMode(settings: Settings): MigrateMode {
+  return isPostgres(settings) && settings.nodeEnv === 'production' ? 'check' : 'auto';
+}
+
+async function migrateAlone(settings: Settings, check: Opening['check']): Promise<void> {
+  const database = await openDataSource(settings, { isPatient: true, ...(check ? { check } : {}) });
+  try {
+    await migrate(database);
+  } finally {
+    await database.destroy();
+  }
 }
 
 /** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */

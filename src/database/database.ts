@@ -1,14 +1,37 @@
 import { DataSource } from 'typeorm';
 import type { ApiError } from '../errors/api-error.js';
 import type { DataVersion } from './data-version.js';
-import type { WriteTrouble } from './sqlite/troubles/access-trouble.js';
+import type { Dialect } from './dialect.js';
 import type { Transactions } from './transactions.js';
+
+/** Whether the database can be written at the moment. */
+export abstract class WriteTrouble {
+  /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
+  abstract get reason(): string | undefined;
+}
+
+/** Makes sure that one process alone serves the database, where the database can tell at once. */
+export abstract class OnlyServer {
+  /** Waits some seconds until no other process serves it; answers whether this one does now. `onLost` tells that it no longer counts. */
+  abstract claim(onLost: () => void): Promise<boolean>;
+
+  /** The same without waiting. */
+  abstract tryToClaim(onLost: () => void): Promise<boolean>;
+
+  /** Lets others serve. */
+  abstract release(): Promise<void>;
+}
 
 /** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
 export abstract class JsonReader {
   /** Why nothing can be read, where that is known without asking; undefined while all is well. */
   get fault(): ApiError | undefined {
     return undefined;
+  }
+
+  /** Resolves while the database answers; throws when it is known not to, or does not. */
+  async ping(): Promise<void> {
+    await this.first('SELECT 1', []);
   }
 
   /**
@@ -26,12 +49,21 @@ export abstract class JsonReader {
  * transaction by themselves, and single rows that they insert outside of one may be committed together (GroupedInserts).
  */
 export abstract class Database extends DataSource {
+  /** The SQL that databases write in different ways. */
+  abstract readonly dialect: Dialect;
   /** Reads rows as JSON text. */
   abstract readonly reader: JsonReader;
+  /** Runs work while no other process that migrates the same database does. */
+  abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
+  /** Undefined where several processes may serve, or find each other in another way. */
+  abstract readonly onlyServer: OnlyServer | undefined;
   /** The transactions that repositories take part in. */
   abstract readonly transactions: Transactions;
   /** Whether anything was committed, by this process or another. */
   abstract readonly dataVersion: DataVersion;
   /** Whether it can be written at the moment. */
   abstract readonly writeTrouble: WriteTrouble;
+
+  /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
+  abstract readEntities(): Promise<void>;
 }

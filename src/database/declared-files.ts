@@ -1,20 +1,24 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { importing } from '../import-failure.js';
 
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once
- * built): this is how a feature's entities and migrations are found without a list to keep.
+ * built): this is how a feature's entities and migrations are found without a list to keep. Throws DeclarationError when one
+ * cannot be imported.
  */
 export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
   const files = await readdir(SOURCE_ROOT, { recursive: true });
   const wanted = files
     .filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`))
     .toSorted();
-  const modules = await Promise.all(
-    wanted.map(async (file) => (await import(pathToFileURL(join(SOURCE_ROOT, file)).href)) as object),
+  const modules = await importing(() =>
+    Promise.all(
+      wanted.map(async (file) => (await import(pathToFileURL(join(SOURCE_ROOT, file)).href)) as object),
+    ),
   );
   return modules.flatMap((exports) => Object.values(exports).filter(isClass));
 }

@@ -1,7 +1,7 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { parse } from 'lossless-json';
 import { DataSource } from 'typeorm';
-import { JsonReader } from './database.js';
+import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
 import { type PageCondition, pageParameters } from './page-statement.js';
@@ -88,7 +88,10 @@ export class JsonRows {
     let ofDto = this.known.get(dto);
     if (!ofDto) this.known.set(dto, (ofDto = new WeakMap()));
     let shown = ofDto.get(entity);
-    if (!shown) ofDto.set(entity, (shown = new ShownRows(this.dataSource.getMetadata(entity), dto)));
+    if (!shown) {
+      const { dialect } = this.dataSource as Database;
+      ofDto.set(entity, (shown = new ShownRows(this.dataSource.getMetadata(entity), dto, dialect)));
+    }
     return shown;
   }
 }

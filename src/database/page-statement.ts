@@ -1,3 +1,4 @@
+import type { Dialect } from './dialect.js';
 import type { Bindable, Comparison } from './selection.js';
 
 /** A condition of a page. A list, whose row equals any of its values, has the comparison `=`. */
@@ -11,6 +12,7 @@ export interface PageCondition {
 
 /** What the text of a page's statement depends on. Tables, columns and the expression of a row are as they stand in SQL. */
 export interface PageShape {
+  readonly dialect: Dialect;
   readonly table: string;
   readonly row: string;
   /** The column that tells, when it is not null, that a row is deleted. */
@@ -40,14 +42,14 @@ export function pageParameters(
  * The statement of a page: it answers the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the
  * last row when more follow. One row more than the page tells whether another follows.
  *
- * The rows come from one search of an index or several, each in the order of the page, which SQLite merges: one for each value of
+ * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of
  * a list, and one each for the rows that equal the last row in the ordering value, and for those behind it. So a page costs
  * the same wherever it begins and whatever it selects, as long as there is an index of the columns that are compared for
- * equality, the ordering column and the id. The id has a condition also where the page is the first: without one SQLite would
- * scan the table.
+ * equality, the ordering column and the id. The id has a condition also where the page is the first: without one SQLite
+ * would scan the table.
  */
 export function pageStatement(shape: PageShape): string {
-  const { table, row, orderedBy, isDescending, deletedAt } = shape;
+  const { dialect, table, row, orderedBy, isDescending, deletedAt } = shape;
   const before = orderedBy === undefined ? 2 : shape.isBehind ? 3 : 1;
   const common = deletedAt === undefined ? [] : [`${deletedAt} IS NULL`];
   const selections = selectionsOf(shape, before);
@@ -59,14 +61,14 @@ export function pageStatement(shape: PageShape): string {
   );
   const columns = orderedBy === undefined ? ['id'] : [orderedBy, 'id'];
   const order = columns.map((column) => (isDescending ? `${column} DESC` : column)).join(', ');
-  const rows = `${searches.join(' UNION ALL ')} ORDER BY ${order} LIMIT ?1 + 1`;
+  const rows = dialect.merged(searches, order, '?1 + 1');
   const ofLast = (column: string) =>
     `CASE WHEN count(*) > ?1 THEN CAST(max(${column}) FILTER (WHERE "place in page" = ?1) AS TEXT) END`;
   return `
     SELECT
-      json_group_array(${row} ORDER BY "place in page") FILTER (WHERE "place in page" <= ?1) AS rows,
+      ${dialect.array(row, '"place in page"', '"place in page" <= ?1')} AS rows,
       ${ofLast('id')} AS last${orderedBy === undefined ? '' : `, ${ofLast(orderedBy)} AS at`}
-    FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${rows}))`;
+    FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${rows}) AS page_rows) AS numbered_rows`;
 }
 
 /** The conditions on the order of each search: one for each way in which a row can stand behind another. */
@@ -78,14 +80,14 @@ function positionsOf({ orderedBy, isDescending, isBehind }: PageShape): string[]
 }
 
 /** The conditions on values of each search: one for each combination of the values that lists have. */
-function selectionsOf({ where, columnOf }: PageShape, before: number): string[][] {
+function selectionsOf({ dialect, where, columnOf }: PageShape, before: number): string[][] {
   let selections: string[][] = [[]];
   let lists = 0;
   let place = before;
   const next = (): string => `?${(place += 1)}`;
   for (const { property, comparison, isBinary, value } of where) {
     const column = columnOf(property);
-    const left = isBinary ? `${column} COLLATE BINARY` : column;
+    const left = isBinary ? dialect.binary(column) : column;
     let conditions: string[];
     if (typeof value !== 'object') conditions = [`${left} ${comparison} ${next()}`];
     else if (lists++ < MOST_LISTS) conditions = value.map(() => `${column} = ${next()}`);

@@ -1,11 +1,20 @@
-import type { DataSource, MigrationInterface } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source.js';
+import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
 import { naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;
+/** The table that records which of the migrations only expand the schema. */
+const EXPANSIONS_TABLE = 'schema_expansions';
+
+/** A migration, which says whether it only expands the schema: a build that does not know it runs on as before. */
+export interface Migration extends MigrationInterface {
+  /** It only adds tables, indexes, and columns that may be null or have a default; false by default. */
+  readonly onlyExpands?: boolean;
+}
 
 /** Which migrations the database has run, and which this version of the service would add. */
 export interface SchemaStatus {
@@ -13,40 +22,65 @@ export interface SchemaStatus {
   readonly pending: readonly string[];
   /** Applied by a newer version of the service, or by a module that is gone: this one does not know them. */
   readonly unknown: readonly string[];
+  /** Those of the unknown that only expand the schema, so that this version runs on it. */
+  readonly expansions: readonly string[];
 }
 
+/** What a start does about migrations, as DATABASE_MIGRATE says. */
+export type MigrateMode = 'auto' | 'check' | 'off';
+
 /** Compares the database's migrations with the declared ones; changes nothing. */
-export async function schemaStatus(dataSource: DataSource): Promise<SchemaStatus> {
+export async function schemaStatus(dataSource: Database): Promise<SchemaStatus> {
   const known = dataSource.migrations.toSorted(byTimestamp).map(nameOf);
-  const applied = await appliedMigrations(dataSource);
+  const applied = await rowsOf(dataSource, MIGRATIONS_TABLE, 'timestamp');
+  const unknown = applied.filter((name) => !known.includes(name));
+  const expansions = unknown.length === 0 ? [] : await rowsOf(dataSource, EXPANSIONS_TABLE, 'name');
   return {
     applied: applied.filter((name) => known.includes(name)),
     pending: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
+    unknown,
+    expansions: unknown.filter((name) => expansions.includes(name)),
   };
 }
 
 /**
- * Brings the schema up to date and answers the names of the migrations that it ran.
- * Throws, having changed nothing, when the schema is newer than this version of the service, or cannot be written to.
+ * Brings the schema up to date and answers the names of the migrations that it ran. Throws, having changed nothing, when this
+ * version of the service cannot run on the schema, or the schema cannot be written to.
  */
-export async function migrate(dataSource: DataSource): Promise<string[]> {
+export async function migrate(dataSource: Database): Promise<string[]> {
   const file = fileOf(dataSource);
-  const { unknown } = await schemaStatus(dataSource);
-  if (unknown.length > 0) {
+  refuseIfNewer(dataSource, await schemaStatus(dataSource));
+  if (file !== undefined) await checkWriteLock(file);
+  return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, ATTEMPTS)));
+}
+
+/** Throws, having changed nothing, when this version of the service cannot run on the schema as it is. */
+export async function checkSchema(dataSource: Database): Promise<void> {
+  const status = await schemaStatus(dataSource);
+  refuseIfNewer(dataSource, status);
+  if (status.pending.length > 0)
     throw new Error(
-      `${file ?? 'The database'} was migrated by a newer version of the service (${unknown.join(', ')}), ` +
-        'or with a module that is gone. Start that version, put the module back, or restore a backup made before it.',
+      `${fileOf(dataSource) ?? 'The database'} lacks migrations (${status.pending.join(', ')}). Run "petstore db migrate" ` +
+        'with this version, then start it again; DATABASE_MIGRATE=auto lets every start run them.',
     );
-  }
-  if (file === undefined) return runMigrations(dataSource, ATTEMPTS);
-  await checkWriteLock(file);
-  return naming(file, () => runMigrations(dataSource, ATTEMPTS));
+}
+
+function refuseIfNewer(dataSource: Database, { unknown, expansions }: SchemaStatus): void {
+  const contractions = unknown.filter((name) => !expansions.includes(name));
+  if (contractions.length === 0) return;
+  throw new Error(
+    `${fileOf(dataSource) ?? 'The database'} was migrated by a newer version of the service (${contractions.join(', ')}), ` +
+      'or with a module that is gone. Start that version, put the module back, or restore a backup made before it.',
+  );
 }
 
 /** All migrations run in one transaction: when one fails, the schema is as it was before. */
-async function runMigrations(dataSource: DataSource, attempts: number): Promise<string[]> {
+async function runMigrations(dataSource: Database, attempts: number): Promise<string[]> {
   try {
+    const { pending } = await schemaStatus(dataSource);
+    if (pending.length === 0) return [];
+    // Before them: the name of one that did not run afterwards does no harm, a missing one would.
+    await recordExpansions(dataSource, pending);
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {
     // A process starting beside this one may have run them all in the meantime, or only begun: it makes the table first.
@@ -56,13 +90,26 @@ async function runMigrations(dataSource: DataSource, attempts: number): Promise<
   }
 }
 
-async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
+async function recordExpansions(dataSource: Database, pending: readonly string[]): Promise<void> {
+  const expanding = (dataSource.migrations as Migration[])
+    .filter((migration) => migration.onlyExpands === true && pending.includes(nameOf(migration)))
+    .map(nameOf);
+  if (expanding.length === 0) return;
+  await dataSource.query(`CREATE TABLE IF NOT EXISTS ${EXPANSIONS_TABLE} (name varchar(255) PRIMARY KEY)`);
+  for (const name of expanding) {
+    const place = dataSource.driver.createParameter('name', 0);
+    await dataSource.query(`INSERT INTO ${EXPANSIONS_TABLE} VALUES (${place}) ON CONFLICT DO NOTHING`, [
+      name,
+    ]);
+  }
+}
+
+/** The names in one of the tables that record migrations; none when there is no such table. */
+async function rowsOf(dataSource: Database, table: string, order: string): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
-    if (!(await runner.hasTable(MIGRATIONS_TABLE))) return [];
-    const rows = (await runner.query(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY timestamp`)) as {
-      name: string;
-    }[];
+    if (!(await runner.hasTable(table))) return [];
+    const rows = (await runner.query(`SELECT name FROM ${table} ORDER BY ${order}`)) as { name: string }[];
     return rows.map(({ name }) => name);
   } finally {
     await runner.release();

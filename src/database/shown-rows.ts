@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
+import type { Dialect } from './dialect.js';
 import { int64Transformer } from './int64.js';
 import { type PageCondition, pageStatement } from './page-statement.js';
 import type { Order } from './selection.js';
@@ -32,6 +33,7 @@ export class ShownRows {
   constructor(
     private readonly entity: EntityMetadata,
     dto: Type,
+    private readonly dialect: Dialect,
   ) {
     this.table = quoted(entity.tableName);
     this.row = this.rowAs(dto);
@@ -52,8 +54,9 @@ export class ShownRows {
     if (sql === undefined) {
       if (this.pages.size >= MOST_STATEMENTS) this.pages.clear();
       const columnOf = (property: string): string => quoted(this.columnOf(property).databaseName);
-      const { table, row, deletedAt } = this;
+      const { dialect, table, row, deletedAt } = this;
       sql = pageStatement({
+        dialect,
         table,
         row,
         deletedAt,
@@ -78,7 +81,9 @@ export class ShownRows {
     if (!column) {
       const { databaseName, type, isNullable } = this.columnOf(order.property);
       if (isNullable) throw new Error(`A list cannot be ordered by ${order.property}, which may be null.`);
-      column = { name: quoted(databaseName), isInteger: INTEGERS.has(type) };
+      const isInteger = INTEGERS.has(type);
+      const quotedName = quoted(databaseName);
+      column = { name: isInteger ? quotedName : this.dialect.ordering(quotedName), isInteger };
       this.orders.set(order.property, column);
     }
     return column;
@@ -92,9 +97,9 @@ export class ShownRows {
       const column = this.columnOf(property);
       if (!isShownAsStored(column))
         throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
-      return `${literal(name)}, ${quoted(column.databaseName)}`;
+      return { name, column: quoted(column.databaseName), isInteger: INTEGERS.has(column.type) };
     });
-    return `json_object(${shown.join(', ')})`;
+    return this.dialect.object(shown);
   }
 
   /** The column of a property; throws when the entity has none. */
@@ -115,8 +120,4 @@ function isShownAsStored({ type, isSelect, transformer }: ColumnMetadata): boole
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-function literal(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
 }

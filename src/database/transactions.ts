@@ -36,6 +36,16 @@ export abstract class Transactions {
   /** Runs work that takes part in no transaction but its own. */
   abstract outside<T>(work: () => T): T;
 
+  /**
+   * Waits until no other transaction has claimed this name; the claim ends with the transaction that the caller takes part in. So
+   * what is read after it stays as it is until then, as far as all who change it claim the same name. SQLite has one writer, whose
+   * transaction has claimed everything.
+   */
+  abstract claim(name: string): Promise<void>;
+
+  /** Claims a name if no other transaction has claimed it; answers whether it has. */
+  abstract tryToClaim(name: string): Promise<boolean>;
+
   /** Writes something that means nothing, so that a transaction whose writes left every row as it was has a commit to make. */
   abstract touch(manager: EntityManager): Promise<void>;
 }

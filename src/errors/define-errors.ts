@@ -1,3 +1,5 @@
+import { declarationFault } from '../declaration-faults.js';
+
 /** One error of the service. Code, status and texts are defined in this row and nowhere else. */
 export interface ErrorRow<Code extends string = string> {
   /** The public, machine-readable code: a lower_snake slug, unique in the service. */
@@ -20,8 +22,8 @@ const catalogue = new Map<string, ErrorRow>();
 
 /**
  * Declares the error codes that a feature owns and adds them to the service's catalogue.
- * Throws, and so stops the start, when a code is not a lower_snake slug, its status is not an error status, or another
- * feature has declared it.
+ * A code that is not a lower_snake slug, has a status that is no error's, or is declared by another feature already, stops the
+ * start.
  */
 export function defineErrors<Code extends string>(
   definitions: Record<Code, ErrorDefinition>,
@@ -29,13 +31,13 @@ export function defineErrors<Code extends string>(
   const rows = {} as Record<Code, ErrorRow<Code>>;
   for (const code of Object.keys(definitions) as Code[]) {
     const definition = definitions[code];
-    if (!SLUG.test(code)) throw new Error(`Error code "${code}" is not a lower_snake slug.`);
-    if (!(definition.status >= 400 && definition.status <= 599)) {
-      throw new Error(`Error code "${code}" has status ${definition.status}; an error's is 400 to 599.`);
-    }
-    if (catalogue.has(code)) throw new Error(`Error code "${code}" is declared twice.`);
+    const fault = (text: string) => declarationFault(`Error code "${code}" ${text}`);
     rows[code] = { code, ...definition };
-    catalogue.set(code, rows[code]);
+    if (!SLUG.test(code)) fault('is not a lower_snake slug, such as pet_not_found. Rename it.');
+    else if (!(definition.status >= 400 && definition.status <= 599))
+      fault(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
+    else if (catalogue.has(code)) fault('is declared twice. Rename one of them.');
+    else catalogue.set(code, rows[code]);
   }
   return rows;
 }

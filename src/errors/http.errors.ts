@@ -82,7 +82,7 @@ export const HTTP_ERRORS = defineErrors({
     message: 'This has changed since: If-Match does not name its present ETag.',
     cause:
       'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
-      'makes it) never is, nor is one without its quotes.',
+      'makes it) never is.',
     remedy:
       'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received.',
   },

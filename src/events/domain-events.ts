@@ -2,7 +2,9 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions.js';
+import { declarationFault, decorated } from '../declaration-faults.js';
 import type { Delivery } from './outbox/listener-queue.js';
+import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
 import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';
 
@@ -32,8 +34,8 @@ const LISTENER = /^[a-z][a-z0-9_.-]{0,99}$/;
 const declared = new Set<string>();
 
 /**
- * Declares an event that a feature publishes: `defineEvent<PetCreated>('pet.created')`. Throws when its name is malformed or
- * already declared by another feature: a clash stops the start.
+ * Declares an event that a feature publishes: `defineEvent<PetCreated>('pet.created')`. A name that is malformed, or declared by
+ * another feature already, stops the start.
  */
 export function defineEvent<Told extends object>(name: string): DomainEvent<Told>;
 /** Declares a durable event: listeners get it at least once, whatever happens to processes and to them. */
@@ -42,9 +44,10 @@ export function defineEvent<Told extends object>(
   options: DurableOptions<Told>,
 ): DurableEvent<Told>;
 export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
-  if (!NAME.test(name)) throw new Error(`Event "${name}" is not of the form subject.happened.`);
-  if (declared.has(name)) throw new Error(`Event "${name}" is declared twice.`);
-  declared.add(name);
+  if (!NAME.test(name))
+    declarationFault(`Event "${name}" is not of the form subject.happened, such as pet.created. Rename it.`);
+  else if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
+  else declared.add(name);
   return { name, ...options };
 }
 
@@ -118,7 +121,7 @@ export interface DurableListenerOptions {
 
 /**
  * Makes a provider's method a listener of a durable event; the method takes what publish() was given, and the Delivery. It is
- * given an event again until it succeeds, 20 times at most; see docs/guides/jobs-and-events.md. Throws for a malformed name.
+ * given an event again until it succeeds, 20 times at most; see docs/guides/jobs-and-events.md. A malformed name stops the start.
  */
 export function OnDomainEvent<Told extends object>(
   event: DurableEvent<Told>,
@@ -129,13 +132,20 @@ export function OnDomainEvent<Told extends object>(
   event: DomainEvent<Told> & { readonly durable?: never },
 ): ListenerDecorator<[told: Told]>;
 export function OnDomainEvent(
-  event: DomainEvent<object>,
+  event: DomainEvent<object> | undefined,
   options?: DurableListenerOptions,
 ): ListenerDecorator<never> {
-  if (options === undefined) return (target, key, descriptor) => OnEvent(event.name)(target, key, descriptor);
-  const { listener } = options;
-  if (!LISTENER.test(listener)) throw new Error(`Listener "${listener}" of ${event.name} is malformed.`);
-  return (_target, _key, { value }) => {
+  return (target, key, descriptor) => {
+    const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
+    if (!event)
+      return fault('the event of its @OnDomainEvent() is undefined. Is its file imported in a circle?');
+    if (options === undefined) return OnEvent(event.name)(target, key, descriptor);
+    const { value } = descriptor;
+    const { listener } = options;
+    if (!LISTENER.test(listener))
+      fault(
+        `the listener "${listener}" of ${event.name} is malformed. Use lower-case letters, digits, "_", "." and "-".`,
+      );
     if (!value) return;
     const before = (Reflect.getMetadata(DURABLE_LISTENER, value) ?? []) as DurableListening[];
     Reflect.defineMetadata(DURABLE_LISTENER, [...before, { event: event.name, listener }], value);
@@ -156,7 +166,7 @@ function isDurable(event: DomainEvent<object>): event is DurableEvent<object> {
 @Global()
 @Module({
   imports: [DiscoveryModule, EventEmitterModule.forRoot()],
-  providers: [DomainEvents, Outbox, OutboxStore],
+  providers: [DomainEvents, Outbox, OutboxMetrics, OutboxStore],
   exports: [DomainEvents, Outbox, OutboxStore],
 })
 export class EventsModule {}

@@ -3,8 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../auth/auth.decorators.js';
-import { JsonReader } from '../database/database.js';
-import { WriteTrouble } from '../database/sqlite/troubles/access-trouble.js';
+import { JsonReader, WriteTrouble } from '../database/database.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 
@@ -62,7 +61,7 @@ export class HealthController {
         () =>
           this.indicators
             .check('database')
-            .attempt(() => this.ping())
+            .attempt(() => this.reader.ping())
             .withTimeout(PING_TIMEOUT_MS)
             .cacheFor(PING_SHARED_MS),
       ]);
@@ -70,10 +69,6 @@ export class HealthController {
       // This very query may have found the database damaged: that reason is the more precise one.
       throw this.reader.fault ?? unavailable('the database does not answer', error);
     }
-  }
-
-  private async ping(): Promise<void> {
-    await this.reader.first('SELECT 1', []);
   }
 }
 

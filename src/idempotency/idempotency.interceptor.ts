@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ExecutionContext, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { callerOf } from '../auth/caller.js';
 import { Transactions } from '../database/transactions.js';
@@ -8,8 +8,6 @@ import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
-import { ServiceAdapter } from '../http/adapter/service-adapter.js';
-import { consumptionOf } from '../http/body/consumes.decorator.js';
 import { writeExactJson } from '../http/body/exact-json.js';
 import { bodyBytesOf } from '../http/body/json-body.interceptor.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
@@ -55,36 +53,19 @@ class AnsweredMeanwhile extends Error {}
  * In the chain it is outside of JsonResponseInterceptor, whose text it keeps.
  */
 @Injectable()
-export class IdempotencyInterceptor extends AsyncInterceptor implements OnModuleInit {
+export class IdempotencyInterceptor extends AsyncInterceptor {
   private readonly inProgress = new Set<string>();
   private readonly isIdempotent;
 
   constructor(
     private readonly transactions: Transactions,
     private readonly store: IdempotencyStore,
-    private readonly adapterHost: HttpAdapterHost,
     reflector: Reflector,
   ) {
     super();
     this.isIdempotent = new HandlerMetadata(([handler]) =>
       reflector.get<boolean | undefined>(IDEMPOTENT, handler),
     );
-  }
-
-  /**
-   * Throws, and so stops the start, for an operation whose body is left to its handler: a request is told from another one by
-   * its body, which therefore has to be read before.
-   */
-  onModuleInit(): void {
-    const { httpAdapter } = this.adapterHost;
-    if (!(httpAdapter instanceof ServiceAdapter)) return;
-    for (const { method, path, handler } of httpAdapter.routes) {
-      const { types, isRead } = consumptionOf(handler);
-      if (Reflect.hasMetadata(IDEMPOTENT, handler) && !isRead)
-        throw new Error(
-          `${method} ${path} is @Idempotent(), but its body of ${types.join(' or ')} is not read before it runs.`,
-        );
-    }
   }
 
   override concerns(handler: object): boolean {
@@ -108,9 +89,7 @@ export class IdempotencyInterceptor extends AsyncInterceptor implements OnModule
 
   private async carryOut(once: Once, response: Response, work: () => Promise<string>): Promise<string> {
     const name = `${once.clientId} ${once.key}`;
-    if (this.inProgress.has(name)) {
-      throw new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
-    }
+    if (this.inProgress.has(name)) throw inProgress();
     this.inProgress.add(name);
     const before = new Set(response.getHeaderNames());
     try {
@@ -133,6 +112,9 @@ export class IdempotencyInterceptor extends AsyncInterceptor implements OnModule
     next: () => Promise<unknown>,
   ): Promise<string> {
     const first = async (): Promise<void> => {
+      // Another instance may be carrying it out, and would commit the same once more.
+      if (!(await this.transactions.tryToClaim(`idempotency ${once.clientId} ${once.key}`)))
+        throw inProgress();
       if (await this.store.find(once.clientId, once.key)) throw new AnsweredMeanwhile();
     };
     return this.transactions.run({ name, first }, async (inside) => {
@@ -149,6 +131,10 @@ export class IdempotencyInterceptor extends AsyncInterceptor implements OnModule
     const kept = await this.store.find(once.clientId, once.key);
     return kept && answerWith(kept, once, response);
   }
+}
+
+function inProgress(): ApiError {
+  return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
 }
 
 /** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */

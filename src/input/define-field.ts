@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type ClassTransformOptions, Expose, Transform, type TransformFnParams } from 'class-transformer';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { declarationFault, decorated } from '../declaration-faults.js';
 
 const TEXT = 'petstore:text';
 
@@ -95,7 +96,7 @@ export function defineField<Sent, Value>(
   const { optional = false, ...documented } = others;
   const { nullable = false, default: fallback } = documented;
   const isOptional = optional || fallback !== undefined;
-  checkDefault(kind, fallback);
+  const refused = defaultFault(kind, fallback);
   const [code, message] = kind.absent ?? ['required', 'This field is required.'];
 
   const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
@@ -110,7 +111,12 @@ export function defineField<Sent, Value>(
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
 
+  const checked = (target: object, property: string | symbol): void => {
+    if (refused !== undefined) declarationFault(`${decorated(target, property)}: ${refused}`);
+  };
+
   return applyDecorators(
+    checked,
     ApiProperty({
       ...kind.schema,
       ...documented,
@@ -131,14 +137,14 @@ export function defineField<Sent, Value>(
   );
 }
 
-/** A default that the field itself would refuse is never what is meant. Throws, which stops the start. */
-function checkDefault<Value>(kind: FieldKind<Value>, fallback: unknown): void {
-  if (fallback === undefined) return;
+/** A default that the field itself would refuse is never what is meant: it stops the start. */
+function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string | undefined {
+  if (fallback === undefined) return undefined;
   const value = kind.read(fallback);
   const broken = value === undefined ? undefined : kind.rules?.find(([, , holds]) => !holds(value));
-  if (value !== undefined && !broken) return;
+  if (value !== undefined && !broken) return undefined;
   const reason = broken?.[1] ?? `This must be ${kind.mustBe}.`;
-  throw new Error(`A field has the default ${JSON.stringify(fallback)}, which it refuses: ${reason}`);
+  return `it has the default ${JSON.stringify(fallback)}, which it refuses: ${reason}`;
 }
 
 /**

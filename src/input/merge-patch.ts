@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { DECORATORS, PartialType } from '@nestjs/swagger';
 import { declaredMembers } from '../database/declared-members.js';
+import { declarationFault } from '../declaration-faults.js';
 import { declareMediaTypes } from '../http/body/body-media-types.js';
 import { Rule } from './define-field.js';
 
@@ -34,8 +35,8 @@ export function isMergePatch(metatype: object): boolean {
  *
  * A field that is not sent stays as it is and is no property of the patch. null removes a field: it is taken for one that is
  * `nullable`, or `optional` without a default, and otherwise refused as `not_removable`. Everything else is read and validated
- * as in the body that creates. A request may send it as application/merge-patch+json or application/json. Throws for a field
- * that holds an object: a patch within a patch is not supported.
+ * as in the body that creates. A request may send it as application/merge-patch+json or application/json. A field that holds an
+ * object stops the start: a patch within a patch is not supported.
  */
 export function MergePatch<Dto extends object>(resource: Type<Dto>): Type<MergePatchOf<Dto>> {
   const patch = PartialType(resource, { skipNullProperties: false });
@@ -50,7 +51,9 @@ function declareField(resource: Type, patch: Type, property: string): void {
   const documented = Reflect.getMetadata(key, resource.prototype as object, property) as DocumentedField;
   const { required, nullable, default: fallback, type, ...others } = documented;
   if (typeof type === 'function' && !BUILT_IN.has(type))
-    throw new Error(`MergePatch(${resource.name}): ${property} is an object, which a patch cannot hold.`);
+    declarationFault(
+      `MergePatch(${resource.name}): ${property} is an object, which a patch cannot hold. Make it fields of ${resource.name}.`,
+    );
   const isRemovable = nullable === true || (required === false && fallback === undefined);
   Reflect.defineMetadata(
     key,

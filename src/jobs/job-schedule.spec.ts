@@ -1,7 +1,9 @@
+import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Job } from './job.decorator.js';
-import { checkSchedule, dueAfter, isDue, retryDelay } from './job-schedule.js';
+import { faultsOfDeclaring } from '../declaration-faults.js';
+import { Job, type JobOptions } from './job.decorator.js';
+import { scheduleFault, dueAfter, isDue, retryDelay } from './job-schedule.js';
 
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
 const DAY = 86_400_000;
@@ -9,15 +11,38 @@ const MINUTE = 60_000;
 
 describe('a job is due next', () => {
   it.each([
-    ['its period after the begin', { every: 90_000 }, '12:00:00', '12:01:30'],
-    ['later that day', { at: '12:30' }, '12:00:00', '12:30:00'],
-    ['not twice at its time', { at: '12:00' }, '12:00:00', '36:00:00'],
-    ['tomorrow, when its time has passed', { at: '03:30' }, '12:00:00', '27:30:00'],
-    ['at midnight', { at: '00:00' }, '23:59:59', '24:00:00'],
-  ])('%s', (_, schedule, begun, due) => {
+    ['its period after it was due', { every: 90_000 }, '12:00:00', '12:00:00', '12:01:30'],
+    [
+      'its period after it was due, when it began late',
+      { every: 90_000 },
+      '12:00:00',
+      '12:01:29',
+      '12:01:30',
+    ],
+    ['not at the moment that it missed', { every: 90_000 }, '12:00:00', '12:01:30', '12:03:00'],
+    ['at the first moment after many that it missed', { every: 90_000 }, '12:00:00', '20:00:10', '20:01:30'],
+    ['when it was due, when it ran before that', { every: 90_000 }, '12:00:00', '11:59:59', '12:00:00'],
+    ['within its period, when the clock was put back', { every: 90_000 }, '12:00:00', '10:00:10', '10:01:30'],
+    ['later that day', { at: '12:30' }, '12:00:00', '12:00:00', '12:30:00'],
+    ['not twice at its time', { at: '12:00' }, '12:00:00', '12:00:00', '36:00:00'],
+    ['tomorrow, when its time has passed', { at: '03:30' }, '03:30:00', '12:00:00', '27:30:00'],
+    ['at midnight', { at: '00:00' }, '00:00:00', '23:59:59', '24:00:00'],
+  ])('%s', (_, schedule, wasDue, begun, due) => {
     const [hours = 0, minutes = 0, seconds = 0] = due.split(':').map(Number);
-    expect(dueAfter(schedule, at(begun))).toBe(
+    expect(dueAfter(schedule, at(wasDue), at(begun))).toBe(
       at('00:00:00') + ((hours * 60 + minutes) * 60 + seconds) * 1_000,
+    );
+  });
+
+  it('at a moment of its schedule, within a period after the begin, whatever the instants', () => {
+    const instant = fc.integer({ min: 0, max: 4e12 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1_000, max: 366 * DAY }), instant, instant, (every, wasDue, begun) => {
+        const due = dueAfter({ every }, wasDue, begun);
+        expect(due).toBeGreaterThan(begun);
+        expect(due - begun).toBeLessThanOrEqual(every);
+        expect(Math.abs(due - wasDue) % every).toBe(0);
+      }),
     );
   });
 
@@ -26,7 +51,7 @@ describe('a job is due next', () => {
     fc.assert(
       fc.property(time, fc.integer({ min: 0, max: 4e12 }), ([hour, minute], now) => {
         const text = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
-        const due = dueAfter({ at: text }, now);
+        const due = dueAfter({ at: text }, now, now);
         expect(due).toBeGreaterThan(now);
         expect(due - now).toBeLessThanOrEqual(DAY);
         expect(new Date(due).toISOString().slice(11, 19)).toBe(`${text}:00`);
@@ -63,25 +88,39 @@ it.each([
 describe('a schedule', () => {
   it.each([{ every: 0 }, { every: 999 }, { every: 1_000.5 }, { every: Number.NaN }, { every: 367 * DAY }])(
     'is not %o',
-    (schedule) => expect(() => checkSchedule(schedule)).toThrow('is not a whole number of milliseconds'),
+    (schedule) => expect(scheduleFault(schedule)).toMatch(/^every: .* is not a whole number of milliseconds/),
   );
   it.each(['24:00', '3:00', '03:60', '03:00:00', '', '03:00Z'])('is not at %o', (time) => {
-    expect(() => checkSchedule({ at: time })).toThrow('is not a time in UTC');
+    expect(scheduleFault({ at: time })).toContain('is not a time in UTC');
   });
   it.each([{ every: 1_000 }, { every: 366 * DAY }, { at: '00:00' }, { at: '23:59' }])('is %o', (schedule) => {
-    expect(() => checkSchedule(schedule)).not.toThrow();
+    expect(scheduleFault(schedule)).toBeUndefined();
   });
 });
+
+/** What the start tells of a job with these options. */
+const faultsOf = (options: JobOptions): string[] =>
+  faultsOfDeclaring(() => {
+    class Counter {
+      @Job(options)
+      count(): Promise<void> {
+        return Promise.resolve();
+      }
+    }
+    return Counter;
+  });
 
 it.each(['', 'expire', 'Adoptions.expire', 'adoptions expire', `a.${'b'.repeat(99)}`])(
   'no job is called %o',
   (name) => {
-    expect(() => Job({ name, every: MINUTE })).toThrow('is not of the form subject.verb');
+    expect(faultsOf({ name, every: MINUTE })).toEqual([
+      `Counter.count: the job "${name}" is not of the form subject.verb, such as adoptions.expire.`,
+    ]);
   },
 );
 
 it('a job with a wrong schedule is named', () => {
-  expect(() => Job({ name: 'pets.count', at: '25:00' })).toThrow(
-    'Job "pets.count": at: "25:00" is not a time',
-  );
+  expect(faultsOf({ name: 'pets.count', at: '25:00' })).toEqual([
+    'Counter.count: the job "pets.count" has at: "25:00", which is not a time in UTC from 00:00 to 23:59.',
+  ]);
 });

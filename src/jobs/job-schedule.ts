@@ -12,24 +12,31 @@ const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 /** When a job is run. */
 export type JobSchedule =
-  /** Milliseconds from the begin of a run to that of the next, 1 s to 366 days. */
+  /** Milliseconds from one moment at which it is due to the next, 1 s to 366 days. */
   | { readonly every: number; readonly at?: never }
   /** Once a day at this time in UTC, such as `03:30`. */
   | { readonly at: string; readonly every?: never };
 
-/** Throws for a schedule that is none. */
-export function checkSchedule({ every, at }: JobSchedule): void {
-  if (at === undefined) {
-    if (!Number.isSafeInteger(every) || every < SHORTEST_MS || every > LONGEST_MS)
-      throw new Error(`every: ${every} is not a whole number of milliseconds from 1 s to 366 days`);
-  } else if (!TIME.test(at)) {
-    throw new Error(`at: "${at}" is not a time in UTC from 00:00 to 23:59`);
-  }
+/** What is wrong with a schedule: completes "has …"; undefined for one that is right. */
+export function scheduleFault({ every, at }: JobSchedule): string | undefined {
+  if (at !== undefined)
+    return TIME.test(at) ? undefined : `at: "${at}", which is not a time in UTC from 00:00 to 23:59`;
+  const isRight = Number.isSafeInteger(every) && every >= SHORTEST_MS && every <= LONGEST_MS;
+  return isRight
+    ? undefined
+    : `every: ${every}, which is not a whole number of milliseconds from 1 s (1_000) to 366 days`;
 }
 
-/** When a job is due after a run that began at this instant; runs that were missed meanwhile are one. */
-export function dueAfter({ every, at }: JobSchedule, begun: number): number {
-  if (at === undefined) return begun + every;
+/**
+ * When a job is due after a run that was due at one instant and began at another: at the first moment of its schedule after the
+ * begin. A run that begins late moves none of these moments, and those that it missed are not made up for. `due` may lie ahead:
+ * the clock was put back, or someone had the job run before its time.
+ */
+export function dueAfter({ every, at }: JobSchedule, due: number, begun: number): number {
+  if (at === undefined) {
+    const sinceDue = (begun - due) % every;
+    return begun + every - (sinceDue < 0 ? sinceDue + every : sinceDue);
+  }
   const [, hours, minutes] = TIME.exec(at) ?? [];
   const time = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
   const today = Math.floor(begun / DAY_MS) * DAY_MS + time;

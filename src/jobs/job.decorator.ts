@@ -1,4 +1,5 @@
-import { type JobSchedule, checkSchedule } from './job-schedule.js';
+import { declarationFault, decorated } from '../declaration-faults.js';
+import { type JobSchedule, scheduleFault } from './job-schedule.js';
 
 /** How a job is called, and when it is run. */
 export type JobOptions = JobSchedule & {
@@ -14,20 +15,19 @@ export const JOB = Symbol('job');
 /**
  * Makes a provider's method a background job: one process among all that serve the database runs it, one run at a time. It runs
  * in no transaction. Its signal aborts when the service stops and the job has had its time, or when another process may run it.
- * Throws when the name or the schedule is malformed.
+ * A malformed name or schedule stops the start.
  */
 export function Job(options: JobOptions) {
-  if (!NAME.test(options.name)) throw new Error(`Job "${options.name}" is not of the form subject.verb.`);
-  try {
-    checkSchedule(options);
-  } catch (error) {
-    throw new Error(`Job "${options.name}": ${(error as Error).message}.`, { cause: error });
-  }
   return <Method extends (signal: AbortSignal) => Promise<void>>(
-    _target: object,
-    _key: string,
+    target: object,
+    key: string,
     { value }: TypedPropertyDescriptor<Method>,
   ): void => {
+    const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
+    if (!NAME.test(options.name))
+      fault(`the job "${options.name}" is not of the form subject.verb, such as adoptions.expire.`);
+    const ofSchedule = scheduleFault(options);
+    if (ofSchedule !== undefined) fault(`the job "${options.name}" has ${ofSchedule}.`);
     if (value) Reflect.defineMetadata(JOB, options, value);
   };
 }

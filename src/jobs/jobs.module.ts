@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { JobMetrics } from './job-metrics.js';
+import { JobStates } from './job-states.js';
 import { Jobs } from './jobs.js';
 import { Leases } from './leases.js';
 
@@ -8,7 +9,7 @@ import { Leases } from './leases.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [JobMetrics, Jobs, Leases],
+  providers: [JobMetrics, JobStates, Jobs, Leases],
   exports: [Jobs, Leases],
 })
 export class JobsModule {}

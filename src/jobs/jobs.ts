@@ -1,21 +1,22 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { DataSource } from 'typeorm';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';
-import { JobState } from './job.entity.js';
+import { type DueState, JobStates } from './job-states.js';
 import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
 import { Running } from './running.js';
 
-/** How often due jobs are looked for, in milliseconds. */
-const PERIOD_MS = 1_000;
+/**
+ * Longest time until due jobs are looked for again, in milliseconds: one that another process was to run, and that it has left
+ * due, and a clock that was set.
+ */
+const LONGEST_SLEEP_MS = 1_000;
 
 /**
  * Runs the background jobs that `@Job()` declares: one process among all on the database, one run of a job at a time. Runs that
@@ -26,21 +27,19 @@ const PERIOD_MS = 1_000;
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
-  /** When the database says that a job is due, as far as it was read. */
-  private readonly known = new Map<string, { readonly dueAt: number; readonly failures: number }>();
   private readonly running = new Running();
   private readonly looks = new OneAtATime(() => this.look());
   private timer: NodeJS.Timeout | undefined;
-  private startedAt = 0;
+  /** Whether jobs run by themselves. */
+  private isServing = false;
   /** Whether the database refused what jobs need; the log is told when that begins and when it ends. */
   private isFailing = false;
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
-    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly writes: CacheNeutralWrites,
+    private readonly states: JobStates,
     private readonly leases: Leases,
     private readonly metrics: JobMetrics,
     private readonly clock: Clock,
@@ -48,7 +47,6 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.startedAt = this.clock.now();
     for (const job of providerMethods<JobOptions>(this.discovery, this.scanner, JOB)) {
       const { name } = job.declared;
       const other = this.jobs.get(name);
@@ -64,14 +62,14 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   /** Runs jobs from now on when they are due. */
   begin(): void {
     if (this.jobs.size === 0 || this.running.isStopping) return;
-    this.timer = setInterval(() => void this.looks.run(), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.isServing = true;
+    void this.looks.run();
   }
 
   /** Starts no job any more; waits for those that run, at most SHUTDOWN_TIMEOUT_MS, then aborts them. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    this.isServing = false;
+    clearTimeout(this.timer);
     await this.running.stop(this.settings.shutdownTimeoutMs);
   }
 
@@ -95,29 +93,35 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     if (outcome.error !== undefined) throw outcome.error;
   }
 
-  /** Begins the jobs that are due, as far as this process knows; the database has the last word. Never rejects. */
+  /** Begins the jobs that are due, and sleeps until the next is. Never rejects. */
   private async look(): Promise<void> {
-    for (const [name, job] of this.jobs) {
-      if (this.running.has(name) || this.running.isStopping || !(await this.isDue(job))) continue;
-      this.running
-        .run(name, () => this.attempt(job, 'if due'))
-        .then(
-          (outcome) => outcome && this.recover(),
-          (error: unknown) => this.fail(error),
-        );
-    }
+    await Promise.all([...this.jobs.values()].map((job) => this.beginIfDue(job)));
+    this.sleep();
   }
 
-  private async isDue({ declared }: ProviderMethod<JobOptions>): Promise<boolean> {
-    const known = this.known.get(declared.name);
-    if (known && !isDue(declared, known.dueAt, known.failures, this.clock.now())) return false;
+  private async beginIfDue(job: ProviderMethod<JobOptions>): Promise<void> {
+    const { name } = job.declared;
     try {
-      const { dueAt, failures } = await this.state(declared);
-      return isDue(declared, dueAt, failures, this.clock.now());
+      if (this.running.has(name) || !(await this.states.isDue(job.declared))) return;
     } catch (error) {
-      this.fail(error);
-      return false;
+      return this.fail(error);
     }
+    this.running
+      .run(name, () => this.attempt(job, 'if due'))
+      .then(
+        (outcome) => outcome && this.recover(outcome),
+        (error: unknown) => this.fail(error),
+      );
+  }
+
+  /** Looks again when the next job is due. Jobs that are overdue are another process's, or the database's fault. */
+  private sleep(): void {
+    clearTimeout(this.timer);
+    if (!this.isServing) return;
+    const times = [...this.jobs.values()].map(({ declared }) => this.states.untilDue(declared));
+    const next = Math.min(LONGEST_SLEEP_MS, ...times.filter((time) => time !== undefined));
+    // The timer alone must not keep the process running.
+    this.timer = setTimeout(() => void this.looks.run(), next).unref();
   }
 
   /** Runs a job, if this process may; undefined when another one runs it, or has run it meanwhile. */
@@ -127,11 +131,11 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   ): Promise<JobOutcome | undefined> {
     const { declared } = job;
     const held = await this.leases.hold(`job/${declared.name}`, async (lost) => {
-      const { dueAt, failures } = await this.state(declared);
+      const { dueAt, failures } = await this.states.read(declared);
       const begun = this.clock.now();
       if (when === 'if due' && !isDue(declared, dueAt, failures, begun)) return undefined;
       const outcome = await this.carryOut(job, lost);
-      await this.conclude(job, outcome, begun, failures);
+      await this.conclude(declared, outcome, { dueAt, failures }, begun);
       return outcome;
     });
     return held?.result;
@@ -154,39 +158,20 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Stores when it is due next. One that was aborted stays due: it has not done its work. */
   private async conclude(
-    { declared }: ProviderMethod<JobOptions>,
+    job: JobOptions,
     { is, error }: JobOutcome,
+    before: DueState,
     begun: number,
-    before: number,
   ): Promise<void> {
-    const { name } = declared;
-    if (is === 'aborted') return this.logger.warn(`Job ${name} was aborted; it is run again`);
-    const failures = is === 'failed' ? before + 1 : 0;
-    if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
-    if (failures === 0 && before > 0) this.logger.log(`Job ${name} succeeds again, after ${before} failures`);
-    const dueAt =
-      is === 'failed' ? this.clock.now() + retryDelay(declared, failures) : dueAfter(declared, begun);
-    // Also when it cannot be stored: it must not run again at once.
-    this.known.set(name, { dueAt, failures });
-    await this.writes.run((manager) =>
-      manager.update(JobState, { name }, { dueAt: BigInt(dueAt), failures }),
-    );
-  }
-
-  /** What the database knows of a job; a job that is new to it is due one period after the start. */
-  private async state(job: JobOptions): Promise<{ dueAt: number; failures: number }> {
     const { name } = job;
-    let row = await this.dataSource.manager.findOneBy(JobState, { name });
-    if (!row) {
-      const values = { name, dueAt: BigInt(dueAfter(job, this.startedAt)), failures: 0 };
-      await this.writes.run((manager) =>
-        manager.createQueryBuilder().insert().into(JobState).values(values).orIgnore().execute(),
-      );
-      row = await this.dataSource.manager.findOneByOrFail(JobState, { name });
-    }
-    const state = { dueAt: Number(row.dueAt), failures: row.failures };
-    this.known.set(name, state);
-    return state;
+    if (is === 'aborted') return this.logger.warn(`Job ${name} was aborted; it is run again`);
+    const failures = is === 'failed' ? before.failures + 1 : 0;
+    if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
+    if (failures === 0 && before.failures > 0)
+      this.logger.log(`Job ${name} succeeds again, after ${before.failures} failures`);
+    const dueAt =
+      failures > 0 ? this.clock.now() + retryDelay(job, failures) : dueAfter(job, before.dueAt, begun);
+    await this.states.store(job, { dueAt, failures });
   }
 
   private fail(error: unknown): void {
@@ -195,8 +180,10 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     this.isFailing = true;
   }
 
-  private recover(): void {
+  private recover({ is }: JobOutcome): void {
     if (this.isFailing) this.logger.log('Jobs run again');
     this.isFailing = false;
+    // It may be due before the timer ends, or already.
+    if (is !== 'aborted' && this.isServing) void this.looks.run();
   }
 }

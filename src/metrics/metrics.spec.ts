@@ -27,4 +27,18 @@ describe('a gauge that is read when it is asked for', () => {
     isGone = false;
     expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3']);
   });
+
+  it('with labels has the values that are there at that time, and none while it cannot be read', async () => {
+    const metrics = new Metrics();
+    let shelves: Record<string, number> = { top: 1, low: 2 };
+    metrics.gauge('toys_open', 'Toys', ['shelf'], () =>
+      Object.entries(shelves).map(([shelf, value]) => ({ labels: { shelf }, value })),
+    );
+    expect(await lines(metrics)).toEqual(['toys_open{shelf="top"} 1', 'toys_open{shelf="low"} 2']);
+    shelves = { low: 3 };
+    expect(await lines(metrics)).toEqual(['toys_open{shelf="low"} 3']);
+    // Reading it throws.
+    shelves = null as never;
+    expect(await lines(metrics)).toEqual([]);
+  });
 });

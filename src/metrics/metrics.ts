@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+/** One value of a gauge with labels. */
+export interface LabelledValue<Label extends string> {
+  readonly labels: Readonly<Record<Label, string>>;
+  readonly value: number;
+}
+
+/** What a gauge shows when it is asked for: its value, or with labels all of its values. */
+type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
+
 /** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
 @Injectable()
 export class Metrics {
@@ -18,16 +27,17 @@ export class Metrics {
 
   /**
    * A gauge, which goes up and down. With `read` its value is what that answers whenever the metrics are asked for, such as a
-   * count of rows, which is the same in every process; it has none while `read` throws. Then it takes no labels.
+   * count of rows, which is the same in every process; one with labels has all the values that it answers, the last of those
+   * with the same labels. It has none while `read` throws.
    */
   gauge<Label extends string = never>(
     name: string,
     help: string,
     labelNames: readonly Label[] = [],
-    read?: () => number | Promise<number>,
+    read?: () => Reading<Label> | Promise<Reading<Label>>,
   ): Gauge<Label> {
     const gauge = { name, help, labelNames, registers: [this.registry] };
-    return new Gauge(read ? { ...gauge, collect: valueFrom(read) } : gauge);
+    return new Gauge(read ? { ...gauge, collect: valueFrom(read, labelNames.length > 0) } : gauge);
   }
 
   /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */
@@ -47,12 +57,18 @@ export class Metrics {
 }
 
 /** Sets the gauge when it is asked for. One that cannot be read must not keep the others from being shown. */
-function valueFrom(read: () => number | Promise<number>) {
-  return async function (this: Gauge): Promise<void> {
-    try {
-      this.set(await read());
-    } catch {
-      this.remove();
-    }
+function valueFrom<Label extends string>(
+  read: () => Reading<Label> | Promise<Reading<Label>>,
+  hasLabels: boolean,
+) {
+  return async function (this: Gauge<Label>): Promise<void> {
+    const reading = await Promise.resolve()
+      .then(read)
+      .catch((): Reading<Label> => []);
+    // What it no longer answers is gone; the value of one without labels becomes 0.
+    this.reset();
+    if (typeof reading === 'number') return this.set(reading);
+    if (reading.length === 0 && !hasLabels) this.remove();
+    for (const { labels, value } of reading) this.set(labels, value);
   };
 }

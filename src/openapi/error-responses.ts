@@ -36,7 +36,10 @@ const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[]): ErrorRow[] {
   const own = (operation[ERRORS_EXTENSION] ?? []) as string[];
   const rows = errorCatalogue().filter(({ code }) => own.includes(code));
-  const hasParameters = (operation.parameters ?? []).length > 0;
+  const ifMatch = operation[IF_MATCH_EXTENSION];
+  const isIdempotent = operation[IDEMPOTENT_EXTENSION] !== undefined;
+  // The headers of both are validated; they are added to the parameters after this.
+  const hasParameters = (operation.parameters ?? []).length > 0 || ifMatch !== undefined || isIdempotent;
   if (hasParameters || operation.requestBody)
     rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
   if (operation.requestBody) {
@@ -49,9 +52,7 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   }
   if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
   if (operation[DEPRECATION_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
-  if (operation[IDEMPOTENT_EXTENSION] !== undefined)
-    rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
-  const ifMatch = operation[IF_MATCH_EXTENSION];
+  if (isIdempotent) rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
   if (ifMatch !== undefined) rows.push(HTTP_ERRORS.precondition_failed);
   if (ifMatch === 'required') rows.push(HTTP_ERRORS.precondition_required);
   rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));

@@ -143,7 +143,7 @@ export function describePrecondition(operation: OperationObject, need: IfMatchNe
   addHeader(operation, 'If-Match', {
     description:
       'The `ETag` of what is to be changed, as it was sent; if it has changed since, 412. A list of entity tags, or `*` ' +
-      '(RFC 9110 section 13.1.1); a weak tag never matches',
+      '(RFC 9110 section 13.1.1), else 400; a weak tag never matches',
     required: need === 'required',
     schema: { type: 'string' },
   });

@@ -100,11 +100,16 @@ export function decodeCursor(cursor: string, list: string): Position {
   if (cursor.slice(0, DIGEST_LENGTH) !== digestOf(text, list)) throw brokenCursor();
   try {
     const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (Array.isArray(position) && position.every((value) => typeof value === 'string')) return position;
+    if (Array.isArray(position) && position.every(isStored)) return position;
   } catch {
     // Only a client that computes the digest itself gets here.
   }
   throw brokenCursor();
+}
+
+/** Whether a row may have this value: no database stores NUL or half of a surrogate pair, and PostgreSQL refuses to compare it. */
+function isStored(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
 function digestOf(text: string, list: string): string {

@@ -40,12 +40,11 @@ export class PetsService {
   }
 
   /**
-   * Gives an animal another status, if it has the one that is expected; answers whether it had. Two callers cannot both take it
-   * from one status to another. Throws pet_not_found when there is no such animal.
+   * Gives an animal another status, if it is there and has the one that is expected; answers whether it had. Two callers cannot
+   * both take it from one status to another.
    */
   async changeStatus(id: bigint, from: PetStatus, to: PetStatus): Promise<boolean> {
     const { affected } = await this.pets.update({ id, status: from }, { status: to });
-    if (affected === 0) await this.get(id);
     return affected !== 0;
   }
 }

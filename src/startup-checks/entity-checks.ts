@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm';
+import { openDataSource } from '../database/data-source.js';
+import { migrate } from '../database/schema.js';
 import { schemaDifference } from '../database/schema-difference.js';
 import type { Findings } from './checked-handlers.js';
 
@@ -14,15 +16,44 @@ export function checkColumns({ entityMetadatas }: DataSource, { faults }: Findin
     }
 }
 
-/** Checks that the migrations make the tables that the entities declare. */
-export async function checkMigrations(dataSource: DataSource, { faults }: Findings): Promise<void> {
-  const { up } = await schemaDifference(dataSource);
+/** What entities have and no migration makes, in a database in which every migration has run. */
+export async function checkMigrations(migrated: DataSource, { faults }: Findings): Promise<void> {
+  const lacking = await lackingIn(migrated);
+  if (lacking !== undefined)
+    faults.push(
+      `Entities have what no migration makes (${lacking}). ` +
+        'Run `npm run migration:generate -- <feature>/<name>`.',
+    );
+}
+
+/** Checks the migrations in a database of its own, so that a file is not migrated by a start that is refused. */
+export async function checkDeclaredMigrations(findings: Findings): Promise<void> {
+  const database = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  try {
+    await migrate(database);
+    await checkMigrations(database, findings);
+  } catch {
+    // A migration that fails, perhaps only without rows, is told of when it is run on the database that it is for.
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** What the migrations have made in a database, and something else has removed since. */
+export async function checkSchema(database: DataSource, { faults }: Findings): Promise<void> {
+  const lacking = await lackingIn(database);
+  if (lacking !== undefined)
+    faults.push(
+      `The database lacks what its migrations make (${lacking}). ` +
+        'Something else has changed it: restore a backup, or run this statement.',
+    );
+}
+
+/** The first statement that would bring a database to what the entities declare; undefined when it lacks nothing. */
+async function lackingIn(database: DataSource): Promise<string | undefined> {
+  const { up } = await schemaDifference(database);
   // A table of SQLite is changed by making it anew: that statement tells more than those around it.
   const shown = up.find(({ query }) => query.startsWith('CREATE TABLE')) ?? up[0];
-  if (!shown) return;
-  const others = up.length === 1 ? '' : `, and ${up.length - 1} more`;
-  faults.push(
-    `Entities have what no migration makes (${shown.query}${others}). ` +
-      'Run `npm run migration:generate -- <feature>/<name>`.',
-  );
+  if (!shown) return undefined;
+  return `${shown.query}${up.length === 1 ? '' : `, and ${up.length - 1} more`}`;
 }

@@ -27,7 +27,13 @@ export function checkOperations(handlers: readonly CheckedHandler[], { faults, w
     const warning = (text: string) => warnings.push(`${name}: ${text}`);
     if (Reflect.hasMetadata(CACHED, handler) && method !== RequestMethod.GET)
       fault('@Cached() works for GET alone. Remove it, or answer GET.');
+    const consumption = consumptionOf(handler, one.controller, one.handlerName);
     if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
+      // A request is told from another one by its body, which therefore has to be read before.
+      if (!consumption.isRead)
+        fault(
+          `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
+        );
       if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
       else if (writesResponse(one))
         fault('@Idempotent() keeps what the handler answers. Return it, with @Res({ passthrough: true }).');
@@ -37,7 +43,6 @@ export function checkOperations(handlers: readonly CheckedHandler[], { faults, w
       if (!scopes.has(scope)) fault(`no key can hold the scope "${scope}". Declare it with defineScopes().`);
     if (!required && declaredOperationOf(handler) && declaredOf(PUBLIC_ROUTE, one) !== true)
       warning('every valid key may call it. Add @RequireScopes(…); without an argument it says so.');
-    const consumption = consumptionOf(handler, one.controller, one.handlerName);
     for (const type of (declaredOf(DECORATORS.API_CONSUMES, one) ?? []) as string[])
       if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
         fault(

@@ -1,3 +1,5 @@
+import { stringify } from 'lossless-json';
+
 /** The answer to a request; `body` is the parsed JSON. */
 export interface Answer {
   readonly status: number;
@@ -10,6 +12,7 @@ export interface Answer {
 /** Options of one request. */
 export interface RequestOptions {
   readonly key?: string | null;
+  /** A value whose `bigint`s are sent as JSON integers, or JSON text. */
   readonly json?: unknown;
   /** A body as fetch takes it, such as FormData, instead of JSON. */
   readonly body?: NonNullable<RequestInit['body']>;
@@ -31,7 +34,7 @@ export async function send(
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+    ...(json === undefined ? {} : { body: typeof json === 'string' ? json : stringify(json) }),
     ...(body === undefined ? {} : { body, duplex: 'half' as const }),
   });
   const text = await response.text();

@@ -1,18 +1,55 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the rows of a TestService are: in memory, or in a file of a folder of its own. */
-export type DatabaseKind = 'memory' | 'file';
+/** Where the rows of a TestService are: in memory, in a file of a folder of its own, or in a PostgreSQL database of its own. */
+export type DatabaseKind = 'memory' | 'file' | 'postgres';
 
 /** The database of one service, and what removes it. */
-export async function makeDatabase(
-  kind: DatabaseKind,
-): Promise<{ readonly url: string; readonly remove: () => Promise<void> }> {
-  if (kind === 'memory') return { url: 'sqlite::memory:', remove: () => Promise.resolve() };
+export interface MadeDatabase {
+  readonly url: string;
+  readonly remove: () => Promise<void>;
+}
+
+/** The server on which databases are made, unless PETSTORE_TEST_POSTGRES names another. */
+const SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
+
+/**
+ * Makes a database. With PETSTORE_TEST_DATABASE=postgres one in memory or in a file becomes one of PostgreSQL: so a suite runs on
+ * both.
+ */
+export function makeDatabase(kind: DatabaseKind): Promise<MadeDatabase> {
+  if (kind === 'postgres' || process.env['PETSTORE_TEST_DATABASE'] === 'postgres') return makePostgres();
+  return kind === 'memory' ? Promise.resolve(IN_MEMORY) : makeFile();
+}
+
+const IN_MEMORY: MadeDatabase = { url: 'sqlite::memory:', remove: () => Promise.resolve() };
+
+async function makeFile(): Promise<MadeDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   return {
     url: `sqlite:${join(folder, 'petstore.sqlite')}`,
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+async function makePostgres(): Promise<MadeDatabase> {
+  const name = `petstore_test_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(process.env['PETSTORE_TEST_POSTGRES'] ?? SERVER);
+  const server = url.href;
+  url.pathname = `/${name}`;
+  await order(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+  return { url: url.href, remove: () => order(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function order(server: string, sql: string): Promise<void> {
+  const { Client } = (await import('pg')).default;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }

@@ -11,6 +11,7 @@ import { KeyIssuingService } from '../accounts/key-issuing.service.js';
 import { AppModule } from '../app.module.js';
 import { setupApp } from '../app.setup.js';
 import { Clock } from '../clock.js';
+import { exampleEnvironment } from '../config/define-settings.js';
 import { Settings } from '../config/settings.js';
 import { DemoData } from '../database/demo-data.js';
 import { type DomainEvent, DomainEvents } from '../events/domain-events.js';
@@ -55,6 +56,7 @@ export class TestService {
     const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const database = await makeDatabase(options.database ?? 'memory');
     const settings = new Settings({
+      ...exampleEnvironment(),
       NODE_ENV: 'test',
       DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',

@@ -24,6 +24,12 @@ interface List {
   readonly valueOf: (filter: DeclaredFilter) => string;
 }
 
+/** What is asked of lists beyond every filter by itself. */
+export interface IndexedTogether {
+  /** Pairs of filters, by the path of their list, such as `/v1/toys`, that one index must answer together. */
+  readonly together?: Readonly<Record<string, readonly (readonly [string, string])[]>>;
+}
+
 /**
  * The lists of a service, and the ways to filter and order them, that SQLite cannot answer by an index; empty if all is well.
  * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with every two
@@ -31,27 +37,47 @@ interface List {
  * filter that stands alone must be a part of the search. It uses up some requests of a client of its own.
  *
  *     expect(await unindexedLists(service)).toEqual([]);
+ *
+ * Of two filters together the search needs one, and the rows are compared with the other. Where that is too slow, `together`
+ * names the filters that must both be a part of the search.
  */
-export async function unindexedLists(service: TestService): Promise<string[]> {
+export async function unindexedLists(
+  service: TestService,
+  { together = {} }: IndexedTogether = {},
+): Promise<string[]> {
   const faults: string[] = [];
   const lists = listsOf(service);
   // The key of a suite may have the scopes of one feature alone.
   const { key } = await service.issueKey({ plan: 'business' });
   if (lists.length === 0) faults.push('No list declares a filter or an order.');
+  for (const [path, pairs] of Object.entries(together)) {
+    const known = lists.find((list) => list.path === path)?.selection.filters ?? [];
+    for (const name of pairs.flat())
+      if (!known.some(({ parameter }) => parameter === name)) faults.push(`${path} has no filter ${name}.`);
+  }
   for (const list of lists) {
     const { filters, sort } = list.selection;
+    const searchedTogether = together[list.path] ?? [];
     const pairs = filters.flatMap((one, at) => filters.slice(at + 1).map((other) => [one, other]));
     for (const used of [[], ...filters.map((filter) => [filter]), ...pairs]) {
+      const isPair = searchedTogether.some((pair) => isSame(pair, used));
+      const searched = used.length === 1 || isPair ? used : [];
       for (const order of [undefined, ...(sort?.by ?? [])]) {
         const query = new URLSearchParams(
           used.map((filter): [string, string] => [filter.parameter, list.valueOf(filter)]),
         );
         if (sort && order !== undefined) query.set(sort.parameter, order);
-        faults.push(...(await faultsOf(service, key, `${list.path}?${query.toString()}`, used)));
+        faults.push(
+          ...(await faultsOf(service, key, `${list.path}?${query.toString()}`, { used, searched })),
+        );
       }
     }
   }
   return faults;
+}
+
+function isSame(pair: readonly string[], used: readonly DeclaredFilter[]): boolean {
+  return used.length === pair.length && used.every(({ parameter }) => pair.includes(parameter));
 }
 
 function listsOf(service: TestService): List[] {
@@ -99,11 +125,17 @@ function sampleOf({ document }: TestService, path: string, parameter: string): s
   return textOf(schema);
 }
 
+/** The filters of a request, and those that must be a part of the search. */
+interface Filters {
+  readonly used: readonly DeclaredFilter[];
+  readonly searched: readonly DeclaredFilter[];
+}
+
 async function faultsOf(
   service: TestService,
   key: string,
   target: string,
-  used: readonly DeclaredFilter[],
+  { used, searched }: Filters,
 ): Promise<string[]> {
   const dataSource = service.app.get(DataSource);
   const faults: string[] = [];
@@ -121,7 +153,9 @@ async function faultsOf(
       queries.map(({ sql, parameters }) => dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)),
     );
     const steps = (plans.flat() as { detail: string }[]).map(({ detail }) => detail);
-    faults.push(...badSteps(dataSource, steps, used).map((fault) => `${target}, page ${page}: ${fault}`));
+    faults.push(
+      ...badSteps(dataSource, steps, { used, searched }).map((fault) => `${target}, page ${page}: ${fault}`),
+    );
     next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
   }
   return faults;
@@ -142,7 +176,7 @@ async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: ()
   }
 }
 
-function badSteps(dataSource: DataSource, steps: string[], used: readonly DeclaredFilter[]): string[] {
+function badSteps(dataSource: DataSource, steps: string[], { used, searched }: Filters): string[] {
   const tables = new Map(dataSource.entityMetadatas.map((entity) => [entity.tableName, entity]));
   const bad = [...new Set(steps)].filter((step) => {
     if (/TEMP B-TREE FOR (?!json_group_array)/.test(step)) return true;
@@ -150,12 +184,16 @@ function badSteps(dataSource: DataSource, steps: string[], used: readonly Declar
     // Without a filter every row is listed, in the order of an index.
     return tables.has(table) && (used.length > 0 || by === undefined);
   });
-  if (used.length !== 1 || !used[0]) return bad;
-  const [{ property, parameter }] = used as [DeclaredFilter];
+  if (searched.length === 0) return bad;
   const isSearched = steps.some((step) => {
     const [, table = '', conditions = ''] = /^SEARCH (\S+) USING .*\((.*)\)$/.exec(step) ?? [];
-    const column = tables.get(table)?.findColumnWithPropertyName(property)?.databaseName ?? property;
-    return conditions.split(' AND ').some((condition) => new RegExp(`^${column}[=<>]`).test(condition));
+    const columns = searched.map(
+      ({ property }) => tables.get(table)?.findColumnWithPropertyName(property)?.databaseName ?? property,
+    );
+    return columns.every((column) =>
+      conditions.split(' AND ').some((condition) => new RegExp(`^${column}[=<>]`).test(condition)),
+    );
   });
-  return isSearched ? bad : [...bad, `no search by ${parameter}`];
+  const names = searched.map(({ parameter }) => parameter);
+  return isSearched ? bad : [...bad, `no search by ${names.join(' and ')}`];
 }

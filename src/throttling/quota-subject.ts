@@ -6,6 +6,8 @@ import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
 const SUBJECT = new RequestSlot<QuotaSubject>();
+/** Set once a request was counted: what it knows of the states of the data came with that decision. */
+export const COUNTED = new RequestSlot<true>();
 const CLIENT_PREFIX = 'client:';
 /** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
 const IPV6_PREFIX = 56;

@@ -9,7 +9,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
-import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
+import { COUNTED, clientIdOfSubject, quotaSubjectOf, setQuotaSubject } from './quota-subject.js';
 import {
   DAY_MS,
   MINUTE_MS,
@@ -17,6 +17,7 @@ import {
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
+  underLimits,
   violatedWindow,
 } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
@@ -49,18 +50,30 @@ export class QuotaService {
    * read; then nothing is counted.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
-    const subject = quotaSubjectOf(request);
-    let verdict: QuotaVerdict;
-    try {
-      verdict = await this.store.take(requestOf(subject, windows), this.now());
-    } catch (error) {
-      throw refusalOfFailure(error);
+    let subject = quotaSubjectOf(request);
+    let verdict = await this.decide(requestOf(subject, windows));
+    if (subject.renewal && !subject.renewal.isCurrent()) {
+      const before = subject;
+      subject = await subject.renewal.renew();
+      setQuotaSubject(request, subject);
+      // Windows of a route have limits of their own, whatever the plan is by now.
+      if (!windows && !hasSameLimits(before, subject))
+        verdict = underLimits(verdict, windowsOf(subject)) ?? (await this.decide(requestOf(subject)));
     }
+    COUNTED.set(request, true);
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (verdict.banBegins) this.tellOfBan(subject, verdict);
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
+  }
+
+  private async decide(request: QuotaRequest): Promise<QuotaVerdict> {
+    try {
+      return await this.store.take(request, this.now());
+    } catch (error) {
+      throw refusalOfFailure(error);
+    }
   }
 
   /** The current windows of a subject and the ban of its key, without counting anything. */
@@ -106,6 +119,10 @@ export class QuotaService {
       bannedUntil: new Date(bannedUntil).toISOString(),
     });
   }
+}
+
+function hasSameLimits(a: QuotaSubject, b: QuotaSubject): boolean {
+  return a.perMinute === b.perMinute && a.perDay === b.perDay;
 }
 
 /** The windows of a subject: its minute, and its day if it has a daily limit. */

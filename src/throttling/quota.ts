@@ -16,6 +16,16 @@ export interface QuotaSubject {
   readonly perMinute: number;
   /** Absent: no daily limit. */
   readonly perDay?: number;
+  /** Where instances share what they have cached: tells whether the subject still holds once a decision has come. */
+  readonly renewal?: SubjectRenewal;
+}
+
+/** A subject that was made of a cached key, which another instance may have changed. */
+export interface SubjectRenewal {
+  /** Whether nothing has changed, as far as the last decision of Redis tells. */
+  isCurrent(): boolean;
+  /** The subject, read anew. Throws when the key is refused by now. */
+  renew(): Promise<QuotaSubject>;
 }
 
 /** One fixed window, aligned to the UTC calendar, that a request must find room in. */
@@ -102,4 +112,21 @@ function pick(
   let best: WindowState | undefined;
   for (const window of windows) if (!best || better(window, best)) best = window;
   return best;
+}
+
+/**
+ * What a decision would have been under other limits of the same windows. A request that was admitted is counted already. Undefined
+ * when it has to be decided anew.
+ */
+export function underLimits(
+  verdict: QuotaVerdict,
+  windows: readonly QuotaWindow[],
+): QuotaVerdict | undefined {
+  if (verdict.bannedUntil !== undefined) return verdict;
+  if (!verdict.admitted || windows.length !== verdict.windows.length) return undefined;
+  const states = verdict.windows.map((state, index) => {
+    const limit = windows[index]?.limit ?? state.limit;
+    return { ...state, limit, remaining: Math.max(0, limit - state.used) };
+  });
+  return { ...verdict, windows: states, admitted: states.every(({ used, limit }) => used <= limit) };
 }

@@ -3,10 +3,12 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
+import { DataVersion } from '../database/data-version.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../metrics/metrics.js';
 import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
+import { OnlyProcess } from './memory/only-process.js';
 import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaWriteBehind } from './memory/quota-write-behind.js';
@@ -30,12 +32,13 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     },
     {
       provide: QuotaStore,
-      inject: [Settings, Metrics, MemoryQuotaStore, Clock],
+      inject: [Settings, Metrics, MemoryQuotaStore, Clock, DataVersion],
       useFactory: async (
         { redisUrl, redisTimeoutMs }: Settings,
         metrics: Metrics,
         memory: MemoryQuotaStore,
         clock: Clock,
+        version: DataVersion,
       ) => {
         if (redisUrl === null) return memory;
         // Imported on demand: a start without REDIS_URL does not load the Redis client.
@@ -45,10 +48,12 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           memory,
           metrics,
           clock,
+          version,
         );
       },
     },
     QuotaWriteBehind,
+    OnlyProcess,
     OtherProcesses,
   ],
   exports: [QuotaStore, QuotaJournal],

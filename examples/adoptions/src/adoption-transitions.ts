@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { ApiError, Clock, DomainEvents } from 'petstore-service';
+import { ApiError, Clock, DomainEvents, References } from 'petstore-service';
 import { PetsService } from 'petstore-service/pets';
 import type { Repository } from 'typeorm';
 import { type AdoptionState, STATUS_OF_PET } from './adoption-states.js';
@@ -16,16 +16,19 @@ export class AdoptionTransitions {
   constructor(
     @InjectRepository(Adoption) private readonly adoptions: Repository<Adoption>,
     private readonly pets: PetsService,
+    private readonly references: References,
     private readonly events: DomainEvents,
     private readonly metrics: AdoptionsMetrics,
     private readonly clock: Clock,
   ) {}
 
-  /** Reserves the animal and keeps the wish. Throws pet_not_found and pet_not_available. */
+  /** Reserves the animal and keeps the wish. Throws pet_not_available, and validation_failed when there is no such animal. */
   request({ petId, adopterName, note = null }: NewAdoption): Promise<Adoption> {
     return this.adoptions.manager.transaction(async () => {
-      if (!(await this.pets.changeStatus(petId, 'available', STATUS_OF_PET.requested)))
+      if (!(await this.pets.changeStatus(petId, 'available', STATUS_OF_PET.requested))) {
+        await this.references.check(Adoption, { petId });
         throw new ApiError(ADOPTIONS_ERRORS.pet_not_available, { params: { petId: String(petId) } });
+      }
       const adoption = this.adoptions.create({
         petId,
         adopterName,

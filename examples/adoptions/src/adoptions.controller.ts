@@ -13,7 +13,6 @@ import {
   RequireScopes,
   Tag,
 } from 'petstore-service';
-import { PETS_ERRORS } from 'petstore-service/pets';
 import {
   AdoptionDto,
   AdoptionParams,
@@ -64,7 +63,7 @@ export class AdoptionsController {
       entityTag: true,
     },
   })
-  @ApiErrors(PETS_ERRORS.pet_not_found, ADOPTIONS_ERRORS.pet_not_available)
+  @ApiErrors(ADOPTIONS_ERRORS.pet_not_available)
   requestAdoption(@Body() wish: NewAdoption): Promise<AdoptionDto> {
     return this.adoptions.request(wish);
   }

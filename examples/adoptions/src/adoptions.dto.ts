@@ -1,10 +1,13 @@
-import { ApiSchema } from '@nestjs/swagger';
+import { ApiSchema, OmitType } from '@nestjs/swagger';
 import { Enum, Filter, Instant, Int64, MergePatch, PageQuery, Sort, Text } from 'petstore-service';
 import { ADOPTION_STATES, type AdoptionState } from './adoption-states.js';
 
-/** Body of requestAdoption. */
-@ApiSchema({ name: 'NewAdoption', description: 'A wish to adopt an animal.' })
-export class NewAdoption {
+/** An adoption as returned. */
+@ApiSchema({ name: 'Adoption', description: 'A wish to adopt an animal, and what became of it.' })
+export class AdoptionDto {
+  @Int64({ description: 'Identifier assigned by the service', example: 1 })
+  id!: bigint;
+
   @Int64({ description: 'The animal', example: 1 })
   petId!: bigint;
 
@@ -19,13 +22,6 @@ export class NewAdoption {
     nullable: true,
   })
   note?: string | null;
-}
-
-/** An adoption as returned. */
-@ApiSchema({ name: 'Adoption', description: 'A wish to adopt an animal, and what became of it.' })
-export class AdoptionDto extends NewAdoption {
-  @Int64({ description: 'Identifier assigned by the service', example: 1 })
-  id!: bigint;
 
   @Enum({ enumName: 'AdoptionState', values: ADOPTION_STATES, description: 'How far it has come' })
   state!: AdoptionState;
@@ -39,6 +35,10 @@ export class AdoptionDto extends NewAdoption {
   })
   decidedAt!: string | null;
 }
+
+/** Body of requestAdoption. */
+@ApiSchema({ name: 'NewAdoption', description: 'A wish to adopt an animal.' })
+export class NewAdoption extends OmitType(AdoptionDto, ['id', 'state', 'requestedAt', 'decidedAt']) {}
 
 /** What of an adoption can be changed. */
 class AdoptionDecision {

@@ -72,7 +72,7 @@ describe('requesting an adoption', () => {
 
   it('is refused for an animal that does not exist', async () => {
     const { status, body } = await request(1_000_000n);
-    expect([status, body.code]).toEqual([404, 'pet_not_found']);
+    expect([status, body.details]).toMatchObject([400, [{ field: 'petId', code: 'unknown_reference' }]]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { FeatureOperation, FeaturePlan } from './feature-plan.js';
+import { changingState } from './resource-texts.js';
 import { anOrA } from './table-texts.js';
 
 /** The controller of a feature. */
@@ -68,7 +69,10 @@ const HANDLERS: Readonly<Record<FeatureOperation, (plan: FeaturePlan) => string>
   get${entity}(@Param() { ${one}Id }: ${entity}Params): Promise<JsonText<${entity}Dto>> {
     return this.${many}.get(${one}Id);
   }`,
-  update: ({ entity, many, one, constant, error, words }) => `
+  update: (plan) => {
+    const { entity, many, one, constant, error, words } = plan;
+    const errors = ['not_found', ...(changingState(plan) ? ['state_conflict'] : [])];
+    return `
   @Patch(':${one}Id')
   @RequireScopes(${constant}_SCOPES.write)
   @Idempotent()
@@ -78,14 +82,15 @@ const HANDLERS: Readonly<Record<FeatureOperation, (plan: FeaturePlan) => string>
     description: 'Changes the fields that are sent; null removes one that may be absent (RFC 7396).',
     answers: { status: 200, description: 'The ${words} as it is now', type: ${entity}Dto, entityTag: true },
   })
-  @ApiErrors(${constant}_ERRORS.${error}_not_found)
+  @ApiErrors(${errors.map((ending) => `${constant}_ERRORS.${error}_${ending}`).join(', ')})
   update${entity}(
     @Param() { ${one}Id }: ${entity}Params,
     @Body() patch: ${entity}Patch,
     @IfMatch() precondition: Precondition,
   ): Promise<JsonText<${entity}Dto>> {
     return this.${many}.update(${one}Id, patch, precondition);
-  }`,
+  }`;
+  },
   delete: ({ entity, many, one, constant, error, words }) => `
   @Delete(':${one}Id')
   @RequireScopes(${constant}_SCOPES.write)

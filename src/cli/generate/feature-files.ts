@@ -1,8 +1,9 @@
 import { controllerText } from './controller-text.js';
+import { dtoText } from './dto-text.js';
 import type { FeaturePlan } from './feature-plan.js';
 import { type Exports, PLATFORM_EXPORTS, withImports } from './imports.js';
 import { demoDataText, moduleText, publicText } from './module-texts.js';
-import { EVENT, constantOf, dtoText, errorsText, eventsText, scopesText } from './resource-texts.js';
+import { EVENT, constantOf, errorsText, eventsText, scopesText } from './resource-texts.js';
 import { serviceText } from './service-text.js';
 import { suiteText } from './suite-text.js';
 import { entityText, enumName, tableMigrationText, valuesName } from './table-texts.js';

@@ -41,7 +41,7 @@ describe('a field', () => {
 
 describe('states and operations', () => {
   it('begin with the first state', () => {
-    expect(parseState('requested,approved')).toMatchObject({ property: 'state', fallback: 'requested' });
+    expect(parseState('requested,approved')).toMatchObject({ property: 'state', initial: 'requested' });
     expect(() => parseState('requested')).toThrow(/two states/);
   });
 
@@ -74,25 +74,37 @@ describe('a feature', () => {
     expect(() => plan(feature)).toThrow(/--singular/);
   });
 
-  it.each(['operations', 'entities', 'objects', 'classes', 'defaults', 'a'.repeat(50) + 's'])(
-    'cannot be named %s, which the code needs or which is too long',
-    (feature) => {
-      expect(() => plan(feature)).toThrow(/another name|at most 40/);
-    },
-  );
+  it.each([
+    'rows',
+    'services',
+    'operations',
+    'entities',
+    'objects',
+    'classes',
+    'defaults',
+    'a'.repeat(50) + 's',
+  ])('cannot be named %s, which the code needs or which is too long', (feature) => {
+    expect(() => plan(feature)).toThrow(/another name|at most 40/);
+  });
 
-  it.each(['constructor:text', 'toString:text', 'then:text', 'new:int64', 'ownerId:int64:ref=toys'])(
-    'cannot have the field %s',
-    (field) => {
-      expect(() => planFeature('toys', [parseField(field)], new Set(OPERATIONS))).toThrow(/called|own table/);
-    },
-  );
+  it.each([
+    'constructor:text',
+    'toString:text',
+    'then:text',
+    'new:int64',
+    'ownerId:int64:ref=toys',
+    'toy:text?',
+    'row:text?',
+  ])('cannot have the field %s', (field) => {
+    expect(() => planFeature('toys', [parseField(field)], new Set(OPERATIONS))).toThrow(/called|own table/);
+  });
 
   it('has every field once, and one at least', () => {
     expect(() => planFeature('toys', [...fields, ...fields], new Set(OPERATIONS))).toThrow(/name is there/);
     expect(() => planFeature('toys', [parseField('id:int64')], new Set(OPERATIONS))).toThrow(
       /every feature has one/,
     );
-    expect(() => planFeature('toys', [], new Set(OPERATIONS))).toThrow(/at least one --field/);
+    for (const none of [[], [parseState('a,b')]])
+      expect(() => planFeature('toys', none, new Set(OPERATIONS))).toThrow(/at least one --field/);
   });
 });

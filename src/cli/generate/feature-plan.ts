@@ -16,8 +16,8 @@ export interface PlannedField extends FieldKind {
   readonly columnName: string;
   /** May be left out, and is null then. */
   readonly isOptional: boolean;
-  /** What it is when it is left out: the first state. */
-  readonly fallback?: string;
+  /** What creating gives it, of a field that is not sent then: the first state. */
+  readonly initial?: string;
 }
 
 /** What is generated: a feature, its fields and operations, and its names in every form. */
@@ -40,6 +40,10 @@ export interface FeaturePlan {
   readonly constant: string;
   readonly error: string;
   readonly fields: readonly PlannedField[];
+  /** The fields without the state, which is not sent when a row is created. */
+  readonly sent: readonly PlannedField[];
+  /** The field that goes through states; creating gives it the first. */
+  readonly state: PlannedField | undefined;
   readonly operations: ReadonlySet<FeatureOperation>;
 }
 
@@ -61,6 +65,13 @@ const RESERVED = new Set(
     'this throw true try typeof var void while with yield'
   ).split(' '),
 );
+/** What the code of a feature calls its own: a feature of this name would hide it. */
+const OWN_NAMES = new Set(
+  (
+    'rows row events references dataSource page pager query patch precondition id fields state service add all created fetched ' +
+    'changed late blind body json path headers status found refused become again method index count manager'
+  ).split(' '),
+);
 const FIELD = /^(?<property>\w+):(?<kind>[a-z0-9]+)(?::(?<argument>[^?]*))?(?<optional>\?)?$/;
 
 /** A field as `--field` has it: `name:kind`, `name:kind:argument`, with `?` at the end when it is optional. */
@@ -78,13 +89,13 @@ export function parseField(text: string): PlannedField {
   return { ...found, property, columnName: snakeCase(property), isOptional: optional !== undefined };
 }
 
-/** The field `state`, as `--state` has it: its values, the first of which it begins with. */
+/** The field `state`, as `--state` has it: its values in their order, the first of which it begins with. */
 export function parseState(text: string): PlannedField {
   const found = enumeration(text.split(','));
-  const fallback = found?.values?.[0];
-  if (!found || fallback === undefined)
+  const initial = found?.values?.[0];
+  if (!found || initial === undefined)
     throw new InvalidArgumentError('Give two states or more in lower case, separated by commas.');
-  return { ...found, property: 'state', columnName: 'state', isOptional: false, fallback };
+  return { ...found, property: 'state', columnName: 'state', isOptional: false, initial };
 }
 
 /** The operations, as `--ops` has them. */
@@ -112,9 +123,12 @@ export function planFeature(
   const taken = [pascalCase(singular), pascalCase(feature)].find(
     (name) => TAKEN.has(name) || name in globalThis,
   );
-  if (taken !== undefined || RESERVED.has(camelCase(singular)) || RESERVED.has(camelCase(feature)))
+  const hidden =
+    taken ??
+    [camelCase(singular), camelCase(feature)].find((name) => RESERVED.has(name) || OWN_NAMES.has(name));
+  if (hidden !== undefined)
     throw new InvalidArgumentError(
-      `${taken ?? camelCase(singular)} has a meaning of its own in the code. Choose another name, or give another --singular.`,
+      `${hidden} has a meaning of its own in the code. Choose another name, or give another --singular.`,
     );
   if (feature.length > LONGEST_NAME)
     throw new InvalidArgumentError(`Give the feature a name of at most ${LONGEST_NAME} characters.`);
@@ -126,12 +140,20 @@ export function planFeature(
     );
   const odd = fields.find(({ property }) => property in {} || property === 'then' || RESERVED.has(property));
   if (odd) throw new InvalidArgumentError(`A field cannot be called ${odd.property}. Choose another name.`);
+  const hiding = fields.find(
+    ({ property, isOptional }) => isOptional && (property === 'row' || property === camelCase(singular)),
+  );
+  if (hiding)
+    throw new InvalidArgumentError(
+      `An optional field cannot be called ${hiding.property}. Choose another name.`,
+    );
   const own = fields.find(({ references, isOptional }) => references === table && !isOptional);
   if (own)
     throw new InvalidArgumentError(
       `${own.property} refers to its own table: the first row could not. End it with ?.`,
     );
-  if (fields.length === 0) throw new InvalidArgumentError('Give at least one --field.');
+  const sent = fields.filter(({ initial }) => initial === undefined);
+  if (sent.length === 0) throw new InvalidArgumentError('Give at least one --field.');
   return {
     feature,
     singular,
@@ -145,6 +167,8 @@ export function planFeature(
     constant: feature.replaceAll('-', '_').toUpperCase(),
     error: singular.replaceAll('-', '_'),
     fields,
+    sent,
+    state: fields.find(({ initial }) => initial !== undefined),
     operations,
   };
 }

@@ -13,6 +13,7 @@ import {
 } from './feature-plan.js';
 import { generatedFeature } from './generated-feature.js';
 import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
+import { regenerateDocs } from './regenerated-docs.js';
 
 interface Input {
   readonly field?: readonly PlannedField[];
@@ -20,6 +21,7 @@ interface Input {
   readonly ops?: ReadonlySet<FeatureOperation>;
   readonly singular?: string;
   readonly dryRun: boolean;
+  readonly docs: boolean;
 }
 
 /** `petstore generate feature`: a whole feature, with its table and its suite. */
@@ -36,12 +38,18 @@ export const FEATURE_COMMAND = command({
     ),
     option(
       '--state <a,b,c>',
-      'a field `state` of these values; the first is what it is when none is sent',
+      'a field `state` of these values in their order: it begins with the first, and can become those behind the one that it has',
       parseState,
     ),
     option('--ops <a,b,c>', `operations; default: ${OPERATIONS.join(',')}`, parseOperations),
     option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
     flag('--dry-run', 'print the names of the files and write nothing'),
+    option(
+      '--no-docs',
+      'leave the generated docs as they are; else the project is built for them',
+      undefined,
+      true,
+    ),
   ],
   examples: [
     'generate feature toys --field name:text:100 --field priceCents:int64',
@@ -49,7 +57,7 @@ export const FEATURE_COMMAND = command({
       '--state requested,approved,declined --ops list,create,get,update,delete',
   ],
   runAlone: async ({ argument, input }: Call<Input>) => {
-    const { field = [], state, ops = new Set(OPERATIONS), singular, dryRun } = input;
+    const { field = [], state, ops = new Set(OPERATIONS), singular, dryRun, docs } = input;
     const plan = planFeature(argument, state ? [...field, state] : field, ops, singular);
     const project = await projectOf(process.cwd());
     const { files, appModule } = await generatedFeature(project, plan);
@@ -57,13 +65,21 @@ export const FEATURE_COMMAND = command({
       await writeNewFiles(project, files);
       await writeFile(join(project, APP_MODULE), appModule);
     }
-    return { files: [...files.keys()], changed: [APP_MODULE], dryRun };
+    const regenerated = docs && !dryRun ? await regenerateDocs(project) : undefined;
+    return { files: [...files.keys()], changed: [APP_MODULE], dryRun, docs: regenerated };
   },
-  text: ({ files, changed, dryRun }) =>
+  text: ({ files, changed, dryRun, docs }) =>
     [
       ...files.map((file) => `${dryRun ? 'Would write' : 'Wrote'} ${file}`),
       ...changed.map((file) => `${dryRun ? 'Would add' : 'Added'} the module to ${file}`),
-      ...(dryRun ? [] : ['Next: npm run docs:generate, npm test, npm start.']),
+      ...(dryRun
+        ? []
+        : [
+            `Refine what the documentation says of the fields in ${files.find((file) => file.endsWith('.dto.ts'))}.`,
+            ...(docs?.areGenerated === true ? ['Brought the generated docs up to date.'] : []),
+            ...(docs?.why ? [`The docs could not be generated: ${docs.why}`] : []),
+            `Next: ${docs?.areGenerated === true ? '' : 'npm run docs:generate, '}npm test, npm start.`,
+          ]),
     ].join('\n'),
 });
 

@@ -1,3 +1,5 @@
+import { sampleTexts } from './field-words.js';
+
 /** How a kind of field is stored, declared and shown. */
 export interface FieldKind {
   /** Type of the property, in TypeScript. */
@@ -33,13 +35,12 @@ export const FIELD_KINDS: Readonly<Record<string, KindReader>> = {
     read(argument, property) {
       const length = /^\d{1,5}$/.test(argument || '255') ? Number(argument || '255') : 0;
       if (length < 1 || length > LONGEST_TEXT) return undefined;
-      const sample = property.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
       return {
         type: 'string',
         column: { type: 'varchar', length },
         decorator: 'Text',
         options: { maxLength: length },
-        samples: [sample.slice(0, length), `Another ${sample}`.slice(0, length)],
+        samples: sampleTexts(property, length),
       };
     },
   },

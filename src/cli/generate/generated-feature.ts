@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCatalogue } from '../../errors/define-errors.js';
 import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../command.js';
 import { featureFiles } from './feature-files.js';
@@ -14,11 +15,13 @@ export interface GeneratedFeature {
   readonly appModule: string;
 }
 
-/** Generates a feature for a project; writes nothing. Throws Refusal when its folder exists, or app.module.ts cannot be extended. */
+/** Generates a feature for a project; writes nothing. Throws Refusal when its folder or one of its names exists, or app.module.ts cannot be extended. */
 export async function generatedFeature(project: string, plan: FeaturePlan): Promise<GeneratedFeature> {
   const folder = join('src', plan.feature);
   if (await exists(join(project, folder)))
-    throw new Refusal(`${folder} exists already. Choose another name for the feature.`);
+    throw new Refusal(
+      `${folder} exists already. Choose another name for the feature; a folder that a run has left unfinished, remove first.`,
+    );
   const appModule = join(project, APP_MODULE);
   const listed = withModule(await readFile(appModule, 'utf8'), plan);
   if (listed === undefined)
@@ -26,7 +29,11 @@ export async function generatedFeature(project: string, plan: FeaturePlan): Prom
   const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   const files = featureFiles(plan, timeAfter(known));
   const tables = known.entityMetadatas.map(({ tableName }) => tableName);
+  const entities = known.entityMetadatas.map(({ name }) => name);
   await known.destroy();
+  const taken = takenName(plan, tables, entities) ?? (await takenSchema(project, plan));
+  if (taken !== undefined)
+    throw new Refusal(`${taken} exists already. Choose another name for the feature, or another --singular.`);
   for (const { property, references } of plan.fields)
     if (references !== undefined && !tables.includes(references))
       throw new Refusal(
@@ -35,4 +42,26 @@ export async function generatedFeature(project: string, plan: FeaturePlan): Prom
   const texts = new Map<string, string>();
   for (const [path, text] of files) texts.set(path, await formatted(join(project, path), text));
   return { files: texts, appModule: await formatted(appModule, listed) };
+}
+
+/** What of the feature the service has already under the same name, in words. */
+function takenName(
+  { table, entity, error }: FeaturePlan,
+  tables: readonly string[],
+  entities: readonly string[],
+): string | undefined {
+  if (tables.includes(table)) return `The table ${table}`;
+  if (entities.includes(entity)) return `The entity ${entity}`;
+  const codes = new Set([`${error}_not_found`, `${error}_state_conflict`]);
+  const row = errorCatalogue().find(({ code }) => codes.has(code));
+  return row && `The error code ${row.code}`;
+}
+
+/** A schema of the documented operations that the feature would replace by its own; there may be no document yet. */
+async function takenSchema(project: string, { entity, plural }: FeaturePlan): Promise<string | undefined> {
+  const text = await readFile(join(project, 'docs', 'openapi.json'), 'utf8').catch(() => '{}');
+  const { components } = JSON.parse(text) as { components?: { schemas?: Readonly<Record<string, unknown>> } };
+  const names = [entity, plural, `New${entity}`, `${entity}Patch`];
+  const taken = names.find((name) => Object.hasOwn(components?.schemas ?? {}, name));
+  return taken && `The schema ${taken} of the OpenAPI document`;
 }

@@ -15,10 +15,11 @@ export const MIGRATION_COMMAND = command({
   description: 'write a migration for what the entities have and the migrations do not',
   argument: ['<path>', 'the feature’s folder below src and a name, such as toys/toys-colour'],
   examples: ['generate migration toys/toys-colour'],
-  runAlone: async ({ argument }) => {
+  runAlone: async ({ argument, loadModules }) => {
     const [, folder, name] = PATH.exec(argument) ?? [];
     if (folder === undefined || name === undefined)
       throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${argument}.`);
+    await loadModules();
     // A database of its own, made by the declared migrations: that of DATABASE_URL is neither read nor changed.
     const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
     try {

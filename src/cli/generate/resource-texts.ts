@@ -1,5 +1,5 @@
 import type { FeatureOperation, FeaturePlan, PlannedField } from './feature-plan.js';
-import { anOrA, enumName, isFilter, typeOf, valuesName } from './table-texts.js';
+import { anOrA, typeOf } from './table-texts.js';
 
 /** What each operation does, for the scope that it needs. */
 const RIGHTS: Readonly<Record<FeatureOperation, 'read' | 'write'>> = {
@@ -31,10 +31,18 @@ export const ${constant}_SCOPES = defineScopes('${feature}', { ${rights.join(' '
 }
 
 /** The errors of a feature. */
-export function errorsText({ constant, error, one, words, manyWords, operations }: FeaturePlan): string {
+export function errorsText(plan: FeaturePlan): string {
+  const { constant, error, one, words, manyWords, operations } = plan;
   const remedy = operations.has('list')
     ? `List the ${manyWords} to see their ids.`
     : `Use the id that adding ${anOrA(words)} answered.`;
+  const conflict = `
+  ${error}_state_conflict: {
+    status: 409,
+    message: 'The ${words} {${one}Id} is {from}, and cannot become {to}.',
+    cause: 'From the state that the ${words} has, no way leads to the one that was sent.',
+    remedy: '${operations.has('get') ? `Fetch the ${words} to see its state` : `Look at the state of the ${words}`}, and send one that can follow.',
+  },`;
   return `
 export const ${constant}_ERRORS = defineErrors({
   ${error}_not_found: {
@@ -42,9 +50,14 @@ export const ${constant}_ERRORS = defineErrors({
     message: 'There is no ${words} with the id {${one}Id}.',
     cause: 'No ${words} has this id.',
     remedy: '${remedy}',
-  },
+  },${changingState(plan) ? conflict : ''}
 });
 `;
+}
+
+/** The field that an operation of the feature takes from state to state; undefined when there is none. */
+export function changingState({ state, operations }: FeaturePlan): PlannedField | undefined {
+  return operations.has('update') ? state : undefined;
 }
 
 /** The events of a feature: one for each kind of write that it has. */
@@ -86,92 +99,9 @@ export function constantOf(name: string): string {
   return name.toUpperCase();
 }
 
-/** The bodies, queries, parameters and answers of a feature. */
-export function dtoText(plan: FeaturePlan): string {
-  const { entity, plural, one, words, manyWords, fields, operations } = plan;
-  const list = `
-/** Query of list${plural}. */
-export class List${plural}Query extends PageQuery {
-  ${fields
-    .filter(isFilter)
-    .map((field) => filterText(plan, field))
-    .join('\n\n')}
-
-  @Sort({ by: ['id', '-id'] })
-  sort?: string;
-}
-`;
-  const params = `
-/** Path parameters of the operations on one ${words}. */
-export class ${entity}Params {
-  @Int64({ description: 'The identifier of the ${words}', example: 1 })
-  ${one}Id!: bigint;
-}
-`;
-  const patch = `
-/** Body of update${entity}: any of the fields; null removes one that may be absent. */
-@ApiSchema({ name: '${entity}Patch', description: 'What to change of ${anOrA(words)}.' })
-export class ${entity}Patch extends MergePatch(New${entity}) {}
-`;
-  const single = (['get', 'update', 'delete'] as const).some((operation) => operations.has(operation));
-  return `
-/** ${operations.has('create') ? `Body of create${entity}` : `The fields of ${anOrA(words)}`}. */
-@ApiSchema({ name: 'New${entity}', description: '${anOrA(words, true)} to add.' })
-export class New${entity} {
-  ${fields.map((field) => fieldText(plan, field)).join('\n\n')}
-}
-
-/** ${anOrA(words, true)} as returned. */
-@ApiSchema({ name: '${entity}', description: 'One of the ${manyWords}.' })
-export class ${entity}Dto extends New${entity} {
-  @Int64({ description: 'Identifier assigned by the service', example: 1 })
-  id!: bigint;
-}
-${operations.has('update') ? patch : ''}${operations.has('list') ? list : ''}${single ? params : ''}`;
-}
-
-function fieldText({ entity, words }: FeaturePlan, field: PlannedField): string {
-  const { property, isOptional, fallback, samples, values } = field;
-  const description = `The ${wordsOf(property)} of the ${words}`;
-  const options = [
-    ...(values === undefined ? [] : [`enumName: '${enumName(entity, field)}'`]),
-    ...(values === undefined ? [] : [`values: ${valuesName(entity, field)}`]),
-    `description: '${description}'`,
-    ...(values === undefined && !['Instant', 'Uuid'].includes(field.decorator)
-      ? [`example: ${literal(samples[0])}`]
-      : []),
-    ...Object.entries(field.options).map(([name, value]) => `${name}: ${value}`),
-    ...(fallback === undefined ? [] : [`default: '${fallback}'`]),
-    ...(isOptional ? ['optional: true', 'nullable: true'] : []),
-  ];
-  const type = typeOf(entity, field);
-  return `@${field.decorator}({ ${options.join(', ')} })
-  ${property}${isOptional ? '?' : '!'}: ${type}${isOptional ? ' | null' : ''};`;
-}
-
-function filterText({ entity, manyWords }: FeaturePlan, field: PlannedField): string {
-  const { property, decorator, values } = field;
-  const type = typeOf(entity, field);
-  const isEnum = values !== undefined;
-  const options = [
-    ...(isEnum ? [`enumName: '${enumName(entity, field)}'`, `values: ${valuesName(entity, field)}`] : []),
-    `description: 'Only ${manyWords} ${isEnum ? `of one of these values of \`${property}\`` : `with this ${wordsOf(property)}`}'`,
-    ...(isEnum ? ['list: true'] : []),
-    'optional: true',
-  ];
-  return `@Filter()
-  @${decorator}({ ${options.join(', ')} })
-  ${property}?: ${type}${isEnum ? '[]' : ''};`;
-}
-
 /** A value as TypeScript, and as JSON within it. */
 export function literal(value: string | number): string {
   return typeof value === 'number' ? String(value) : `'${value}'`;
-}
-
-/** A property in words: \`adopterName\` as \`adopter name\`. */
-function wordsOf(property: string): string {
-  return property.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function listed(words: readonly string[]): string {

@@ -1,20 +1,26 @@
+import { deleteCase, stateCases, updateCases } from './change-cases-text.js';
 import type { FeaturePlan, PlannedField } from './feature-plan.js';
 import { constantOf, literal } from './resource-texts.js';
-import { anOrA } from './table-texts.js';
+import { anOrA, searchedTogether } from './table-texts.js';
 
 /** The suite of a feature: what its operations promise, over HTTP. */
 export function suiteText(plan: FeaturePlan): string {
-  const { feature, constant, error, fields, operations } = plan;
+  const { feature, constant, error, fields, sent, operations } = plan;
   const isSeeded = fields.some(({ references }) => references !== undefined);
   const cases = [
     operations.has('create') && createCases(plan),
     operations.has('create') && operations.has('list') && listCase(plan),
     operations.has('create') && operations.has('update') && updateCases(plan),
+    operations.has('create') && stateCases(plan),
     operations.has('create') && operations.has('delete') && deleteCase(plan),
     !operations.has('create') && readCase(plan),
   ];
+  const text = cases.filter((one) => one !== false).join('\n');
+  const name = `NEW_${constantOf(error)}`;
+  const values = sent.map((field) => `${field.property}: ${literal(field.samples[0])}`).join(', ');
   return `
-const NEW_${constantOf(error)} = { ${fields.map((field) => `${field.property}: ${literal(field.samples[0])}`).join(', ')} };
+${operations.has('create') ? `const ${name} = { ${values} };` : ''}
+${text.includes('MISSING') ? '/** The greatest id, which nothing has. */\nconst MISSING = 2n ** 63n - 1n;' : ''}
 
 let service: TestService;
 beforeAll(async () => {
@@ -23,21 +29,19 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const add = () => service.request('POST', '/v1/${feature}', { json: NEW_${constantOf(error)} });
-${cases.filter((text) => text !== false).join('\n')}
-`
-    .replace(operations.has('create') ? /$^/ : /\nconst add = .*\n/, '\n')
-    .replace(operations.has('create') ? /$^/ : /\nconst NEW_.*\n/, '\n');
+${operations.has('create') ? `const add = () => service.request('POST', '/v1/${feature}', { json: ${name} });` : ''}
+${text}
+`;
 }
 
 function createCases(plan: FeaturePlan): string {
-  const { feature, error, words, fields, operations } = plan;
-  const required = fields.find(({ isOptional, fallback }) => !isOptional && fallback === undefined);
-  const reference = fields.find(({ references }) => references !== undefined);
+  const { feature, error, words, sent, state, operations } = plan;
+  const required = sent.find(({ isOptional }) => !isOptional);
+  const reference = sent.find(({ references }) => references !== undefined);
   return `
 it('adds ${anOrA(words)}${operations.has('get') ? ' and fetches it' : ''}', async () => {
   const created = await add();
-  expect(created).toMatchObject({ status: 201, body: NEW_${constantOf(error)} });
+  expect(created).toMatchObject({ status: 201, body: ${state ? `{ ...NEW_${constantOf(error)}, ${state.property}: '${state.initial}' }` : `NEW_${constantOf(error)}`} });
   ${
     operations.has('get')
       ? `expect(created.headers.get('Location')).toBe(\`/v1/${feature}/\${created.body.id}\`);
@@ -61,7 +65,7 @@ it('says what is missing of ${anOrA(words)}', async () => {
       ? ''
       : `
 it('refuses to refer to what is not there', async () => {
-  const json = { ...NEW_${constantOf(error)}, ${reference.property}: 1_000_000 };
+  const json = { ...NEW_${constantOf(error)}, ${reference.property}: MISSING };
   const { status, body } = await service.request('POST', '/v1/${feature}', { json });
   expect(status).toBe(400);
   expect(body.details).toMatchObject([{ field: '${reference.property}', code: 'unknown_reference' }]);
@@ -71,7 +75,7 @@ it('refuses to refer to what is not there', async () => {
     operations.has('get')
       ? `
 it('says which ${words} is missing', async () => {
-  const { status, body } = await service.request('GET', '/v1/${feature}/1000000');
+  const { status, body } = await service.request('GET', \`/v1/${feature}/\${MISSING}\`);
   expect([status, body.code]).toEqual([404, '${error}_not_found']);
 });
 `
@@ -79,8 +83,12 @@ it('says which ${words} is missing', async () => {
   }`;
 }
 
-function listCase({ feature, error, manyWords, fields }: FeaturePlan): string {
+function listCase(plan: FeaturePlan): string {
+  const { feature, error, manyWords, fields } = plan;
   const filter = fields.find(({ values }) => values !== undefined);
+  const together = searchedTogether(plan).map(
+    (pair) => `[${pair.map(({ property }) => `'${property}'`).join(', ')}]`,
+  );
   return `
 it('lists ${manyWords}, page by page', async () => {
   const { body } = await add();
@@ -91,56 +99,25 @@ it('lists ${manyWords}, page by page', async () => {
 });
 
 it('finds every page by an index', async () => {
-  expect(await unindexedLists(service)).toEqual([]);
+  expect(await unindexedLists(service${together.length === 0 ? '' : `, { together: { '/v1/${feature}': [${together.join(', ')}] } }`})).toEqual([]);
 });
 ${filter === undefined ? '' : filterCase(feature, error, manyWords, filter)}`;
 }
 
 function filterCase(feature: string, error: string, manyWords: string, field: PlannedField): string {
-  const { property, samples } = field;
+  const { property, samples, initial } = field;
+  const value = initial ?? samples[1];
   return `
 it('lists ${manyWords} of one ${property}', async () => {
-  const json = { ...NEW_${constantOf(error)}, ${property}: '${samples[1]}' };
-  const { body } = await service.request('POST', '/v1/${feature}', { json });
-  const found = await service.everyPage('/v1/${feature}?${property}=${samples[1]}');
+  ${
+    initial === undefined
+      ? `const json = { ...NEW_${constantOf(error)}, ${property}: '${value}' };
+  const { body } = await service.request('POST', '/v1/${feature}', { json });`
+      : 'const { body } = await add();'
+  }
+  const found = await service.everyPage('/v1/${feature}?${property}=${value}');
   expect(found).toContainEqual(body);
-  expect(new Set(found.map(({ ${property} }) => ${property}))).toEqual(new Set(['${samples[1]}']));
-});
-`;
-}
-
-function updateCases({ feature, words, fields }: FeaturePlan): string {
-  const field = fields.find(({ references }) => references === undefined) ?? fields[0];
-  if (!field) return '';
-  const json = `{ ${field.property}: ${literal(field.samples[field.references === undefined ? 1 : 0])} }`;
-  return `
-it('changes ${anOrA(words)} that nobody else has changed', async () => {
-  const created = await add();
-  const path = \`/v1/${feature}/\${created.body.id}\`;
-  const headers = { 'If-Match': created.headers.get('ETag') ?? '' };
-  const json = ${json};
-  const changed = await service.request('PATCH', path, { json, headers });
-  expect(changed).toMatchObject({ status: 200, body: { ...created.body, ...json } });
-  const late = await service.request('PATCH', path, { json: ${other(field)}, headers });
-  expect([late.status, late.body.code]).toEqual([412, 'precondition_failed']);
-  const blind = await service.request('PATCH', path, { json });
-  expect([blind.status, blind.body.code]).toEqual([428, 'precondition_required']);
-});
-`;
-}
-
-function other({ property, samples }: PlannedField): string {
-  return `{ ${property}: ${literal(samples[0])} }`;
-}
-
-function deleteCase({ feature, words, error }: FeaturePlan): string {
-  return `
-it('deletes ${anOrA(words)} once', async () => {
-  const { body } = await add();
-  const path = \`/v1/${feature}/\${body.id}\`;
-  expect((await service.request('DELETE', path)).status).toBe(204);
-  const again = await service.request('DELETE', path);
-  expect([again.status, again.body.code]).toEqual([404, '${error}_not_found']);
+  expect(new Set(found.map(({ ${property} }) => ${property}))).toEqual(new Set(['${value}']));
 });
 `;
 }
@@ -156,7 +133,7 @@ it('lists ${manyWords}', async () => {
     : `
 it('says what is missing of the ${manyWords}', async () => {
   const method = '${operations.has('get') ? 'GET' : operations.has('delete') ? 'DELETE' : 'PATCH'}';
-  const { body } = await service.request(method, '/v1/${feature}/1000000', { headers: { 'If-Match': '*' }, ${operations.has('get') || operations.has('delete') ? '' : 'json: {}'} });
+  const { body } = await service.request(method, \`/v1/${feature}/\${MISSING}\`, { headers: { 'If-Match': '*' }, ${operations.has('get') || operations.has('delete') ? '' : 'json: {}'} });
   expect(body.code).toBe('${error}_not_found');
 });
 `;

@@ -1,16 +1,19 @@
 import type { FeaturePlan, PlannedField } from './feature-plan.js';
 
 /** The entity of a feature, and the values of its enumerations. */
-export function entityText({ entity, table, words, fields }: FeaturePlan): string {
+export function entityText(plan: FeaturePlan): string {
+  const { entity, table, words, fields } = plan;
   const checks = fields.filter((field) => field.values !== undefined);
   return `
 ${checks.map((field) => valuesText(entity, words, field)).join('\n')}
 /** ${anOrA(words, true)}. */
 @Entity('${table}')
 ${checks.map((field) => `@Check('${checkName(table, field)}', ${checkText(field)})`).join('\n')}
-${fields
-  .filter(isFilter)
-  .map((field) => `@Index('${indexName(table, field)}', ['${field.property}', 'id'])`)
+${indexesOf(plan)
+  .map(
+    (index) =>
+      `@Index('${indexName(table, index)}', [${index.map(({ property }) => `'${property}', `).join('')}'id'])`,
+  )
   .join('\n')}
 export class ${entity} {
   @Int64Key()
@@ -22,9 +25,9 @@ ${fields.map((field) => columnText(entity, table, field)).join('\n\n')}
 }
 
 /** The migration that makes the table of a feature; its class name ends in a time in milliseconds. */
-export function tableMigrationText({ plural, table, manyWords, fields }: FeaturePlan, time: number): string {
+export function tableMigrationText(plan: FeaturePlan, time: number): string {
+  const { plural, table, manyWords, fields } = plan;
   const checks = fields.filter((field) => field.values !== undefined);
-  const indexed = fields.filter(isFilter);
   const keys = fields.filter((field) => field.references !== undefined);
   return `
 /** Table of the ${manyWords}. */
@@ -40,7 +43,7 @@ export class ${plural}${time} implements MigrationInterface {
           ${fields.map(migratedColumn).join('\n')}
         ],
         ${listOf('checks', checks, (field) => `{ name: '${checkName(table, field)}', expression: ${checkText(field)} }`)}
-        ${listOf('indices', indexed, (field) => `{ name: '${indexName(table, field)}', columnNames: ['${field.columnName}', 'id'] }`)}
+        ${listOf('indices', indexesOf(plan), (index) => `{ name: '${indexName(table, index)}', columnNames: [${index.map(({ columnName }) => `'${columnName}', `).join('')}'id'] }`)}
         ${listOf('foreignKeys', keys, (field) => `{ name: '${keyName(table, field)}', columnNames: ['${field.columnName}'], referencedTableName: '${field.references}', referencedColumnNames: ['id'] }`)}
       }),
     );
@@ -56,6 +59,26 @@ export class ${plural}${time} implements MigrationInterface {
 /** Whether lists filter by the field, which needs an index: enumerations and keys of other tables. */
 export function isFilter({ values, references }: PlannedField): boolean {
   return values !== undefined || references !== undefined;
+}
+
+/**
+ * The fields of each index, which ends with the id: one for each filter of the list, and one for a reference together with the
+ * state, by which things are mostly looked for. Without a list a reference keeps its own: what it refers to is deleted by it.
+ */
+function indexesOf(plan: FeaturePlan): (readonly PlannedField[])[] {
+  const { fields, operations } = plan;
+  const single = fields.filter(
+    (field) => field.references !== undefined || (operations.has('list') && isFilter(field)),
+  );
+  return [...single.map((field) => [field]), ...searchedTogether(plan)];
+}
+
+/** The filters of the list that one index answers together: each reference with the state. */
+export function searchedTogether({ fields, state, operations }: FeaturePlan): [PlannedField, PlannedField][] {
+  if (!state || !operations.has('list')) return [];
+  return fields
+    .filter(({ references }) => references !== undefined)
+    .map((field): [PlannedField, PlannedField] => [field, state]);
 }
 
 /** The constant of an enumeration's values, such as `ADOPTION_STATES`. */
@@ -115,24 +138,20 @@ function migratedColumn({ columnName, column, isOptional }: PlannedField): strin
   return `{ name: '${columnName}', type: '${column.type}'${length}${isOptional ? ', isNullable: true' : ''} },`;
 }
 
-function listOf(
-  name: string,
-  fields: readonly PlannedField[],
-  text: (field: PlannedField) => string,
-): string {
-  return fields.length === 0 ? '' : `${name}: [${fields.map(text).join(', ')}],`;
+function listOf<Part>(name: string, parts: readonly Part[], text: (part: Part) => string): string {
+  return parts.length === 0 ? '' : `${name}: [${parts.map(text).join(', ')}],`;
 }
 
 function checkText({ columnName, values = [] }: PlannedField): string {
-  return `\`${columnName} IN (${values.map((value) => `'${value}'`).join(', ')})\``;
+  return `\`"${columnName}" IN (${values.map((value) => `'${value}'`).join(', ')})\``;
 }
 
 function checkName(table: string, { columnName }: PlannedField): string {
   return `${table}_${columnName}_allowed`;
 }
 
-function indexName(table: string, { columnName }: PlannedField): string {
-  return `${table}_${columnName}_id`;
+function indexName(table: string, index: readonly PlannedField[]): string {
+  return [table, ...index.map(({ columnName }) => columnName), 'id'].join('_');
 }
 
 function keyName(table: string, { columnName }: PlannedField): string {

@@ -2,7 +2,7 @@ import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import { openForReading } from './read-connection.js';
-import { ConnectionTurns } from './statement-scope.js';
+import { ConnectionTurns } from '../scopes/statement-scope.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';

@@ -2,12 +2,16 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
 import { PlainReads } from './plain-reads.js';
-import { type GiveBack, StatementScope } from './statement-scope.js';
+import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
+import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
-import { driverCodeOf, unavailable } from './troubles/sqlite-errors.js';
-import { LockWait } from './troubles/write-lock.js';
+import { driverCodeOf } from './troubles/sqlite-errors.js';
+import { unavailable } from '../unavailable.js';
+import { LockWait, watchWriteLock } from './troubles/write-lock.js';
 
+/** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
+const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 /** Statements that certainly change nothing. */
 const READS = /^\s*SELECT\b/;
 const ROLLBACK = /^\s*ROLLBACK\b/;
@@ -19,11 +23,12 @@ const NEEDS_LOCK = /^\s*(?:BEGIN IMMEDIATE|INSERT|UPDATE|DELETE)\b/;
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
 /** The one connection that writes. Statements run on it one at a time, whichever query runner sends them. */
-export class SqliteConnection extends StatementScope {
+export class SqliteConnection extends ConnectionScope {
   /** Where reads go that are in no transaction. */
   readonly reads: PlainReads;
   private running: Promise<void> | undefined;
   private readonly lock = new LockWait();
+  private endWatch: (() => void) | undefined;
   private readonly runner: SqliteQueryRunner;
 
   constructor(
@@ -91,8 +96,25 @@ export class SqliteConnection extends StatementScope {
     return scope === this && !LEAVES_FILES.test(sql);
   }
 
-  /** Runs a statement that begins or ends a transaction in a scope. */
-  async control(scope: StatementScope, sql: string): Promise<void> {
+  async begin({ around, options }: ConnectedTransaction): Promise<void> {
+    await this.control(around, BEGIN);
+    this.endWatch = watchWriteLock(options.name);
+  }
+
+  finish({ around }: ConnectedTransaction, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    return this.control(around, how);
+  }
+
+  savepoint({ around }: ConnectedTransaction, sql: string): Promise<void> {
+    return this.control(around, sql);
+  }
+
+  ended(): void {
+    this.endWatch?.();
+    this.endWatch = undefined;
+  }
+
+  private async control(scope: StatementScope, sql: string): Promise<void> {
     await this.run(scope, sql, () => this.runner.query(sql));
   }
 }

@@ -7,22 +7,24 @@ import {
   type EntityMetadata,
   type ObjectLiteral,
   type QueryRunner,
-  SelectQueryBuilder,
+  type SelectQueryBuilder,
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { Database, type JsonReader } from '../database.js';
+import { SQLITE_DIALECT } from '../dialect.js';
 import { GroupedInserts } from '../grouped-inserts.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
-import { JoiningEntityManager } from './joining-entity-manager.js';
+import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
+import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
+import { SerialQueryRunner } from './serial-query-runner.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
-import type { WriteTrouble } from './troubles/access-trouble.js';
+import type { SqliteWriteTrouble } from './troubles/access-trouble.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { LOCK_TRY_MS } from './troubles/write-lock.js';
@@ -36,6 +38,9 @@ const logger = new Logger('Database');
  * and generated ids as doubles.
  */
 export class SqliteDataSource extends Database {
+  readonly dialect = SQLITE_DIALECT;
+  /** Processes that serve one file mark it (ProcessMarks). */
+  readonly onlyServer = undefined;
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;
   /** Reads committed data, once the data source is initialized. */
@@ -59,15 +64,19 @@ export class SqliteDataSource extends Database {
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
     const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
     this.plainReads = connection.reads;
-    const transactions = new SqliteTransactions(driver, connection);
+    const transactions = new SqliteTransactions(connection);
     this.transactions = transactions;
     this.inserts = new GroupedInserts({ dataSource: this, dataVersion: this.dataVersion, transactions });
-    driver.createQueryRunner = () => transactions.createQueryRunner();
+    driver.createQueryRunner = () => new SerialQueryRunner(driver, connection, transactions.home);
     driver.createGeneratedMap = generatedIds;
   }
 
-  get writeTrouble(): WriteTrouble {
+  get writeTrouble(): SqliteWriteTrouble {
     return this.troubles.writes;
+  }
+
+  override readEntities(): Promise<void> {
+    return this.buildMetadatas();
   }
 
   override async initialize(): Promise<this> {
@@ -94,6 +103,11 @@ export class SqliteDataSource extends Database {
     }
     this.reader = new OwnConnection(this);
     await super.destroy();
+  }
+
+  /** Migrations begin with the write lock of the file; whoever comes second tries again. */
+  whileMigrating<T>(work: () => Promise<T>): Promise<T> {
+    return work();
   }
 
   /** Starts to watch the files and opens the connections for reads. */
@@ -131,6 +145,11 @@ export function fileOf({ options }: DataSource): string | undefined {
   return options.type === 'sqlite' && options.database !== ':memory:' ? options.database : undefined;
 }
 
+/** Whether the data of a DataSource ends with the process. */
+export function isInMemory({ options }: DataSource): boolean {
+  return options.type === 'sqlite' && options.database === ':memory:';
+}
+
 const WITHOUT_LOG =
   'has no write-ahead log: its file system cannot share memory. Nothing is cached, and reads wait for writes. ' +
   'Move the database to a local file system.';
@@ -151,29 +170,4 @@ function generatedIds(
   if (!column || lastId === undefined) return undefined;
   const id = BigInt(lastId) - BigInt(count - index - 1);
   return column.createValueMap(column.transformer === int64Transformer ? id : Number(id));
-}
-
-/**
- * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering
- * and indexes still see the column itself.
- */
-export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
-  protected override buildEscapedEntityColumnSelects(alias: string, metadata: EntityMetadata): SelectQuery[] {
-    const selects = super.buildEscapedEntityColumnSelects(alias, metadata);
-    if (this.sortsSelectedValues()) return selects;
-    const exact = new Set(
-      metadata.columns
-        .filter((column) => column.transformer === int64Transformer)
-        .map((column) => `${this.escape(alias)}.${this.escape(column.databaseName)}`),
-    );
-    return selects.map((select) =>
-      exact.has(select.selection) ? { ...select, selection: `CAST(${select.selection} AS TEXT)` } : select,
-    );
-  }
-
-  /** Joins with skip or take make TypeORM sort by the selected values, and text would sort otherwise. */
-  private sortsSelectedValues(): boolean {
-    const { joinAttributes, skip, take } = this.expressionMap;
-    return joinAttributes.length > 0 && (skip !== undefined || take !== undefined);
-  }
 }

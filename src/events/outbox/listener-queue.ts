@@ -6,11 +6,14 @@ import type { Leases } from '../../jobs/leases.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { FailedDelivery, OutboxStore } from './outbox-store.js';
 import { attemptLimited } from './attempt-limited.js';
+import { KeyLanes } from './key-lanes.js';
 import { ListenerTrouble } from './listener-trouble.js';
 import { toldFrom } from './told-json.js';
 
 /** Events that are read at a time. */
 const BATCH = 100;
+/** Keys whose events are handled side by side. */
+export const MOST_KEYS = 8;
 /** How long what was handled may be noted late, in milliseconds: a process that dies hands it out again. */
 const NOTED_LATE_MS = 1_000;
 /** First and longest time until an event is tried again, in milliseconds; it doubles in between. */
@@ -50,7 +53,7 @@ export interface QueueParts {
   readonly isStopping: () => boolean;
 }
 
-/** Delivers the events that wait for one listener: one after the other, by one process at a time. */
+/** Delivers the events that wait for one listener, by one process at a time: a few keys at once, each in its order. */
 export class ListenerQueue {
   private readonly logger = new Logger('Events');
   private readonly runs = new OneAtATime(() => this.run());
@@ -58,6 +61,12 @@ export class ListenerQueue {
   private handled: bigint[] = [];
   private failed: FailedDelivery[] = [];
   private notedAt = 0;
+  /** What is in hand, while this process delivers. */
+  private lanes: KeyLanes<OutboxEvent> | undefined;
+  /** Whether there may be events that were not read yet and are of no key in hand. */
+  private mayBeMore = true;
+  /** Whether the last read may have passed over events: those of keys in hand, or those after the last that was read. */
+  private hasPassedOver = false;
   /** Whether the database refused what the delivery needs; the log is told when that begins and when it ends. */
   private isFailing = false;
 
@@ -70,6 +79,8 @@ export class ListenerQueue {
 
   /** Delivers what is due until nothing is. Never rejects. */
   deliver(): Promise<void> {
+    this.mayBeMore = true;
+    this.lanes?.wake();
     return this.runs.run();
   }
 
@@ -88,22 +99,40 @@ export class ListenerQueue {
   }
 
   private async drain(lost: AbortSignal): Promise<void> {
-    const { store, stopping } = this.parts;
-    const signal = AbortSignal.any([lost, stopping]);
-    // Of a run before this one, if the database refused it.
-    await this.note();
-    while (this.goesOn(signal)) {
-      const batch = await store.next(this.listener.name, this.trouble.isFailing ? 1 : BATCH);
-      if (batch.length === 0) return;
-      const held = new Set<string>();
-      for (const event of batch) {
-        if (!this.goesOn(signal)) break;
-        if (held.has(event.key)) continue;
-        if (!(await this.handle(event, signal))) held.add(event.key);
+    const signal = AbortSignal.any([lost, this.parts.stopping]);
+    const handle = async (event: OutboxEvent): Promise<boolean> =>
+      this.goesOn(signal) && (await this.handle(event, signal));
+    this.lanes = new KeyLanes(MOST_KEYS, handle, () => (this.mayBeMore ||= this.hasPassedOver));
+    try {
+      while (await this.feed(this.lanes, signal)) {
+        await this.lanes.progress();
         if (this.parts.clock.steady() - this.notedAt >= NOTED_LATE_MS) await this.note();
       }
       await this.note();
+    } finally {
+      await this.lanes.close();
+      this.lanes = undefined;
     }
+  }
+
+  /** Hands in more events if that is of use; answers whether any are in hand then. */
+  private async feed(lanes: KeyLanes<OutboxEvent>, signal: AbortSignal): Promise<boolean> {
+    // One that fails with everything is tried with one event at a time.
+    const isWanted = lanes.isIdle || (lanes.hasRoom && this.mayBeMore && !this.trouble.isFailing);
+    if (isWanted && this.goesOn(signal)) {
+      // Before what was handled is noted: what ends from here on is still in the table when it is read.
+      const inHand = lanes.keys;
+      this.mayBeMore = false;
+      this.hasPassedOver = inHand.length > 0;
+      await this.note();
+      const most = this.trouble.isFailing ? 1 : BATCH;
+      const batch = await this.parts.store.next(this.listener.name, most, inHand);
+      if (batch.length === most) this.mayBeMore = this.hasPassedOver = true;
+      lanes.add(batch);
+      // All of it has ended meanwhile.
+      if (lanes.isIdle && inHand.length > 0) return this.feed(lanes, signal);
+    }
+    return !lanes.isIdle;
   }
 
   private goesOn(signal: AbortSignal): boolean {

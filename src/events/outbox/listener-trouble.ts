@@ -38,8 +38,9 @@ export class ListenerTrouble {
   /** It has failed with an event, which is now parked or tried again. */
   begin(event: string, id: bigint, isParked: boolean, error: unknown): void {
     const now = this.clock.steady();
-    this.inSuccession += 1;
-    if (this.isFailing) {
+    // What was in hand when the pause began makes it no longer.
+    if (!this.isPausing) this.inSuccession += 1;
+    if (this.isFailing && !this.isPausing) {
       const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.inSuccession - MOST_IN_SUCCESSION, 16);
       this.pausedUntil = now + Math.min(doubled, LONGEST_PAUSE_MS);
     }

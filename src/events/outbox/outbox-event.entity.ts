@@ -4,6 +4,9 @@ import { Int64Column, Int64Key } from '../../database/int64.js';
 /** An event that one listener has not handled yet; its row is deleted when it has. */
 @Entity('outbox_events')
 @Index('outbox_events_waiting', ['listener', 'id'], { where: 'due_at IS NOT NULL' })
+@Index('outbox_events_backlog', ['listener', 'event', 'publishedAt', 'dueAt'], {
+  where: 'due_at IS NOT NULL',
+})
 @Index('outbox_events_key', ['listener', 'key', 'dueAt'])
 export class OutboxEvent {
   @Int64Key()

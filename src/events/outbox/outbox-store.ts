@@ -18,6 +18,15 @@ export interface FailedDelivery {
   readonly error: unknown;
 }
 
+/** The events of one name that wait for one listener; those that are parked do not wait. */
+export interface Backlog {
+  readonly listener: string;
+  readonly event: string;
+  readonly waiting: number;
+  /** When the oldest of them was published, ISO 8601 text in UTC. */
+  readonly oldest: string;
+}
+
 /** The rows of the outbox. */
 @Injectable()
 export class OutboxStore {
@@ -45,10 +54,13 @@ export class OutboxStore {
   }
 
   /**
-   * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again.
+   * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
+   * and none of the keys that are in hand.
    */
-  next(listener: string, most: number): Promise<OutboxEvent[]> {
-    return this.deliverable(listener).orderBy('waiting.id').limit(most).getMany();
+  next(listener: string, most: number, inHand: readonly string[] = []): Promise<OutboxEvent[]> {
+    const deliverable = this.deliverable(listener).orderBy('waiting.id').limit(most);
+    if (inHand.length > 0) deliverable.andWhere('waiting.key NOT IN (:...inHand)', { inHand });
+    return deliverable.getMany();
   }
 
   /** Whether there is an event that a listener may be given. */
@@ -71,16 +83,27 @@ export class OutboxStore {
     });
   }
 
-  /** How many events wait for each listener. */
-  async waiting(): Promise<ReadonlyMap<string, number>> {
+  /** What waits for each listener, by event; read from an index alone. */
+  async backlog(): Promise<Backlog[]> {
     const rows = await this.dataSource.manager
       .createQueryBuilder(OutboxEvent, 'waiting')
       .select('waiting.listener', 'listener')
-      .addSelect('COUNT(*)', 'count')
-      .where('waiting.dueAt IS NOT NULL')
+      .addSelect('waiting.event', 'event')
+      .addSelect('COUNT(*)', 'waiting')
+      .addSelect('MIN(waiting.published_at)', 'oldest')
+      .where('waiting.due_at IS NOT NULL')
       .groupBy('waiting.listener')
-      .getRawMany<{ listener: string; count: number | string }>();
-    return new Map(rows.map(({ listener, count }) => [listener, Number(count)]));
+      .addGroupBy('waiting.event')
+      .getRawMany<Omit<Backlog, 'waiting'> & { waiting: number | string }>();
+    return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
+  }
+
+  /** How many events wait for each listener. */
+  async waiting(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { listener, waiting } of await this.backlog())
+      counts.set(listener, (counts.get(listener) ?? 0) + waiting);
+    return counts;
   }
 
   /** The first events that are parked, oldest first. */

@@ -1,14 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
-import type { Counter } from 'prom-client';
 import { Clock } from '../../clock.js';
 import { Settings } from '../../config/settings.js';
 import { Transactions } from '../../database/transactions.js';
 import { Leases } from '../../jobs/leases.js';
 import { providerMethods } from '../../jobs/provider-methods.js';
 import { Running } from '../../jobs/running.js';
-import { Metrics } from '../../metrics/metrics.js';
 import { type Delivery, ListenerQueue } from './listener-queue.js';
+import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
 import { toldText } from './told-json.js';
 
@@ -39,7 +38,6 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   /** By listener, what handles each event. */
   private known: ReadonlyMap<string, ReadonlyMap<string, Handler>> | undefined;
   private queues: readonly ListenerQueue[] = [];
-  private readonly deliveries: Counter<'listener' | 'outcome'>;
   private timer: NodeJS.Timeout | undefined;
   private isServing = false;
   private isWoken = false;
@@ -54,11 +52,8 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly settings: Settings,
-    metrics: Metrics,
-  ) {
-    const help = 'Deliveries of durable events: handled, failed, and parked after too many failures';
-    this.deliveries = metrics.counter('petstore_outbox_deliveries_total', help, ['listener', 'outcome']);
-  }
+    private readonly metrics: OutboxMetrics,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.queues = [...this.listeners].map(([name, handlers]) => {
@@ -75,12 +70,17 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
           leases,
           transactions,
           clock,
-          count: (listener, outcome) => this.deliveries.inc({ listener, outcome }),
+          count: (listener, outcome) => this.metrics.count(listener, outcome),
           stopping: this.running.signal,
           isStopping: () => this.running.isStopping,
         },
       );
     });
+    this.metrics.show(
+      [...this.listeners].flatMap(([listener, handlers]) =>
+        [...handlers.keys()].map((event) => ({ listener, event })),
+      ),
+    );
     this.host.listen$.subscribe(() => this.begin());
   }
 
@@ -101,11 +101,15 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
     this.transactions.afterCommit(() => this.wake());
   }
 
-  /** Delivers what is due by the clock and waits for it. Never rejects. */
+  /** Delivers what is committed and due by the clock, and waits for it. Never rejects. */
   async deliver(): Promise<void> {
-    await this.running.run(`delivery ${(this.began += 1)}`, async () => {
-      await Promise.all(this.queues.map((queue) => queue.deliver()));
-    });
+    const name = `delivery ${(this.began += 1)}`;
+    // A caller's own transaction would show events that it may yet undo, and wait for itself.
+    await this.transactions.outside(() =>
+      this.running.run(name, async () => {
+        await Promise.all(this.queues.map((queue) => queue.deliver()));
+      }),
+    );
   }
 
   /** The names of the listeners. */

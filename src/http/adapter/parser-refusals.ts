@@ -14,6 +14,7 @@ import { addressSubject } from '../../throttling/quota-subject.js';
 import { quotaHeaders } from '../../throttling/quota-headers.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { MOST_FIELDS } from './malformed-request.middleware.js';
+import { failBody } from '../body/limited-body.js';
 import { hasUnreadBody, lingerBeforeClosing } from './service-server.js';
 
 /** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
@@ -64,9 +65,14 @@ export class ParserRefusals {
     });
   }
 
-  /** Answers the request in progress, whose body is malformed or late, with this row and ends the connection. */
+  /**
+   * Answers the request in progress, whose body is malformed or late, with this row and ends the connection. Node tells the body's
+   * reader nothing once the request is answered: without an error a handler that writes it to a file would wait for ever.
+   */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
-    writeRefusal(this.refusalOf(row), response.req as Request, response as Response);
+    const refusal = this.refusalOf(row);
+    response.once('close', () => failBody(response.req, refusal));
+    writeRefusal(refusal, response.req as Request, response as Response);
   }
 
   /** Answers with this row on a connection without a request in progress, and ends the connection. */

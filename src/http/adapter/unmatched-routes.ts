@@ -5,7 +5,7 @@ import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../../deprecation/deprecation.guards.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
-import { consumptionOf } from '../body/consumes.decorator.js';
+import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { versionOf } from '../path-version.js';
 import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
@@ -37,6 +37,8 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   /** Nest calls this after it has registered all routes, and before it registers its own 404. */
   onModuleInit(): void {
+    // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
+    ignoreBodies(this.refuse);
     const throughChain = this.contexts.create(
       this,
       this.refuse as never,

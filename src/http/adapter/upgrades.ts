@@ -18,6 +18,7 @@ import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middlewa
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { OperationContext } from './operation-context.js';
 import { lingerBeforeClosing } from './service-server.js';
+import { addToUpgradeAnswer } from './upgrade-answer.js';
 
 /** Nest's metadata keys of a gateway, by @nestjs/websockets, which the service itself does not need. */
 const IS_GATEWAY = 'websockets:is_gateway';
@@ -112,7 +113,10 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const { method } = request;
     this.logger.pino.info({ requestId: requestIdOf(response), clientId, method, route, status });
     this.metrics.count({ method, route, status: String(status) }, (performance.now() - start) / 1_000);
-    if (status === 101) this.keep(request, socket);
+    if (status === 101) {
+      addToUpgradeAnswer(socket, response);
+      this.keep(request, socket);
+    }
     return status === 101 && !socket.destroyed;
   }
 

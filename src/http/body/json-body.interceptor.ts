@@ -8,7 +8,7 @@ import { RequestSlot } from '../../request-slot.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
-import { CONSUMPTION, takes, type Consumption } from './consumes.decorator.js';
+import { CONSUMPTION, ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
 import { parseExactJsonIfAny } from './exact-json.js';
 import { limitBody } from './limited-body.js';
 import { refusalOfMultipart } from './multipart-refusals.js';
@@ -45,12 +45,13 @@ export class JsonBodyInterceptor extends AsyncInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (BODILESS.has(request.method)) return next();
+    const consumption = CONSUMPTION.of(context);
+    if (ignoresBodies(consumption)) return next();
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
       return next();
     }
     const response = http.getResponse<Response>();
-    const consumption = CONSUMPTION.of(context);
     const rule = {
       types: consumption.types,
       limitBytes: consumption.limitBytes ?? this.settings.bodyLimitBytes,

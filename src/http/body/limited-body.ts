@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { askForBody, tooLarge, unsupported, type BodyRule } from './read-body.js';
 
@@ -16,14 +17,14 @@ export function limitBody(request: Request, response: Response, { types, limitBy
   request.push = (chunk: Buffer | null, encoding) => {
     received += chunk?.length ?? 0;
     if (received <= limitBytes) return push(chunk, encoding);
-    fail(request, tooLarge(limitBytes));
+    failBody(request, tooLarge(limitBytes));
     return false;
   };
   if (received > limitBytes) throw tooLarge(limitBytes);
 }
 
-/** Ends the stream with an error, and keeps its connection, which has to carry the refusal. */
-function fail(request: Request, refusal: Error): void {
+/** Ends the stream of a body with an error, and keeps its connection, which has to carry the refusal. */
+export function failBody(request: IncomingMessage, refusal: Error): void {
   request._destroy = (error, done) => done(error);
   // A handler that does not read the stream has no listener, and an `error` event without one would end the process.
   request.on('error', () => undefined);

@@ -24,4 +24,14 @@ export class RedisKeys {
   handedOver(id: string): string {
     return `${this.prefix}handed-over:${id}`;
   }
+
+  /** The names of the states of what instances cache (SharedDataVersion). */
+  states(): string {
+    return `${this.prefix}states`;
+  }
+
+  /** The instances with a writer under way that changes this kind of what is cached. */
+  writers(kind: string): string {
+    return `${this.prefix}writers:${kind}`;
+  }
 }

@@ -42,6 +42,12 @@ export interface RedisDuties {
  */
 export class RedisLink {
   readonly redis: Redis;
+  /** Grows each time that Redis fails: what was told to it before may be lost. */
+  epoch = 0;
+  /** Called when Redis fails. */
+  onFailure: () => void = () => undefined;
+  /** Called with every heartbeat while Redis is used. */
+  onBeat: () => Promise<void> = () => Promise.resolve();
   readonly instances: InstanceCount;
   private readonly state: RedisState;
   private readonly backoff: RetryBackoff;
@@ -95,6 +101,8 @@ export class RedisLink {
   /** Records that Redis failed a request: from now on this instance counts by itself, until a probe succeeds. */
   failed(error: unknown): void {
     if (!this.isUp || this.closed) return;
+    this.epoch += 1;
+    this.onFailure();
     this.state.setDown(error, this.instances.number);
     // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
     this.redis.disconnect();
@@ -130,6 +138,7 @@ export class RedisLink {
   private async stay(): Promise<void> {
     const { isNew } = await withTimeout(this.instances.beat(), this.parts.limitMs);
     await this.probe(this.parts.limitMs);
+    await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
     const all = isNew || this.lostCounts;
     this.lostCounts = false;
@@ -146,6 +155,7 @@ export class RedisLink {
       await this.probe(this.parts.limitMs);
       await withTimeout(this.instances.beat(), this.parts.limitMs);
       await this.duties?.handOver(true);
+      await this.onBeat();
       this.recovered();
     } catch (error) {
       this.state.noteReason(this.refusal ?? error);

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { type Clock, SystemClock } from '../../clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
+import type { StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import type { KnownCount } from './known-counts.js';
@@ -23,6 +24,8 @@ interface QuotaCommands {
 export class RedisQuotaStore extends QuotaStore {
   /** Called when an answer shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
+  /** Called with the names of the states of what is cached, which come with every decision. */
+  onNames: (names: StateNames) => void = () => undefined;
   private readonly redis: Redis & QuotaCommands;
   private readonly batches: DecisionBatches;
 
@@ -40,9 +43,10 @@ export class RedisQuotaStore extends QuotaStore {
     redis.defineCommand('handOverQuotas', { lua: handoverScript(rules) });
     const commands = redis as Redis & QuotaCommands;
     this.redis = commands;
-    this.batches = new DecisionBatches((names, args) =>
-      this.limited(commands.takeQuotas(names.length, ...names, ...args)),
-    );
+    this.batches = new DecisionBatches(async (names, args) => {
+      const all = [keys.states(), ...names];
+      return this.decisionsIn(await this.limited(commands.takeQuotas(all.length, ...all, ...args)));
+    });
   }
 
   /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
@@ -108,6 +112,15 @@ export class RedisQuotaStore extends QuotaStore {
     const used = numbersOf(answer);
     if (used.length !== counts.length) throw new Error('it answered for other counts');
     return used;
+  }
+
+  /** The decisions in an answer; tells of the names that stand behind them. */
+  private decisionsIn(answer: unknown): unknown {
+    const names: unknown = Array.isArray(answer) ? answer.pop() : undefined;
+    if (!Array.isArray(names)) throw new Error('it answered something that is no decision');
+    const [responses, keys] = names as (string | null)[];
+    this.onNames({ responses: responses ?? null, keys: keys ?? null });
+    return answer;
   }
 
   private limited<T>(answer: Promise<T>): Promise<T> {

@@ -8,12 +8,13 @@ export const MARGIN_MS = 60_000;
  * compares the two. The common case, an admitted request of a key that was never refused, takes three commands: the key's state,
  * and one increment per window. If a window turns out to be full, the increments are undone.
  *
- * KEYS, for every request: state of the API key, then one counter a window, its name ending in the window.
+ * KEYS: the names of the states of what is cached; then, for every request: state of the API key, then one counter a window, its name ending in the window.
  * ARGV, for every request: the number of windows; what only the uncommon case needs, as JSON (now, whether there is an
  * API key, length in ms of every window, last known count of every window); the limit of every window. Arguments are few, because
  * each costs as much as a small command. A counter that is new here although its count was known has been lost by Redis, and
  * continues from the known count. Returns, for every request: if it is admitted, the counts of its windows, the first negative
  * when Redis had lost one; else the end of the ban or 0, negative when the ban begins with this request, and then the counts.
+ * Behind them the names of both states.
  */
 export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
   return `
@@ -90,12 +91,13 @@ local function take(key, windows, arg)
   return refuse(key, windows, arg, rest, kept, answer)
 end
 
-local answers, key, arg = {}, 1, 1
+local answers, key, arg = {}, 2, 1
 while KEYS[key] do
   local windows = tonumber(ARGV[arg])
   answers[#answers + 1] = take(key, windows, arg + 1)
   key, arg = key + 1 + windows, arg + 2 + windows
 end
+answers[#answers + 1] = redis.call('HMGET', KEYS[1], 'responses', 'keys')
 return answers
 `;
 }
@@ -147,3 +149,42 @@ end
 return answer
 `;
 }
+
+/** The time of Redis in milliseconds: the writers of all instances are noted by the same clock. */
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/**
+ * Notes that an instance writes, and removes the names of the states that it changes.
+ * KEYS: the names; the writers of each kind. ARGV: id of the instance; for how long it counts, in ms; each kind.
+ */
+export const WITHDRAW_SCRIPT = `
+${NOW}
+for i = 2, #KEYS do
+  redis.call('ZADD', KEYS[i], now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[i], ARGV[2])
+  redis.call('HDEL', KEYS[1], ARGV[i + 1])
+end
+return 1
+`;
+
+/**
+ * Gives states a name that no writer is under way for: where the instance has just written, a new one; else only where there is none.
+ * KEYS: as above. ARGV: id of the instance, or nothing; the new name; for how long it is kept, in ms; each kind.
+ */
+export const NAME_SCRIPT = `
+${NOW}
+for i = 2, #KEYS do
+  local kind = ARGV[i + 2]
+  if ARGV[1] ~= '' then redis.call('ZREM', KEYS[i], ARGV[1]) end
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
+  local isFree = redis.call('ZCARD', KEYS[i]) == 0
+  if isFree and (ARGV[1] ~= '' or redis.call('HEXISTS', KEYS[1], kind) == 0) then
+    redis.call('HSET', KEYS[1], kind, ARGV[2])
+  end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`;

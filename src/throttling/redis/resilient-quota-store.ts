@@ -1,5 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '../../clock.js';
+import type { DataVersion } from '../../database/data-version.js';
+import { SharedDataVersion } from '../../database/shared-data-version.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { BAN_RULES } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
@@ -9,6 +11,7 @@ import { Handover } from './handover.js';
 import { KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
+import { RedisStateLink } from './redis-state-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
 
 /**
@@ -30,13 +33,14 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   /**
    * Connects to the Redis of a URL; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
-   * when Redis is away, too.
+   * when Redis is away, too. A data version that instances share is told by it.
    */
   static async open(
     { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
     alone: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
+    version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix);
     const link = new RedisLink(url, keys, { metrics, clock, limitMs });
@@ -44,6 +48,12 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, shared);
     shared.onLoss = () => link.lost();
+    if (version instanceof SharedDataVersion) {
+      shared.onNames = (names) => {
+        if (link.isUp) version.heard(names);
+      };
+      new RedisStateLink(link, keys, limitMs, clock).serve(version);
+    }
     await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
     return store;
   }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { WriteTrouble } from '../../database.js';
 import { messageOf, truerCode } from './sqlite-errors.js';
 
 type Told = readonly [trouble: string, remedy: string];
@@ -27,14 +28,16 @@ const QUIET_MS = 10_000;
  * Whether the database can be written. The log gets a line for each change, not for each refused write: on a full disk there are
  * thousands.
  */
-export class WriteTrouble {
+export class SqliteWriteTrouble extends WriteTrouble {
   private readonly logger = new Logger('Database');
   private code: string | undefined;
   /** The code that SQLite returned last; `code` may be more exact. */
   private said: string | undefined;
 
   /** `file` is how the log calls the database. */
-  constructor(private readonly file: string) {}
+  constructor(private readonly file: string) {
+    super();
+  }
 
   /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
   get reason(): string | undefined {

@@ -2,8 +2,8 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../../errors/api-error.js';
 import type { WalIndex } from '../wal-index.js';
+import { unavailable } from '../../unavailable.js';
 import { ContentWatch } from './content-watch.js';
-import { unavailable } from './sqlite-errors.js';
 
 /** How often the files are checked while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;

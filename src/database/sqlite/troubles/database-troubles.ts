@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../../errors/api-error.js';
-import { ReadTrouble, WriteTrouble } from './access-trouble.js';
-import { damaged, messageOf, unavailable } from './sqlite-errors.js';
+import { ReadTrouble, SqliteWriteTrouble } from './access-trouble.js';
+import { damaged, messageOf } from './sqlite-errors.js';
+import { unavailable } from '../../unavailable.js';
 import { ForeignLock } from './write-lock.js';
 
 /** What a client is told, by SQLite's code, of states that pass without a change of the service. */
@@ -24,7 +25,7 @@ const DAMAGE = new Set<string | undefined>(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
  */
 export class DatabaseTroubles {
   /** Whether, and why, writes are refused. */
-  readonly writes: WriteTrouble;
+  readonly writes: SqliteWriteTrouble;
   /** Whether reads are refused. */
   readonly reads: ReadTrouble;
   /** Whether another process holds the write lock. */
@@ -34,7 +35,7 @@ export class DatabaseTroubles {
 
   /** `file` is how the log calls the database. */
   constructor(file: string) {
-    this.writes = new WriteTrouble(file);
+    this.writes = new SqliteWriteTrouble(file);
     this.reads = new ReadTrouble(file);
     this.lock = new ForeignLock(file);
     this.damage = new FoundDamage(file);

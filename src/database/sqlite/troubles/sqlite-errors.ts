@@ -1,22 +1,10 @@
 import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { realpath, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ApiError } from '../../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../../errors/http.errors.js';
 
 /** SQLite's code of an error that TypeORM has wrapped; undefined for other errors. */
 export function driverCodeOf(error: unknown): string | undefined {
   return (error as { driverError?: { code?: string } }).driverError?.code;
-}
-
-/** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isLogged` says that it was. */
-export function unavailable(reason: string, cause: unknown, isLogged = false): ApiError {
-  return new ApiError(HTTP_ERRORS.service_unavailable, {
-    params: { reason },
-    headers: { 'Retry-After': '1' },
-    cause,
-    isLogged,
-  });
 }
 
 /** What to do when the file belongs to another program. */
@@ -26,12 +14,12 @@ const BACKUP = 'put a backup in its place (and remove the -wal and -shm files be
 /** The database cannot be used in its current state; the message is one line that names the file and says what to do. */
 export class UnusableDatabase extends Error {}
 
-/** Runs work on the file; errors of SQLite or of the file system become UnusableDatabase. */
-export async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
+/** Runs work on the file, if there is one; errors of SQLite or of the file system become UnusableDatabase. */
+export async function naming<T>(file: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw named(file, error);
+    throw file === undefined ? error : named(file, error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CacheNeutralWrites } from '../../cache-neutral-writes.js';
 import { OneAtATime } from '../../one-at-a-time.js';
@@ -21,11 +21,12 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
   private readonly tries = new OneAtATime(() => this.try());
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: SqliteDataSource,
+    private readonly dataSource: DataSource,
     private readonly cacheNeutralWrites: CacheNeutralWrites,
   ) {}
 
   onModuleInit(): void {
+    if (!(this.dataSource instanceof SqliteDataSource)) return;
     this.timer = setInterval(() => void this.tries.run(), PERIOD_MS);
     // The timer alone must not keep the process running.
     this.timer.unref();
@@ -37,7 +38,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   private async try(): Promise<void> {
     const { dataSource } = this;
-    if (dataSource.writeTrouble.current === undefined) return;
+    if (!(dataSource instanceof SqliteDataSource) || dataSource.writeTrouble.current === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
       await this.cacheNeutralWrites.run(async (manager) => {

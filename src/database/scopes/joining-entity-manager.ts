@@ -9,9 +9,9 @@ import {
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { GroupedInserts } from '../grouped-inserts.js';
-import { SerialQueryRunner } from './serial-query-runner.js';
+import type { Isolation } from './connection-scope.js';
+import { type ScopedQueryRunner, scopesOf } from './runner-scopes.js';
 
-type Isolation = Parameters<SerialQueryRunner['startTransaction']>[0];
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
 /** The frames of a DataSource, which passes a transaction on to its manager, and of the manager. */
@@ -43,17 +43,17 @@ export class JoiningEntityManager extends EntityManager {
     if (!work) throw new TypeORMError('A transaction needs a function that makes it.');
     const called = new Error('begun');
     const runner = this.runner();
-    runner.transactionName = () => nameOf(called);
+    runner.scopes.transactionName = () => nameOf(called);
     try {
       await runner.startTransaction(isolation);
-      const result = await runner.inside(() => work(runner.manager));
+      const result = await runner.scopes.inside(() => work(runner.manager));
       await runner.commitTransaction();
       return result;
     } catch (error) {
       // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
       // than one of the rollback, which leaves nothing to undo either.
-      if (runner.isInOwnTransaction)
-        await runner.inside(() => runner.rollbackTransaction()).catch(() => undefined);
+      if (runner.scopes.isInOwnTransaction)
+        await runner.scopes.inside(() => runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     } finally {
       if (runner !== this.queryRunner) await runner.release();
@@ -87,10 +87,11 @@ export class JoiningEntityManager extends EntityManager {
   }
 
   /** Two transactions side by side in another one must not share a runner, which would mix them up. */
-  private runner(): SerialQueryRunner {
-    if (!(this.queryRunner instanceof SerialQueryRunner))
-      return this.connection.createQueryRunner() as SerialQueryRunner;
-    return this.queryRunner.isTransactionActive ? this.queryRunner.nested() : this.queryRunner;
+  private runner(): ScopedQueryRunner {
+    const { queryRunner } = this;
+    const scopes = scopesOf(queryRunner);
+    if (!queryRunner || !scopes) return this.connection.createQueryRunner() as ScopedQueryRunner;
+    return queryRunner.isTransactionActive ? scopes.nested() : (queryRunner as ScopedQueryRunner);
   }
 }
 

@@ -1,34 +1,22 @@
-import type { SqliteConnection } from './sqlite-connection.js';
+import type { CachedKind } from '../data-version.js';
+import type { ConnectionScope, ConnectedTransaction, TransactionOptions } from './connection-scope.js';
 import { type GiveBack, StatementScope } from './statement-scope.js';
-import { watchWriteLock } from './troubles/write-lock.js';
-
-/** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
-const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
-
-/** How a transaction is begun. */
-export interface TransactionOptions {
-  /** What it is called in the log. */
-  readonly name: () => string;
-  /** The turn in the scope around it, if it was taken already. */
-  readonly giveBack?: GiveBack;
-  /** What is done in it before its first statement; when that throws, nothing else is done in it. */
-  readonly first?: (within: StatementScope) => Promise<void>;
-}
 
 /** A transaction on the connection, or a savepoint in another one. It begins with the first turn that is taken in it. */
-export class TransactionScope extends StatementScope {
+export class TransactionScope extends StatementScope implements ConnectedTransaction {
+  /** What its commit changes of what is cached, where that is known; else everything, if it has written. */
+  changes: readonly CachedKind[] | undefined;
   private beginning: Promise<void> | undefined;
   /** While it has a turn in the scope around it, which is while it is open. */
   private giveBack: GiveBack | undefined;
-  private endWatch: (() => void) | undefined;
   private ended: 'committed' | 'rolled back' | undefined;
   private readonly callbacks: (() => void)[] = [];
   private readonly savepoint: string | undefined;
 
   constructor(
-    private readonly connection: SqliteConnection,
-    private readonly around: StatementScope,
-    private readonly options: TransactionOptions,
+    private readonly connection: ConnectionScope,
+    readonly around: StatementScope,
+    readonly options: TransactionOptions,
   ) {
     super(around);
     this.savepoint = around === connection ? undefined : `level_${depthOf(around)}`;
@@ -70,7 +58,7 @@ export class TransactionScope extends StatementScope {
       try {
         this.check();
         this.leave();
-        await this.control(this.savepoint === undefined ? 'COMMIT' : `RELEASE SAVEPOINT ${this.savepoint}`);
+        await this.control('COMMIT', 'RELEASE SAVEPOINT');
         this.end();
       } finally {
         giveBack();
@@ -84,7 +72,7 @@ export class TransactionScope extends StatementScope {
 
   /**
    * Undoes what was done in it. What is still going on in it gets no further than the statement that is running. Throws
-   * what SQLite says, which leaves nothing to undo either.
+   * what the database says, which leaves nothing to undo either.
    */
   async rollback(): Promise<void> {
     this.leave();
@@ -93,22 +81,21 @@ export class TransactionScope extends StatementScope {
     await this.undo();
   }
 
-  /** After an error like this SQLite may have rolled back by itself: what follows would be committed alone. */
+  /** After an error like this the database may have rolled back by itself: what follows would be committed alone. */
   override fail(error: unknown): void {
     if (this.savepoint === undefined) this.failure ??= error;
     else super.fail(error);
   }
 
   private async open(): Promise<void> {
-    const { giveBack, first, name } = this.options;
+    const { giveBack, first } = this.options;
     this.giveBack = giveBack ?? (await this.around.take());
     try {
-      await this.control(this.savepoint === undefined ? BEGIN : `SAVEPOINT ${this.savepoint}`);
+      await this.control('BEGIN', 'SAVEPOINT');
     } catch (error) {
       this.end();
       throw error;
     }
-    if (this.savepoint === undefined) this.endWatch = watchWriteLock(name);
     if (first) await this.doFirst(first);
   }
 
@@ -129,21 +116,21 @@ export class TransactionScope extends StatementScope {
     try {
       // Otherwise the end of what it is a part of has undone it as well.
       if (this.isOpen && this.around.fault === undefined)
-        await this.control(
-          this.savepoint === undefined ? 'ROLLBACK' : `ROLLBACK TO SAVEPOINT ${this.savepoint}`,
-        );
+        await this.control('ROLLBACK', 'ROLLBACK TO SAVEPOINT');
     } finally {
       this.end();
     }
   }
 
-  /** Runs what begins or ends it, which is a statement of the scope around it. */
-  private control(sql: string): Promise<void> {
-    return this.connection.control(this.around, sql);
+  /** Begins or ends it: by the connection itself, or by a statement in the scope around it. */
+  private control(outermost: 'BEGIN' | 'COMMIT' | 'ROLLBACK', within: string): Promise<void> {
+    const { connection, savepoint } = this;
+    if (savepoint !== undefined) return connection.savepoint(this, `${within} ${savepoint}`);
+    return outermost === 'BEGIN' ? connection.begin(this) : connection.finish(this, outermost);
   }
 
   private end(): void {
-    this.endWatch?.();
+    if (this.savepoint === undefined && this.giveBack) this.connection.ended(this);
     this.giveBack?.();
     this.giveBack = undefined;
   }

@@ -1,4 +1,4 @@
-import { unavailable } from './troubles/sqlite-errors.js';
+import { unavailable } from '../unavailable.js';
 
 /** Longest wait for a turn, in milliseconds. */
 const WAIT_LIMIT_MS = 10_000;
@@ -7,7 +7,7 @@ const WAIT_LIMIT_MS = 10_000;
 export type GiveBack = () => void;
 
 /**
- * Hands the one SQLite connection, or a transaction on it, to one owner at a time, first come, first served. TypeORM would
+ * Hands the one SQLite connection, or a transaction, to one owner at a time, first come, first served. TypeORM would
  * let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
  */
 export class ConnectionTurns {
@@ -47,8 +47,8 @@ export class ConnectionTurns {
 }
 
 const WAITED =
-  `Waited ${WAIT_LIMIT_MS / 1_000} s for the SQLite connection. Either a transaction takes that long, or one that a query ` +
-  'runner began waits for a query past that runner’s manager (docs/extending.md, "Transactions").';
+  `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes that long, or one that a query ` +
+  'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
 
 /** A turn of one statement, or of one transaction. */
 export interface Turn {

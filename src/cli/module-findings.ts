@@ -1,0 +1,60 @@
+import type { Database } from '../database/database.js';
+import { schemaStatus } from '../database/schema.js';
+import { DeclarationError, declarationFaults } from '../declaration-faults.js';
+import { checkDeclaredMigrations, checkSchema } from '../startup-checks/entity-checks.js';
+import { type Finding, messageOf, well, wrong } from './finding.js';
+
+/** What modules declare wrongly while they are imported, one finding for each fault, and whether all can be imported. */
+export async function examineDeclarations(
+  loadModules: () => Promise<void>,
+): Promise<{ areImported: boolean; findings: Finding[] }> {
+  try {
+    await loadModules();
+  } catch (error) {
+    if (!(error instanceof DeclarationError)) throw error;
+    return { areImported: false, findings: error.faults.map((fault) => wrong('declarations', fault)) };
+  }
+  const faults = declarationFaults();
+  const findings =
+    faults.length === 0
+      ? [well('declarations', 'every module can be imported')]
+      : faults.map((fault) => wrong('declarations', fault));
+  return { areImported: true, findings };
+}
+
+/** Which migrations a database has run. */
+export async function examineMigrations(dataSource: Database): Promise<Finding> {
+  try {
+    const { applied, pending, unknown } = await schemaStatus(dataSource);
+    if (unknown.length > 0)
+      return wrong('migrations', `of a newer version: ${unknown.join(', ')}. Run that version.`);
+    if (pending.length > 0) return well('migrations', `${pending.length} pending; the next start runs them`);
+    return well('migrations', `all ${applied.length} ran`);
+  } catch (error) {
+    return wrong('migrations', messageOf(error));
+  }
+}
+
+/**
+ * Whether the migrations make what the entities declare, in a database of its own in memory; and whether the database, if it is
+ * there and every migration ran, still has it.
+ */
+export async function examineEntities(dataSource?: Database): Promise<Finding> {
+  try {
+    const faults: string[] = [];
+    await checkDeclaredMigrations({ faults, warnings: [] });
+    if (faults.length === 0 && dataSource && (await isMigrated(dataSource)))
+      await checkSchema(dataSource, { faults, warnings: [] });
+    const [fault] = faults;
+    return fault === undefined
+      ? well('entities', 'the migrations make what they declare')
+      : wrong('entities', fault);
+  } catch (error) {
+    return wrong('entities', messageOf(error));
+  }
+}
+
+async function isMigrated(dataSource: Database): Promise<boolean> {
+  const { pending, unknown } = await schemaStatus(dataSource);
+  return pending.length === 0 && unknown.length === 0;
+}

@@ -1,0 +1,104 @@
+import type { DataSource } from 'typeorm';
+import type { ApiError } from '../../errors/api-error.js';
+import { JsonReader } from '../database.js';
+import type { Transactions } from '../transactions.js';
+import { meaningOf } from './postgres-errors.js';
+import { type PostgresPool, breaks } from './postgres-pool.js';
+import { READY_GRACE_MS } from './postgres-troubles.js';
+
+/** Statements that are prepared at most, on each connection: clients choose how lists are filtered and sorted. */
+const MOST_NAMED = 500;
+/** A prepared statement whose table has changed in the meantime. */
+const STALE_PLAN = '0A000';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A statement in PostgreSQL's syntax; without a name it is not prepared. */
+interface Statement {
+  readonly text: string;
+  readonly name?: string;
+}
+
+/** Strings, quoted names, and parameters. */
+const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
+
+/** The same statement with the parameters `$1`, `$2` in place of `?1`, `?2`. */
+export function inPostgresSyntax(sql: string): string {
+  return sql.replace(PARAMETERS, (found, place?: string) => (place === undefined ? found : `$${place}`));
+}
+
+/** Reads by statements that each connection prepares once. A caller in a transaction reads in that. */
+export class NamedReads extends JsonReader {
+  private readonly statements = new Map<string, Statement>();
+  private named = 0;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly pool: PostgresPool,
+    private readonly transactions: Transactions,
+  ) {
+    super();
+  }
+
+  override get fault(): ApiError | undefined {
+    const { troubles } = this.pool;
+    return troubles.awayMs > READY_GRACE_MS ? troubles.fault : undefined;
+  }
+
+  /** For a short time after the server went away the service counts as ready: most servers are back by then. */
+  override async ping(): Promise<void> {
+    try {
+      await super.ping();
+    } catch (error) {
+      const { awayMs } = this.pool.troubles;
+      if (awayMs === 0 || awayMs > READY_GRACE_MS) throw error;
+    }
+  }
+
+  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+    const statement = this.statementOf(sql);
+    if (this.transactions.isInside()) {
+      const rows: Row[] = await this.dataSource.query(statement.text, [...parameters]);
+      return rows[0];
+    }
+    this.dataSource.logger.logQuery(statement.text, [...parameters]);
+    try {
+      return await this.read(statement, parameters);
+    } catch (error) {
+      // It changes nothing, so it may be asked again: of another connection, or without the plan that has become stale.
+      const isStale = (error as { code?: unknown }).code === STALE_PLAN;
+      if (!isStale && meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
+      if (isStale) this.statements.clear();
+    }
+    return this.read({ text: statement.text }, parameters).catch((error: unknown) => {
+      throw this.pool.troubles.note(error);
+    });
+  }
+
+  private async read(
+    statement: Statement,
+    values: readonly (string | number | null)[],
+  ): Promise<Row | undefined> {
+    const client = await this.pool.take();
+    let isBroken = false;
+    try {
+      const { rows } = await client.query<Row>({ ...statement, values: [...values] });
+      return rows[0];
+    } catch (error) {
+      isBroken = breaks(error);
+      throw error;
+    } finally {
+      this.pool.giveBack(client, isBroken);
+    }
+  }
+
+  private statementOf(sql: string): Statement {
+    let statement = this.statements.get(sql);
+    if (!statement) {
+      const text = inPostgresSyntax(sql);
+      statement = this.named < MOST_NAMED ? { text, name: `petstore_${(this.named += 1)}` } : { text };
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

@@ -1,0 +1,113 @@
+import { TypeORMError } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { ApiError } from '../../errors/api-error.js';
+import { ALL_CACHED, type CachedKind } from '../data-version.js';
+import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
+import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
+import type { SharedDataVersion } from '../shared-data-version.js';
+import { meaningOf } from './postgres-errors.js';
+import { type PostgresPool, breaks } from './postgres-pool.js';
+import { PostgresSession, type RunOn, RunnerOn } from './postgres-session.js';
+
+/** Statements that certainly change nothing, unless a function that they call does. */
+const READS = /^\s*(?:SELECT|SHOW|EXPLAIN|SET|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
+
+/**
+ * The connections to PostgreSQL. What is in no transaction runs on any, beside everything else; a transaction has one for itself.
+ */
+export class PostgresConnection extends ConnectionScope {
+  private readonly sessions = new WeakMap<StatementScope, PostgresSession>();
+
+  constructor(
+    private readonly driver: PostgresDriver,
+    private readonly pool: PostgresPool,
+    private readonly dataVersion: SharedDataVersion,
+  ) {
+    super();
+  }
+
+  /** Statements outside of a transaction keep nobody waiting. */
+  override take(): Promise<GiveBack> {
+    return Promise.resolve(keepsNothing);
+  }
+
+  /** Runs a statement in its scope. Throws service_unavailable when the database cannot run it. */
+  async run(
+    scope: StatementScope,
+    sql: string,
+    parameters: unknown[],
+    structured: boolean,
+  ): Promise<unknown> {
+    scope.check();
+    const session = this.sessionOf(scope);
+    const isReading = READS.test(sql);
+    const run: RunOn = (runner) => runner.query(sql, parameters, structured);
+    if (session) return session.run(scope, sql, isReading, run);
+    return isReading ? this.alone(run) : this.committing(ALL_CACHED, () => this.alone(run));
+  }
+
+  async begin(transaction: ConnectedTransaction): Promise<void> {
+    const { isolation, isAllOrNothing = false } = transaction.options;
+    const { troubles } = this.pool;
+    const session = new PostgresSession(await this.pool.take(), this.driver, troubles, isAllOrNothing);
+    this.sessions.set(transaction, session);
+    await session.begin(isolation);
+  }
+
+  async finish(transaction: ConnectedTransaction, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const session = this.sessionOf(transaction);
+    if (!session) return;
+    const kinds = transaction.changes ?? (session.hasWritten ? ALL_CACHED : []);
+    const end = () => session.command(how);
+    const { command } = await (how === 'COMMIT' ? this.committing(kinds, end) : end());
+    // PostgreSQL answers the COMMIT of a failed transaction by a ROLLBACK, without an error.
+    if (command !== how)
+      throw new TypeORMError('The transaction was rolled back: one of its statements had failed.');
+  }
+
+  async savepoint(transaction: ConnectedTransaction, sql: string): Promise<void> {
+    await this.sessionOf(transaction)?.command(sql);
+  }
+
+  ended(transaction: ConnectedTransaction): void {
+    const session = this.sessions.get(transaction);
+    this.sessions.delete(transaction);
+    if (session) this.pool.giveBack(session.client, session.isBroken);
+  }
+
+  /** Commits so that no instance answers from a cache what was before. */
+  private async committing<T>(kinds: readonly CachedKind[], commit: () => Promise<T>): Promise<T> {
+    try {
+      return await this.dataVersion.commit(kinds, commit, isKnownToHaveFailed);
+    } catch (error) {
+      throw error instanceof ApiError ? error : this.pool.troubles.note(error);
+    }
+  }
+
+  private async alone(run: RunOn): Promise<unknown> {
+    const client = await this.pool.take();
+    let isBroken = false;
+    try {
+      return await run(new RunnerOn(this.driver, client));
+    } catch (error) {
+      isBroken = breaks(error);
+      throw this.pool.troubles.note(error);
+    } finally {
+      this.pool.giveBack(client, isBroken);
+    }
+  }
+
+  private sessionOf(scope: StatementScope): PostgresSession | undefined {
+    let one: StatementScope | undefined = scope;
+    while (one && !this.sessions.has(one)) one = one.outer;
+    return one && this.sessions.get(one);
+  }
+}
+
+/** Whether the server itself has refused a commit: it was not carried out. */
+function isKnownToHaveFailed(error: unknown): boolean {
+  const meaning = meaningOf(error instanceof ApiError ? (error.cause ?? error) : error);
+  return meaning !== 'lost' && meaning !== 'away';
+}
+
+const keepsNothing: GiveBack = () => undefined;

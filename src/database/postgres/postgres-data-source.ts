@@ -1,0 +1,180 @@
+import {
+  type EntityManager,
+  type EntityMetadata,
+  type ObjectLiteral,
+  type QueryRunner,
+  type SelectQueryBuilder,
+} from 'typeorm';
+import type { Pool } from 'pg';
+import type pg from 'pg';
+import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+
+import { Database, type JsonReader } from '../database.js';
+import { POSTGRES_DIALECT } from '../dialect.js';
+import { GroupedInserts } from '../grouped-inserts.js';
+import { int64Transformer } from '../int64.js';
+import { SharedDataVersion } from '../shared-data-version.js';
+import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
+import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
+import { NamedReads } from './named-reads.js';
+import { OnlyPostgresServer } from './only-server.js';
+import { PostgresConnection } from './postgres-connection.js';
+import { openingFailure } from './postgres-errors.js';
+import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
+import { PostgresTransactions } from './postgres-transactions.js';
+import type { PostgresTroubles } from './postgres-troubles.js';
+import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
+import { SideSession } from './side-session.js';
+import { isText } from './text-columns.js';
+import { LOCKS, UnannouncedPostgresWrites } from './unannounced-postgres-writes.js';
+
+/** The unopened DataSource on PostgreSQL, with these entities and migrations. */
+export async function createPostgres(
+  declared: Omit<PostgresConnectionOptions, 'type'>,
+  postgres: PostgresOptions,
+): Promise<PostgresDataSource> {
+  const { default: driver } = await import('pg');
+  const options = { ...declared, type: 'postgres', driver, extra: poolExtra(postgres) } as const;
+  return new PostgresDataSource(
+    { ...options, installExtensions: false, poolErrorHandler: () => undefined },
+    driver,
+    postgres,
+  );
+}
+
+/** TypeORM's DataSource on PostgreSQL, where a caller in a transaction takes part in it by itself, and int64 stays exact. */
+export class PostgresDataSource extends Database {
+  readonly dialect = POSTGRES_DIALECT;
+  readonly dataVersion: SharedDataVersion;
+  readonly reader: JsonReader;
+  readonly transactions: PostgresTransactions;
+  readonly onlyServer: OnlyPostgresServer;
+  private readonly pool: PostgresPool;
+  private readonly unannounced: UnannouncedPostgresWrites;
+  private readonly inserts: GroupedInserts;
+
+  constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
+    super(options);
+    const driver = this.driver as PostgresDriver;
+    this.pool = new PostgresPool(driverPackage, postgres, () => driver.master as Pool);
+    this.onlyServer = new OnlyPostgresServer(driverPackage, postgres);
+    this.unannounced = unannouncedWrites(driverPackage, postgres);
+    this.dataVersion = new SharedDataVersion(this.unannounced);
+    const connection = new PostgresConnection(driver, this.pool, this.dataVersion);
+    this.transactions = new PostgresTransactions(connection, this);
+    this.reader = new NamedReads(this, this.pool, this.transactions);
+    this.inserts = new GroupedInserts({
+      dataSource: this,
+      dataVersion: this.dataVersion,
+      transactions: this.transactions,
+    });
+    const { home } = this.transactions;
+    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, home);
+    driver.createGeneratedMap = generatedValues;
+  }
+
+  get writeTrouble(): PostgresTroubles {
+    return this.pool.troubles;
+  }
+
+  override readEntities(): Promise<void> {
+    return this.buildMetadatas();
+  }
+
+  override async initialize(): Promise<this> {
+    try {
+      await super.initialize();
+    } catch (error) {
+      throw new Error(openingFailure(error), { cause: error });
+    }
+    try {
+      await this.checkServer();
+    } catch (error) {
+      await this.destroy();
+      throw error;
+    }
+    return this;
+  }
+
+  override async destroy(): Promise<void> {
+    this.pool.troubles.end();
+    await this.unannounced.close();
+    await super.destroy();
+  }
+
+  async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
+    const runner = this.createQueryRunner();
+    await runner.startTransaction();
+    try {
+      await runner.query(`SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
+      await this.transactions.insideOf(runner.manager, () => this.transactions.claim('migrations'));
+      return await work();
+    } finally {
+      await runner.rollbackTransaction();
+      await runner.release();
+    }
+  }
+
+  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
+    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
+  }
+
+  override createQueryBuilder(...args: unknown[]): never {
+    const builder = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(
+      ...args,
+    );
+    return new KeyedSelectQueryBuilder(builder) as never;
+  }
+
+  protected override async buildMetadatas(): Promise<void> {
+    await super.buildMetadatas();
+    for (const { columns } of this.entityMetadatas) for (const column of columns) suitColumn(column);
+  }
+
+  /** Another encoding could not store every text that clients may send. */
+  private async checkServer(): Promise<void> {
+    const [row] = await this.query<{ encoding: string; version: string }[]>(
+      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version`,
+    );
+    if (row?.encoding !== 'UTF8')
+      throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
+    if (Number(row.version) < LEAST_VERSION)
+      throw new Error(`PostgreSQL ${LEAST_VERSION / 10_000} or newer is needed`);
+  }
+}
+
+/** How long one process waits for the migrations of another, in milliseconds. */
+const MIGRATION_WAIT_MS = 600_000;
+
+/** The oldest supported version, as PostgreSQL numbers them. */
+const LEAST_VERSION = 130_000;
+
+function unannouncedWrites(driver: typeof pg, options: PostgresOptions): UnannouncedPostgresWrites {
+  const writing = new SideSession(driver, options, 'petstore, writes unannounced', () => Promise.resolve());
+  const caching = new SideSession(driver, options, 'petstore, caches', async (ask) => {
+    await ask(LOCKS.beginCaching);
+  });
+  return new UnannouncedPostgresWrites(writing, caching);
+}
+
+/** Gives a column that is declared for both databases the type and collation that it has here. */
+function suitColumn(column: ColumnMetadata): void {
+  if (column.transformer === int64Transformer) column.type = 'bigint';
+  if (isText(column.type)) column.collation ??= 'C';
+}
+
+/** What the database has generated for a row, as its properties have it. TypeORM's own version leaves an int64 as text. */
+function generatedValues(
+  metadata: EntityMetadata,
+  returned: ObjectLiteral | undefined,
+): ObjectLiteral | undefined {
+  if (!returned) return undefined;
+  const values: ObjectLiteral = {};
+  for (const [name, value] of Object.entries(returned)) {
+    const column = metadata.findColumnWithDatabaseName(name);
+    if (column) column.setEntityValue(values, metadata.connection.driver.prepareHydratedValue(value, column));
+  }
+  return values;
+}

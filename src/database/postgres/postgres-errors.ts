@@ -1,0 +1,108 @@
+import type { ApiError } from '../../errors/api-error.js';
+import { unavailable } from '../unavailable.js';
+
+/** What an error of PostgreSQL, of its driver or of the network means for the service. */
+export type Meaning =
+  /** The server cannot be reached, or accepts no connections. */
+  | 'away'
+  /** A connection was lost; others may be fine. */
+  | 'lost'
+  /** The server reads, but does not write. */
+  | 'read-only'
+  /** Others are in the way; the same request may succeed a moment later. */
+  | 'busy'
+  /** A defect of the service, or a constraint that a statement violates. */
+  | 'other';
+
+/** By SQLSTATE (PostgreSQL manual, appendix A) or its class, and by Node's codes of network errors. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  // Connection exceptions; refused credentials; a database that is gone; too many connections; shutting down, starting up.
+  '08': 'lost',
+  '28': 'away',
+  '3D000': 'away',
+  '53300': 'away',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'away',
+  '57P05': 'lost',
+  // Idle in a transaction, or in a transaction, for too long: the server has ended the session.
+  '25P03': 'lost',
+  '25P04': 'lost',
+  '25006': 'read-only',
+  // A full disk and other exhausted resources.
+  '53100': 'read-only',
+  '53': 'busy',
+  // Lost races, a deadlock, a lock or a statement that took too long.
+  '40001': 'busy',
+  '40P01': 'busy',
+  '55P03': 'busy',
+  '57014': 'busy',
+  // The server cannot read its files.
+  '58': 'busy',
+  XX: 'busy',
+  ECONNREFUSED: 'away',
+  EHOSTUNREACH: 'away',
+  ENETUNREACH: 'away',
+  ENOTFOUND: 'away',
+  EAI_AGAIN: 'away',
+  ENOENT: 'away',
+  EACCES: 'away',
+  ECONNRESET: 'lost',
+  EPIPE: 'lost',
+  ETIMEDOUT: 'away',
+};
+
+/** The driver says these in words alone. */
+const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
+  [/^Query read timeout/, 'away'],
+  [/timeout expired|connection timeout/, 'away'],
+  [/^timeout exceeded when trying to connect/, 'busy'],
+  [/^Connection terminated|not queryable|Client was closed/, 'lost'],
+  [/self.signed certificate|certificate|SSL/, 'away'],
+];
+
+/** SQLSTATE of an error, or Node's code; undefined when it has none. TypeORM wraps the errors of statements. */
+export function codeOf(error: unknown): string | undefined {
+  const { driverError, code } = error as { driverError?: unknown; code?: unknown };
+  if (driverError !== undefined) return codeOf(driverError);
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** What an error means. */
+export function meaningOf(error: unknown): Meaning {
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : (MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]);
+  if (known) return known;
+  const message = messageOf(error);
+  return IN_WORDS.find(([words]) => words.test(message))?.[1] ?? 'other';
+}
+
+/** What is said of an error, in one line. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // Node tries several addresses of a host and collects their errors, whose own message is empty.
+  const errors = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  return (text === '' ? errors.map(messageOf).join('; ') : text).replaceAll(/\s+/g, ' ');
+}
+
+/** What an operator should do when a database cannot be opened, by SQLSTATE or Node's code. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '3D000': `Make it: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  '28P01': 'Look at the user and the password in DATABASE_URL',
+  '28000': 'Look at the user in DATABASE_URL, and at pg_hba.conf of the server',
+  '53300': 'Raise max_connections of the server, or lower DATABASE_POOL of the instances',
+  ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
+  ENOTFOUND: 'Look at the host in DATABASE_URL',
+  EAI_AGAIN: 'Look at the host in DATABASE_URL',
+};
+
+/** Why a database cannot be opened and what to do, in one line. */
+export function openingFailure(error: unknown): string {
+  const remedy = REMEDIES[codeOf(error) ?? ''];
+  return `${messageOf(error)}${remedy === undefined ? '' : `. ${remedy}.`}`;
+}
+
+/** What a client is told while others are in the way. */
+export function busy(cause: unknown): ApiError {
+  return unavailable('the database is busy', cause);
+}

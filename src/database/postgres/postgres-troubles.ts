@@ -1,0 +1,131 @@
+import { Logger } from '@nestjs/common';
+import type { ApiError } from '../../errors/api-error.js';
+import { WriteTrouble } from '../database.js';
+import { unavailable } from '../unavailable.js';
+import { busy, meaningOf, messageOf } from './postgres-errors.js';
+
+/** How often a server that is away or read-only is tried, in milliseconds. */
+const PERIOD_MS = 250;
+/** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
+export const READY_GRACE_MS = 3_000;
+
+/** What a try of the server has found. */
+export type Found = 'writes' | 'reads';
+
+/** Since when something is wrong, by `performance.now()`, and what. */
+interface Trouble {
+  readonly since: number;
+  readonly reason: string;
+}
+
+/**
+ * Whether PostgreSQL answers, and whether it writes. The log has one line when that changes, not one for each refused request. While
+ * the server is away requests are refused at once, and a connection of its own tries it until it answers again.
+ */
+export class PostgresTroubles extends WriteTrouble {
+  private readonly logger = new Logger('Database');
+  private away: Trouble | undefined;
+  private readOnly: Trouble | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isTrying = false;
+  private isEnded = false;
+
+  /**
+   * `name` is how the log calls the database; `attempt` connects anew and tells what the server can do; `onAway` is called when it
+   * went away.
+   */
+  constructor(
+    private readonly name: string,
+    private readonly attempt: () => Promise<Found>,
+    private readonly onAway: () => void,
+  ) {
+    super();
+  }
+
+  get reason(): string | undefined {
+    return this.readOnly && 'the database cannot be written to: it is read-only';
+  }
+
+  /** Why nothing can be asked at the moment; undefined while all is well. */
+  get fault(): ApiError | undefined {
+    return this.away && unavailable('the database does not answer', new Error(this.away.reason), true);
+  }
+
+  /** For how long the server has been away, in milliseconds; 0 while it is there. */
+  get awayMs(): number {
+    return this.away ? performance.now() - this.away.since : 0;
+  }
+
+  /** Notes the error of a statement or of a connection; answers what the caller is to throw. */
+  note(error: unknown): unknown {
+    const meaning = meaningOf(error);
+    if (meaning === 'other') return error;
+    if (meaning === 'busy') return busy(error);
+    if (meaning === 'lost') {
+      // One session may have been ended; the next try tells whether it is the server.
+      this.watch();
+      return unavailable('the connection to the database was lost', error);
+    }
+    const isAway = meaning === 'away';
+    this.went(isAway ? 'away' : 'readOnly', error);
+    return unavailable(
+      isAway ? 'the database does not answer' : 'the database cannot be written to',
+      error,
+      true,
+    );
+  }
+
+  /** Stops to try. */
+  end(): void {
+    this.isEnded = true;
+    clearTimeout(this.timer);
+  }
+
+  private went(where: 'away' | 'readOnly', error: unknown): void {
+    if (this.isEnded) return;
+    if (!this[where]) {
+      const reason = messageOf(error);
+      this[where] = { since: performance.now(), reason };
+      this.logger.error(
+        where === 'away'
+          ? `${this.name} does not answer: ${reason}. Requests that need it are refused with 503; the service goes on by itself.`
+          : `${this.name} cannot be written: ${reason}. Writes are refused with 503, reads go on; the service goes on by itself.`,
+      );
+      this.onAway();
+    }
+    this.watch();
+  }
+
+  private watch(): void {
+    if (this.timer || this.isTrying || this.isEnded) return;
+    this.timer = setTimeout(() => void this.try(), this.away || this.readOnly ? PERIOD_MS : 0);
+    // The timer alone must not keep the process running.
+    this.timer.unref();
+  }
+
+  private async try(): Promise<void> {
+    this.timer = undefined;
+    this.isTrying = true;
+    let failure: unknown;
+    try {
+      this.found(await this.attempt());
+    } catch (error) {
+      failure = error;
+    }
+    this.isTrying = false;
+    if (failure !== undefined) this.went('away', failure);
+    else if (this.readOnly) this.watch();
+  }
+
+  private found(found: Found): void {
+    if (this.away) this.logger.log(`${this.name} answers again, after ${secondsOf(this.away)} s`);
+    this.away = undefined;
+    if (found === 'reads') return;
+    if (this.readOnly) this.logger.log(`${this.name} is written again, after ${secondsOf(this.readOnly)} s`);
+    this.readOnly = undefined;
+  }
+}
+
+function secondsOf({ since }: Trouble): number {
+  return Math.round((performance.now() - since) / 1_000);
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import type { ForeignKeyMetadata } from 'typeorm/metadata/ForeignKeyMetadata.js';
+import { ApiError, type FaultDetail } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { isForeignKeyViolation } from './constraint-violations.js';
+import { Transactions } from './transactions.js';
+
+/**
+ * The rows that other rows refer to by their foreign keys (`@ForeignKey()` of TypeORM). A value of a body that names a row which
+ * is not there is a fault of that value: 400 `validation_failed` with the detail `unknown_reference`. 404 is for the target of a
+ * request alone (RFC 9110 section 15.5.5).
+ */
+@Injectable()
+export class References {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /**
+   * Inserts or updates a row of an entity by `write`, and answers what that does. When the database refuses the row because of a
+   * foreign key, throws validation_failed with a fault for each property that refers to nothing. The database decides, so it does
+   * not matter who deletes what at the same time, and a row that is right costs no look-up.
+   */
+  async write<T>(entity: EntityTarget<ObjectLiteral>, row: object, write: () => Promise<T>): Promise<T> {
+    try {
+      // A savepoint: PostgreSQL takes no further statement in a transaction in which one has failed.
+      return await (this.transactions.isInside() ? this.dataSource.transaction(write) : write());
+    } catch (error) {
+      if (isForeignKeyViolation(error)) await this.check(entity, row, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Throws validation_failed with a fault for each property of the row that refers to nothing. Properties that are null or left
+   * out refer to nothing by intention. What is there may be deleted the next moment: prefer `write()` where a row is written.
+   */
+  async check(entity: EntityTarget<ObjectLiteral>, row: object, cause?: unknown): Promise<void> {
+    const details: FaultDetail[] = [];
+    for (const key of this.dataSource.getMetadata(entity).foreignKeys)
+      if (!(await this.isThere(key, row))) details.push(...faultsOf(key, row));
+    if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details, cause });
+  }
+
+  private async isThere(
+    { columns, referencedColumns, ...key }: ForeignKeyMetadata,
+    row: object,
+  ): Promise<boolean> {
+    const named = columns.map((column): unknown => column.getEntityValue(row));
+    if (named.some((value) => value === null || value === undefined)) return true;
+    const where = Object.fromEntries(
+      referencedColumns.map(({ propertyName }, at) => [propertyName, named[at]]),
+    );
+    return this.dataSource.getRepository(key.referencedEntityMetadata.target).existsBy(where);
+  }
+}
+
+function faultsOf({ columns }: ForeignKeyMetadata, row: object): FaultDetail[] {
+  return columns.map((column) => ({
+    field: column.propertyName,
+    code: 'unknown_reference',
+    message: `There is nothing with the id ${String(column.getEntityValue(row))} to refer to.`,
+  }));
+}

@@ -1,0 +1,128 @@
+import { ALL_CACHED, type CachedKind, DataVersion } from './data-version.js';
+
+/** The names of the states of what is cached, as an answer of Redis has them; null while a writer is under way. */
+export type StateNames = Readonly<Record<CachedKind, string | null>>;
+
+/** Where instances tell one another that they write. */
+export interface StateLink {
+  /**
+   * Makes the names of these kinds unknown to all instances until `release`. Rejects when that is not certain. Answers a function that
+   * tells whether it has been so without a break.
+   */
+  withdraw(kinds: readonly CachedKind[]): Promise<() => boolean>;
+  /** The writer is done: gives these kinds new names, once no other writer is under way. Never rejects. */
+  release(kinds: readonly CachedKind[]): Promise<void>;
+}
+
+/** Tells the instances that cache, past Redis, that another writes without telling it there. */
+export interface UnannouncedWrites {
+  /** Resolves when no instance caches anything any more, or begins to, until `end`. */
+  begin(): Promise<void>;
+  /** Instances may cache again, after a while. Never throws. */
+  end(): void;
+  /** Whether nobody writes unannounced, as far as this process knows now. */
+  readonly isQuiet: boolean;
+  /** This process caches from now on. */
+  watch(): void;
+}
+
+/**
+ * The data version of a database that several instances share. A random name of each state lies in Redis and comes with every
+ * decision on a quota, so no request waits for it. A writer withdraws the name before its commit, and a new one is set after it: what
+ * was cached by the old name is not used again by anyone. A writer that dies in between leaves no name. Where the link to Redis
+ * fails, its writers say so through the database, and what this process has cached is void.
+ */
+export class SharedDataVersion extends DataVersion {
+  private link: StateLink | undefined;
+  private names: StateNames = NO_NAMES;
+  private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
+  private underWay = 0;
+
+  constructor(private readonly unannounced: UnannouncedWrites) {
+    super();
+  }
+
+  override get isComplete(): boolean {
+    return false;
+  }
+
+  /** Whether a name comes with every request; then nothing may be cached without one. */
+  override get isShared(): boolean {
+    return this.link !== undefined;
+  }
+
+  /** Uses a link from now on. */
+  attach(link: StateLink): void {
+    this.link = link;
+    this.unannounced.watch();
+  }
+
+  /** Notes the names that an answer of Redis had. */
+  heard(names: StateNames): void {
+    for (const kind of ALL_CACHED) if (names[kind] !== this.names[kind]) this.versions[kind] += 1;
+    this.names = names;
+  }
+
+  /** The link failed: from now on nothing is known. */
+  lost(): void {
+    this.heard(NO_NAMES);
+  }
+
+  /** Without Redis one instance serves, and sees its own commits: keys, which are cached for seconds, need no more. */
+  current(kind: CachedKind): number | undefined {
+    if (!this.link) return kind === 'keys' ? this.versions.keys : undefined;
+    return this.names[kind] !== null && this.unannounced.isQuiet ? this.versions[kind] : undefined;
+  }
+
+  /**
+   * Commits what changes these kinds of what is cached, so that no instance uses what it had cached before from the moment at which
+   * this resolves. `isOutcomeKnown` tells whether a commit that failed has certainly changed nothing; otherwise the names stay
+   * withdrawn until that expires.
+   */
+  async commit<T>(
+    kinds: readonly CachedKind[],
+    commit: () => Promise<T>,
+    isOutcomeKnown: (error: unknown) => boolean,
+  ): Promise<T> {
+    if (kinds.length === 0) return commit();
+    try {
+      return await this.announced(kinds, commit, isOutcomeKnown);
+    } finally {
+      for (const kind of kinds) this.versions[kind] += 1;
+    }
+  }
+
+  private async announced<T>(
+    kinds: readonly CachedKind[],
+    commit: () => Promise<T>,
+    isOutcomeKnown: (error: unknown) => boolean,
+  ): Promise<T> {
+    const { link } = this;
+    const isWithdrawn = await link?.withdraw(kinds).catch(() => undefined);
+    if (!link || !isWithdrawn) return this.commitUnannounced(commit);
+    let result: T;
+    try {
+      result = await commit();
+    } catch (error) {
+      if (isOutcomeKnown(error)) void link.release(kinds);
+      throw error;
+    }
+    // Redis may have forgotten in the meantime that this one writes.
+    if (!isWithdrawn()) await this.commitUnannounced(() => Promise.resolve());
+    void link.release(kinds);
+    return result;
+  }
+
+  private async commitUnannounced<T>(commit: () => Promise<T>): Promise<T> {
+    this.underWay += 1;
+    try {
+      await this.unannounced.begin();
+      return await commit();
+    } finally {
+      this.underWay -= 1;
+      if (this.underWay === 0) this.unannounced.end();
+    }
+  }
+}
+
+const NO_NAMES: StateNames = { responses: null, keys: null };

@@ -1,0 +1,54 @@
+import { type EntityMetadata, type ObjectLiteral, type OrderByCondition, SelectQueryBuilder } from 'typeorm';
+import { DriverUtils } from 'typeorm/driver/DriverUtils.js';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
+import { int64Transformer } from '../int64.js';
+
+/**
+ * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering
+ * and indexes still see the column itself.
+ *
+ * For joins with skip or take TypeORM runs two statements: the first finds the keys of the rows, sorted by the values that an
+ * inner SELECT has selected; the second reads the rows with these keys.
+ */
+export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
+  protected override buildEscapedEntityColumnSelects(alias: string, metadata: EntityMetadata): SelectQuery[] {
+    const selects = super.buildEscapedEntityColumnSelects(alias, metadata);
+    // Text would be sorted otherwise than its numbers.
+    if (this.sortsSelectedValues()) return selects;
+    const exact = new Set(
+      metadata.columns
+        .filter(isInt64)
+        .map((column) => `${this.escape(alias)}.${this.escape(column.databaseName)}`),
+    );
+    return selects.map((select) =>
+      exact.has(select.selection) ? { ...select, selection: `CAST(${select.selection} AS TEXT)` } : select,
+    );
+  }
+
+  /**
+   * What the first of the two statements selects behind the keys: the keys once more, as text. sqlite3 keeps the last of two
+   * columns of one name, so TypeORM takes these.
+   */
+  protected override createOrderByCombinedWithSelectExpression(from: string): [string, OrderByCondition] {
+    const [selects, orderBys] = super.createOrderByCombinedWithSelectExpression(from);
+    const main = this.expressionMap.mainAlias;
+    const keys = main?.hasMetadata ? main.metadata.primaryColumns.filter(isInt64) : [];
+    const exact = keys.map(({ databaseName }) => {
+      const named = (alias: string) =>
+        this.escape(DriverUtils.buildAlias(this.connection.driver, undefined, alias, databaseName));
+      const name = main?.name ?? '';
+      return `CAST(${this.escape(from)}.${named(name)} AS TEXT) AS ${named(`ids_${name}`)}`;
+    });
+    return [[...(selects === '' ? [] : [selects]), ...exact].join(', '), orderBys];
+  }
+
+  private sortsSelectedValues(): boolean {
+    const { joinAttributes, skip, take, extraAppendedAndWhereCondition: ofKeys } = this.expressionMap;
+    return joinAttributes.length > 0 && (skip !== undefined || take !== undefined) && ofKeys === '';
+  }
+}
+
+function isInt64({ transformer }: ColumnMetadata): boolean {
+  return transformer === int64Transformer;
+}

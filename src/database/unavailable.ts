@@ -1,0 +1,12 @@
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+
+/** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isLogged` says that it was. */
+export function unavailable(reason: string, cause: unknown, isLogged = false): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '1' },
+    cause,
+    isLogged,
+  });
+}

@@ -1,0 +1,19 @@
+import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
+
+/** Index that tells how many events wait, and since when, from itself alone. */
+export class OutboxBacklog1793491222000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.createIndex(
+      'outbox_events',
+      new TableIndex({
+        name: 'outbox_events_backlog',
+        columnNames: ['listener', 'event', 'published_at', 'due_at'],
+        where: 'due_at IS NOT NULL',
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropIndex('outbox_events', 'outbox_events_backlog');
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Clock } from '../../clock.js';
+import { type LabelledValue, Metrics } from '../../metrics/metrics.js';
+import { type Backlog, OutboxStore } from './outbox-store.js';
+
+type Labels = 'listener' | 'event';
+
+/** The metrics of durable events: what was delivered by this process, and what waits in the database. */
+@Injectable()
+export class OutboxMetrics {
+  private readonly deliveries: Counter<'listener' | 'outcome'>;
+  private heard: readonly Record<Labels, string>[] = [];
+  private reading: Promise<readonly Backlog[]> | undefined;
+
+  constructor(
+    metrics: Metrics,
+    private readonly store: OutboxStore,
+    private readonly clock: Clock,
+  ) {
+    this.deliveries = metrics.counter(
+      'petstore_outbox_deliveries_total',
+      'Deliveries of durable events: handled, failed, and parked after too many failures',
+      ['listener', 'outcome'],
+    );
+    const labels: Labels[] = ['listener', 'event'];
+    metrics.gauge(
+      'petstore_outbox_waiting_events',
+      'Durable events that wait for a listener; those that are parked do not',
+      labels,
+      () => this.values(({ waiting }) => waiting),
+    );
+    metrics.gauge(
+      'petstore_outbox_oldest_waiting_seconds',
+      'Time since the oldest durable event that waits for a listener was published',
+      labels,
+      () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
+    );
+  }
+
+  /** Has the gauges show these events of listeners, too, while none of them waits. */
+  show(heard: readonly Record<Labels, string>[]): void {
+    this.heard = heard;
+  }
+
+  /** Counts a delivery. */
+  count(listener: string, outcome: 'handled' | 'failed' | 'parked'): void {
+    this.deliveries.inc({ listener, outcome });
+  }
+
+  private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<Labels>[]> {
+    const none = this.heard.map((labels) => ({ labels, value: 0 }));
+    const waiting = (await this.backlog()).map((one) => ({
+      labels: { listener: one.listener, event: one.event },
+      value: valueOf(one),
+    }));
+    return [...none, ...waiting];
+  }
+
+  /** Both gauges are asked at once, and read once. */
+  private backlog(): Promise<readonly Backlog[]> {
+    return (this.reading ??= this.store.backlog().finally(() => (this.reading = undefined)));
+  }
+}

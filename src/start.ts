@@ -1,0 +1,90 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { INestApplication } from '@nestjs/common';
+import { createApp } from './app.setup.js';
+import { Settings, loadSettings } from './config/settings.js';
+import { Outbox } from './events/outbox/outbox.js';
+import { firstStartText, prepareFirstStart } from './first-start.js';
+import { Readiness } from './health/health.controller.js';
+import { Connections } from './http/adapter/connections.js';
+import { stopServing } from './http/adapter/graceful-stop.js';
+import { Jobs } from './jobs/jobs.js';
+import { AppLogger } from './logging/app-logger.js';
+import { ManagementServer } from './metrics/management-server.js';
+import { OnlyProcess } from './throttling/memory/only-process.js';
+import { OtherProcesses } from './throttling/memory/other-processes.js';
+
+/** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
+const LAST_WRITES_MS = 2_000;
+
+/** What a signal does to the process. */
+export type Stop = (signal: string) => void;
+
+/** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
+export async function start(running: (stop: Stop) => void): Promise<void> {
+  loadSettings();
+  const app = await createApp();
+  const { host, port, managementPort } = app.get(Settings);
+  const logger = app.get(AppLogger);
+  await app.get(OnlyProcess).begin();
+  await app.listen(port, host).catch(naming('PORT', port));
+  const managementAt = await app
+    .get(ManagementServer)
+    .listen()
+    .catch(naming('MANAGEMENT_PORT', managementPort));
+  const origin = originOf(app.getHttpServer() as Server);
+  // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
+  await prepareFirstStart(app, (key) => process.stdout.write(`${firstStartText(key, origin)}\n`));
+  logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
+  if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
+  running(stopOf(app));
+  app.get(Jobs).begin();
+  await app.get(OtherProcesses).begin();
+}
+
+/** Makes the handler that stops a running service; a second signal ends it at once. */
+function stopOf(app: INestApplication): Stop {
+  const logger = app.get(AppLogger);
+  let stopping = false;
+  const finish = async (signal: string): Promise<void> => {
+    logger.log(`${signal}: finishing the requests in flight`, 'Stop');
+    app.get(Readiness).stop();
+    const { shutdownTimeoutMs } = app.get(Settings);
+    const server = app.getHttpServer() as Server;
+    const [finished] = await Promise.all([
+      stopServing(server, app.get(Connections), shutdownTimeoutMs),
+      app.get(Jobs).stop(),
+      app.get(Outbox).stop(),
+    ]);
+    if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
+    const closed = await Promise.race([
+      app.close().then(() => true),
+      setTimeout(Math.max(shutdownTimeoutMs, LAST_WRITES_MS), false),
+    ]);
+    if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
+    logger.log('Stopped', 'Stop');
+    await logger.finish();
+    process.exit(0);
+  };
+  return (signal) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void finish(signal);
+  };
+}
+
+function naming(variable: string, port: number | null): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    if (error.code === 'EADDRINUSE')
+      throw new Error(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
+    throw error;
+  };
+}
+
+function originOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  if (family === 'IPv6') return `http://${address === '::' ? 'localhost' : `[${address}]`}:${port}`;
+  return `http://${address === '0.0.0.0' ? 'localhost' : address}:${port}`;
+}

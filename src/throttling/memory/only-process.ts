@@ -1,0 +1,68 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Settings } from '../../config/settings.js';
+import type { Database, OnlyServer } from '../../database/database.js';
+
+/** How often a lock that was lost is claimed again, in milliseconds. */
+const PERIOD_MS = 1_000;
+
+/**
+ * Without Redis each process counts quotas for itself. Where the database can tell (PostgreSQL), a second one therefore does not
+ * start; processes on one SQLite file find each other later (OtherProcesses).
+ */
+@Injectable()
+export class OnlyProcess implements OnApplicationShutdown {
+  private readonly logger = new Logger('Quota');
+  private timer: NodeJS.Timeout | undefined;
+  private isTold = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Claims the database for this process. Throws an Error that says what to do when another process serves it. */
+  async begin(): Promise<void> {
+    const server = this.server;
+    if (server && !(await server.claim(() => this.claimAgain(server)))) throw new Error(TAKEN);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.server?.release();
+  }
+
+  private get server(): OnlyServer | undefined {
+    return this.settings.redisUrl === null ? (this.dataSource as Database).onlyServer : undefined;
+  }
+
+  private claimAgain(server: OnlyServer): void {
+    if (this.timer) return;
+    this.timer = setInterval(() => void this.attempt(server), PERIOD_MS);
+    // The timer alone must not keep the process running.
+    this.timer.unref();
+  }
+
+  private async attempt(server: OnlyServer): Promise<void> {
+    try {
+      if (!(await server.tryToClaim(() => this.claimAgain(server)))) return this.tell();
+    } catch {
+      // The database is away, which is in the log already.
+      return;
+    }
+    clearInterval(this.timer);
+    this.timer = undefined;
+    if (this.isTold) this.logger.log('No other instance serves this database any more');
+    this.isTold = false;
+  }
+
+  /** It began while the database was away from this one. */
+  private tell(): void {
+    if (!this.isTold) this.logger.error(TAKEN);
+    this.isTold = true;
+  }
+}
+
+const TAKEN =
+  'Another instance runs on this database. Without Redis each counts quotas for itself, so that a client could use its quota ' +
+  'once in each. Set REDIS_URL in all of them, or stop the other one.';

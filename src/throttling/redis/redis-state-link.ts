@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../clock.js';
+import { ALL_CACHED, type CachedKind } from '../../database/data-version.js';
+import type { SharedDataVersion, StateLink } from '../../database/shared-data-version.js';
+import { withTimeout } from './redis-commands.js';
+import type { RedisKeys } from './redis-keys.js';
+import type { RedisLink } from './redis-link.js';
+import { NAME_SCRIPT, WITHDRAW_SCRIPT } from './redis-scripts.js';
+
+/** For how long a writer that does not say that it is done counts, in milliseconds: longer than any commit may take. */
+const WRITER_MS = 60_000;
+/** After this time a writer is noted anew, in milliseconds. */
+const RENEWED_MS = 10_000;
+/** How long names are kept that nobody asks for, in milliseconds. */
+const NAMES_MS = 86_400_000;
+
+interface StateCommands {
+  withdrawStates(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+  nameStates(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+}
+
+/** The writers of this instance of one kind of what is cached. */
+interface Writers {
+  count: number;
+  /** By the steady clock. */
+  since: number;
+  withdrawal: Promise<unknown>;
+  /** The link that it was withdrawn by: a later one may lead to a Redis that knows nothing of it. */
+  epoch: number;
+}
+
+/** Tells the other instances through Redis that this one writes, in one round trip for all writers that are under way together. */
+export class RedisStateLink implements StateLink {
+  private readonly id = randomUUID();
+  private readonly redis: Redis & StateCommands;
+  private readonly writers: Record<CachedKind, Writers> = { responses: nobody(), keys: nobody() };
+
+  constructor(
+    private readonly link: RedisLink,
+    private readonly keys: RedisKeys,
+    private readonly limitMs: number,
+    private readonly clock: Clock,
+  ) {
+    link.redis.defineCommand('withdrawStates', { lua: WITHDRAW_SCRIPT });
+    link.redis.defineCommand('nameStates', { lua: NAME_SCRIPT });
+    this.redis = link.redis as Redis & StateCommands;
+  }
+
+  /** Has a data version get its names from this Redis. */
+  serve(version: SharedDataVersion): void {
+    version.attach(this);
+    this.link.onFailure = () => version.lost();
+    this.link.onBeat = () => this.nameWhatHasNone();
+  }
+
+  async withdraw(kinds: readonly CachedKind[]): Promise<() => boolean> {
+    if (!this.link.isUp) throw new Error('Redis is away.');
+    const { epoch } = this.link;
+    for (const kind of kinds) this.writers[kind].count += 1;
+    const isNew = kinds.filter((kind) => !this.isNoted(kind));
+    if (isNew.length > 0) {
+      const withdrawal = this.send(isNew);
+      for (const kind of isNew)
+        this.writers[kind] = { ...this.writers[kind], since: this.clock.steady(), withdrawal, epoch };
+    }
+    try {
+      await Promise.all(kinds.map((kind) => this.writers[kind].withdrawal));
+    } catch (error) {
+      for (const kind of kinds) this.writers[kind].count -= 1;
+      this.link.failed(error);
+      throw error;
+    }
+    return () => this.link.isUp && this.link.epoch === epoch;
+  }
+
+  async release(kinds: readonly CachedKind[]): Promise<void> {
+    const done: CachedKind[] = [];
+    for (const kind of kinds) {
+      const writers = this.writers[kind];
+      writers.count -= 1;
+      if (writers.count > 0) continue;
+      writers.since = -Infinity;
+      done.push(kind);
+    }
+    if (done.length > 0) await this.name(this.id, done).catch((error: unknown) => this.link.failed(error));
+  }
+
+  /** A writer that died, or a Redis that is new, has left states without a name. */
+  private async nameWhatHasNone(): Promise<void> {
+    await this.name('', ALL_CACHED);
+  }
+
+  /** Whether the writers of this kind that are under way count for a new one, too. */
+  private isNoted(kind: CachedKind): boolean {
+    const { since, epoch } = this.writers[kind];
+    return epoch === this.link.epoch && this.clock.steady() - since < RENEWED_MS;
+  }
+
+  private send(kinds: readonly CachedKind[]): Promise<unknown> {
+    const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
+    return withTimeout(
+      this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds),
+      this.limitMs,
+    );
+  }
+
+  private name(id: string, kinds: readonly CachedKind[]): Promise<unknown> {
+    const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
+    return withTimeout(
+      this.redis.nameStates(keys.length, ...keys, id, randomUUID(), NAMES_MS, ...kinds),
+      this.limitMs,
+    );
+  }
+}
+
+function nobody(): Writers {
+  return { count: 0, since: -Infinity, withdrawal: Promise.resolve(), epoch: -1 };
+}
