@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { FEATURE_PACKAGES } from './scripts/bundle.mjs';
@@ -16,6 +16,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'src/auth/scopes.guard.spec.ts',
   'src/accounts/scopes.spec.ts',
   'src/cli/generate/feature-plan.spec.ts',
+  'src/cli/generate/field-words.spec.ts',
   'src/cli/generate/migration-text.spec.ts',
   'src/cli/generate/module-texts.spec.ts',
   'src/database/sqlite/troubles/database-troubles.spec.ts',
@@ -25,6 +26,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/bundle.spec.ts',
   'test/command-line.spec.ts',
   'test/database-files.spec.ts',
+  'test/declaration-faults.spec.ts',
   'test/extending.spec.ts',
   'test/failing-disk.spec.ts',
   'test/hostile-clients.spec.ts',
@@ -38,6 +40,8 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
   'test/outbox-crash.spec.ts',
+  'test/postgres-faults.spec.ts',
+  'test/postgres-instances.spec.ts',
   'test/real-clock-steps.spec.ts',
   'test/redis-faults.spec.ts',
   'test/running-server.spec.ts',
@@ -50,14 +54,15 @@ const THE_SAME_ON_THE_BUNDLE = [
 ];
 
 /**
- * Packages of this folder that the service depends on: it has what they built, so their sources, which their suites import, would
- * declare everything a second time.
+ * Packages of this folder that the service depends on, and the example that is a feature of it by now (src/adoptions):
+ * their sources, which their suites import, would declare everything a second time.
  */
-const INSTALLED = FEATURE_PACKAGES.map((name) =>
-  relative(import.meta.dirname, realpathSync(join(import.meta.dirname, 'node_modules', name))),
-)
-  .filter((folder) => !folder.startsWith('..') && !folder.startsWith('node_modules'))
-  .map((folder) => `${folder}/**`);
+const INSTALLED = [
+  ...FEATURE_PACKAGES.map((name) =>
+    relative(import.meta.dirname, realpathSync(join(import.meta.dirname, 'node_modules', name))),
+  ).filter((folder) => !folder.startsWith('..') && !folder.startsWith('node_modules')),
+  ...['examples/adoptions'].filter(() => existsSync(join(import.meta.dirname, 'src/adoptions'))),
+].map((folder) => `${folder}/**`);
 
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],

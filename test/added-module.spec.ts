@@ -15,6 +15,7 @@ import { ApiExcludeEndpoint, ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { IsEmail, IsInt } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultsOfDeclaring } from '../src/declaration-faults.js';
 import { defineScopes } from '../src/accounts/scopes.js';
 import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../src/auth/caller.js';
@@ -286,18 +287,39 @@ describe('a module added to the service', () => {
 });
 
 describe('two features that claim one name', () => {
-  it('stop the start', () => {
-    expect(() =>
-      defineErrors({ pet_not_found: { status: 404, message: 'x', cause: 'x', remedy: 'x' } }),
-    ).toThrow('Error code "pet_not_found" is declared twice.');
-    expect(() => defineScopes('pets', { read: 'x' })).toThrow('Scope "pets:read" is declared twice.');
-    expect(() =>
-      defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
-    ).toThrow(/slug/);
-    expect(() => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } })).toThrow(
-      /400 to 599/,
-    );
-    expect(() => RequireScopes({ ...GADGETS_SCOPES.write, name: 'nobody:declared' })).toThrow(/not declared/);
+  it.each<[string, () => unknown, string]>([
+    [
+      'an error code',
+      () => defineErrors({ pet_not_found: { status: 404, message: 'x', cause: 'x', remedy: 'x' } }),
+      'Error code "pet_not_found" is declared twice.',
+    ],
+    ['a scope', () => defineScopes('pets', { read: 'x' }), 'Scope "pets:read" is declared twice.'],
+  ])('stop the start: %s', (_, declare, line) => {
+    expect(faultsOfDeclaring(declare)).toEqual([expect.stringContaining(line)]);
+  });
+});
+
+describe('what no feature can declare', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'a code that is no slug',
+      () => defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
+      'Error code "Not-A-Slug" is not a lower_snake slug',
+    ],
+    [
+      'an error that succeeds',
+      () => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } }),
+      'Error code "fine_code" has status 200; an error\'s is 400 to 599.',
+    ],
+    ...[{ ...GADGETS_SCOPES.write, name: 'nobody:declared' }, 'toys:read' as never, undefined as never].map(
+      (scope): [string, () => unknown, string] => [
+        'a scope that is none',
+        () => RequireScopes(scope)(class Toys {}),
+        'Toys: @RequireScopes() is given ',
+      ],
+    ),
+  ])('%s stops the start', (_, declare, line) => {
+    expect(faultsOfDeclaring(declare)).toEqual([expect.stringContaining(line)]);
   });
 });
 

@@ -85,6 +85,25 @@ describe('when several refusals apply, the first of these wins', () => {
     expect((await service.request('GET', '/v1/nothing')).status).toBe(429);
   });
 
+  it.each([
+    ['of another media type', { 'content-type': 'application/merge-patch+json' }, '{}'],
+    ['without a media type', {}, 'x'],
+    ['that is no JSON', { 'content-type': 'application/json' }, '{'],
+    ['that is too large', { 'content-type': 'application/json' }, JSON.stringify('x'.repeat(200_000))],
+    ['in an unknown coding', { 'content-type': 'application/json', 'content-encoding': 'zip' }, '{}'],
+  ])('an unknown route, or method, before a body %s', async (_, headers, json) => {
+    const service = await TestService.open();
+    onTestFinished(() => service.close());
+    const codeOf = async (method: string, path: string) => {
+      const { status, body } = await service.request(method, path, { json, headers });
+      return `${status} ${body.code}`;
+    };
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      expect(await codeOf(method, '/v1/nothing'), method).toBe('404 route_not_found');
+    expect(await codeOf('PATCH', '/v1/pets')).toBe('405 method_not_allowed');
+    expect(await codeOf('PATCH', '/admin/nothing')).toBe('404 route_not_found');
+  });
+
   it('a caller without a key is answered before its body has arrived', async () => {
     const service = await TestService.open();
     onTestFinished(() => service.close());

@@ -54,6 +54,21 @@ describe('doctor changes nothing', () => {
   });
 });
 
+it('doctor names what was taken from the tables, and what brings it back', async () => {
+  const path = await folder();
+  expect(await finding(path, 'entities')).toMatchObject({ state: 'well' });
+  await petstore(path, ['db', 'migrate']);
+  expect(await finding(path, 'entities')).toMatchObject({ state: 'well' });
+  await journalMode(join(path, FILE), 'DROP INDEX pets_status_id');
+  expect(await finding(path, 'entities')).toEqual({
+    check: 'entities',
+    state: 'wrong',
+    found: expect.stringMatching(
+      /^The database lacks what its migrations make \(CREATE INDEX "pets_status_id" .*run this statement\.$/,
+    ) as string,
+  });
+});
+
 describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
   it('doctor says so before there is a database', async () => {
     const path = await smallDisk();

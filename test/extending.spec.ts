@@ -6,74 +6,75 @@ import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js
 import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
 
 const run = promisify(execFile);
+const FEATURE = 'src/adoptions/';
 
 /** A copy of the project with the files of docs/extending.md written over it. */
 async function extendedProject(): Promise<string> {
   const { path: project, remove } = await emptyFolder();
   onTestFinished(remove);
   await copyProject(project);
-  const files = await filesOfGuide('docs/extending.md');
-  expect([...files.keys()]).toHaveLength(11);
-  await writeFiles(project, files);
+  await writeFiles(project, await filesOfGuide('docs/extending.md'));
   return project;
 }
 
 describe('the module of docs/extending.md, as it stands there', () => {
-  it('passes types, walls and its own test, builds, migrates, and serves', async () => {
+  it('is a folder of its own, and one existing file', async () => {
+    const files = [...(await filesOfGuide('docs/extending.md')).keys()];
+    expect(files.filter((file) => !file.startsWith(FEATURE))).toEqual(['src/app.module.ts']);
+  });
+
+  it('passes types, lint, walls, format and its own suite, builds, migrates, and serves', async () => {
     const project = await extendedProject();
     const node = (script: string, ...args: string[]) =>
-      run(process.execPath, [join(ROOT, script), ...args], {
+      run(process.execPath, [join(ROOT, 'node_modules', script), ...args], {
         cwd: project,
         // What this run is on is nothing to that one.
         env: { ...process.env, PETSTORE_TEST_ON: 'source' },
       });
+    await node('typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false');
+    await node('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', FEATURE);
     await node(
-      'node_modules/typescript/bin/tsc',
-      '-p',
-      'tsconfig.json',
-      '--noEmit',
-      '--incremental',
-      'false',
-    );
-    await node(
-      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      'dependency-cruiser/bin/dependency-cruise.mjs',
       'src',
       '--config',
       '.dependency-cruiser.cjs',
       '--output-type',
       'err',
     );
+    await node('prettier/bin/prettier.cjs', '--check', FEATURE);
     const tests = await node(
-      'node_modules/vitest/vitest.mjs',
+      'vitest/vitest.mjs',
       'run',
-      'src/toys/toys.spec.ts',
+      `${FEATURE}adoptions.spec.ts`,
       'test/refusals.spec.ts',
     );
-    expect(stripVTControlCharacters(tests.stdout)).toMatch(/Tests +9 passed \(9\)/);
+    expect(stripVTControlCharacters(tests.stdout)).toMatch(/Test Files +2 passed \(2\)/);
 
     const service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
     onTestFinished(async () => void (await service.stop('SIGKILL')));
-    const petstore = async (...args: string[]) => {
-      const { stdout } = await run(process.execPath, [join(project, 'bin/petstore.js'), ...args, '--json'], {
-        cwd: project,
+    const key = /pst_test_\w{36}/.exec(service.output)?.[0] ?? '';
+    const call = async (method: string, target: string, body?: string) => {
+      const response = await fetch(`${service.url}/v1/${target}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'if-match': '*' },
+        ...(body === undefined ? {} : { body }),
       });
-      return JSON.parse(stdout) as { id: string; key: string };
+      return [response.status, await response.json()] as const;
     };
-    const { id } = await petstore('client', 'create', '--name', 'Toy shop', '--plan', 'pro');
-    const { key } = await petstore('key', 'issue', '--client', id);
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const created = await fetch(`${service.url}/v1/toys`, {
-      method: 'POST',
-      headers,
-      body: '{"name":"Ball","priceCents":9007199254740993}',
-    });
-    expect([created.status, await created.text()]).toEqual([
-      201,
-      '{"name":"Ball","priceCents":9007199254740993,"id":1}',
-    ]);
+    const wish = '{"petId":1,"adopterName":"Ada"}';
+    expect(await call('POST', 'adoptions', wish)).toMatchObject([201, { id: 1, state: 'requested' }]);
+    expect(await call('POST', 'adoptions', wish)).toMatchObject([409, { code: 'pet_not_available' }]);
+    expect(await call('PATCH', 'adoptions/1', '{"state":"approved"}')).toMatchObject([200, { petId: 1 }]);
+    expect(await call('GET', 'pets/1')).toMatchObject([200, { status: 'sold' }]);
+    await expect.poll(() => service.output).toContain('dear Ada, the animal 1 is yours');
     const document = (await (await fetch(`${service.url}/docs/openapi.json`)).json()) as {
       paths: Record<string, object>;
     };
-    expect(Object.keys(document.paths)).toEqual(['/pets', '/pets/{petId}', '/toys', '/toys/{toyId}']);
+    expect(Object.keys(document.paths)).toEqual([
+      '/pets',
+      '/pets/{petId}',
+      '/adoptions',
+      '/adoptions/{adoptionId}',
+    ]);
   });
 });

@@ -2,9 +2,11 @@ import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { runPetstore } from '../src/cli/program.js';
 import { defineSettings } from '../src/config/define-settings.js';
-import { wholeNumber } from '../src/config/setting.js';
+import { httpUrl, textUpTo, wholeNumber } from '../src/config/setting.js';
+import { envExample } from '../src/config/settings-docs.js';
 import { Settings } from '../src/config/settings.js';
 import { TestService } from '../src/testing/test-service.js';
+import { examplesOfRequired } from './support/service-process.js';
 
 const KENNELS_SETTINGS = defineSettings('kennels', {
   reservationMs: {
@@ -57,6 +59,7 @@ it('has faulty settings of a feature named by `petstore doctor`', async () => {
   let told = '';
   const code = await runPetstore(['doctor'], {
     withApp: () => Promise.reject(new Error('doctor starts no application')),
+    loadModules: () => Promise.resolve(),
     write: () => undefined,
     writeError: (line) => (told += line),
   });
@@ -64,4 +67,28 @@ it('has faulty settings of a feature named by `petstore doctor`', async () => {
     1,
     'The settings are wrong:\nKENNELS_RESERVATION_MS: "5s" is not allowed; it must be a whole number from 1000 to 86400000.\n',
   ]);
+});
+
+it('has the examples of required settings for processes that suites start', () => {
+  const token = {
+    type: textUpTo(9),
+    required: true,
+    example: 'a b',
+    description: 'A token. '.repeat(20),
+  } as const;
+  const text = envExample([KENNELS_SETTINGS, defineSettings('burrows', { token })]);
+  expect(examplesOfRequired(text)).toEqual({ BURROWS_TOKEN: 'a b' });
+});
+
+it('starts in a test by the example of a required setting, and stops when it is taken away', async () => {
+  const settings = {
+    url: { type: httpUrl, required: true, example: 'http://den', description: 'A den.' },
+  } as const;
+  const declared = defineSettings('dens', settings);
+  const service = await TestService.open();
+  onTestFinished(() => service.close());
+  expect(service.app.get(Settings).of(declared).url).toBe('http://den');
+  await expect(TestService.open({ environment: { DENS_URL: '' } })).rejects.toThrow(
+    'DENS_URL: not set; it must be a URL that begins with http:// or https://.',
+  );
 });

@@ -78,4 +78,39 @@ describe('an int64', () => {
     await repository.delete({ id: saved.id });
     expect(await repository.countBy({ categoryId })).toBe(0);
   });
+
+  it.each([2n ** 54n + 1n, INT64_MAX, INT64_MIN])(
+    'of %s is exact for a module that joins and takes a few',
+    async (id) => {
+      const pets = service.app.get(DataSource).getRepository(Pet);
+      await pets.clear();
+      await pets.insert([
+        { id, name: 'Far', categoryId: id, status: 'sold' },
+        { id: id / 2n, name: 'Near', categoryId: id, status: 'sold' },
+      ]);
+      const joined = (direction: 'ASC' | 'DESC') =>
+        pets
+          .createQueryBuilder('pet')
+          .leftJoinAndMapMany('pet.others', Pet, 'other', 'other.categoryId = pet.categoryId')
+          .where({ categoryId: id })
+          .orderBy('pet.id', direction);
+      const far = { id, name: 'Far', categoryId: id };
+      expect(
+        await joined(id > 0n ? 'DESC' : 'ASC')
+          .take(1)
+          .getOne(),
+      ).toMatchObject({ ...far, others: [{}, {}] });
+      expect(
+        await joined(id > 0n ? 'ASC' : 'DESC')
+          .skip(1)
+          .take(1)
+          .getMany(),
+      ).toMatchObject([far]);
+      expect((await joined('ASC').take(2).getMany()).map((pet) => pet.id)).toEqual(
+        [id, id / 2n].toSorted((a, b) => (a < b ? -1 : 1)),
+      );
+      await pets.delete({ categoryId: id });
+      expect(await joined('ASC').take(1).getOne()).toBeNull();
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Transactions } from '../src/database/transactions.js';
+import { Settings } from '../src/config/settings.js';
 import { DataVersion } from '../src/database/data-version.js';
 import { Job } from '../src/jobs/job.decorator.js';
 import { JobState } from '../src/jobs/job.entity.js';
@@ -59,8 +60,8 @@ async function open(options: TestServiceOptions = {}) {
 /** Two instances of the service on one file. */
 async function two() {
   const first = await open({ database: 'file' });
-  const { database } = first.service.app.get(DataSource).options;
-  const second = await open({ environment: { DATABASE_URL: `sqlite:${String(database)}` } });
+  const { databaseUrl } = first.service.app.get(Settings);
+  const second = await open({ environment: { DATABASE_URL: databaseUrl } });
   return [first, second] as const;
 }
 
@@ -108,10 +109,10 @@ describe('a job', () => {
 
   it('runs after a restart when it was missed meanwhile', async () => {
     const first = await open({ database: 'file' });
-    const { database } = first.service.app.get(DataSource).options;
+    const { databaseUrl } = first.service.app.get(Settings);
     await first.jobs.runDue();
     const second = await open({
-      environment: { DATABASE_URL: `sqlite:${String(database)}` },
+      environment: { DATABASE_URL: databaseUrl },
       at: '2026-11-21T12:00:00.000Z',
     });
     await second.jobs.runDue();

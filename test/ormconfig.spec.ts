@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { emptyFolder, petstore, ROOT } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT, BARE_ENVIRONMENT } from './support/service-process.js';
 
 const typeorm = (folder: string, ...args: string[]) =>
   promisify(execFile)(
@@ -10,7 +10,7 @@ const typeorm = (folder: string, ...args: string[]) =>
     [join(ROOT, 'node_modules/typeorm/cli.js'), ...args, '-d', join(ROOT, 'dist/ormconfig.js')],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH },
+      env: BARE_ENVIRONMENT,
     },
   );
 

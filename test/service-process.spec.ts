@@ -7,7 +7,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT, ServiceProcess, BARE_ENVIRONMENT } from './support/service-process.js';
 
 async function folder(): Promise<string> {
   const { path, remove } = await emptyFolder();
@@ -42,7 +42,7 @@ async function firstStartKilled(
 ): Promise<string> {
   const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
     cwd: path,
-    env: { PATH: process.env['PATH'], PORT: '0', MANAGEMENT_PORT: '0' },
+    env: { ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -153,7 +153,7 @@ describe('the start', () => {
     const environment = {
       PORT: '99999',
       LOG_LEVEL: 'loud',
-      DATABASE_URL: 'postgres://user:hunter2@db/x',
+      DATABASE_URL: 'mysql://user:hunter2@db/x',
       TRUST_PROXY: 'true',
     };
     const failure = await ServiceProcess.start(await folder(), environment).then(

@@ -177,9 +177,11 @@ describe('doctor', () => {
     const [code, report] = await doctor(path);
     expect(code).toBe(0);
     expect(report.findings.map(({ check, state }) => [check, state])).toEqual([
+      ['declarations', 'well'],
       ['database', 'well'],
       ['integrity', 'well'],
       ['migrations', 'well'],
+      ['entities', 'well'],
       ['disk', 'well'],
       ['processes', 'well'],
       ['redis', 'skipped'],

@@ -4,13 +4,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, ServiceProcess } from './support/service-process.js';
+import { WebSocket } from 'ws';
+import { ROOT, emptyFolder, ServiceProcess } from './support/service-process.js';
 
 async function start(
   environment: NodeJS.ProcessEnv = {},
+  main?: string,
 ): Promise<{ service: ServiceProcess; key: string; path: string }> {
   const { path, remove } = await emptyFolder();
-  const service = await ServiceProcess.start(path, environment);
+  const service = await ServiceProcess.start(path, environment, main);
   onTestFinished(async () => {
     await service.stop('SIGKILL');
     await remove();
@@ -93,6 +95,64 @@ describe('a stop', () => {
     expect(code).toBe(0);
     const at = (text: string) => Date.parse(/"time":"([^"]+)"/.exec(lineWith(stdout, text))?.[1] ?? '');
     expect(at('Stopped') - at('finishing the requests in flight')).toBeLessThan(60_000);
+  });
+});
+
+describe('a stop while a stream and a WebSocket are open', () => {
+  const MAIN = join(ROOT, 'test/support/streaming-service.mjs');
+  /** Long, so that a stop which waits for what never ends by itself is not taken for one that does not. */
+  const LONG = { SHUTDOWN_TIMEOUT_MS: '600000' };
+
+  /** An event stream, and everything that arrives. */
+  async function subscribe(url: string, key: string) {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).setEncoding('utf8');
+    let received = '';
+    socket.on('data', (piece: string) => (received += piece));
+    socket.write(
+      `GET /v1/news HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    await expect.poll(() => received).toContain('data: event 2');
+    const failed: unknown[] = [];
+    socket.on('error', (error) => failed.push(error));
+    return { socket, received: () => received, failed, closed: once(socket, 'close') };
+  }
+
+  async function chat(url: string, key: string) {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/chat`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ event: 'echo', data: 'hello' }));
+    await once(socket, 'message');
+    return socket;
+  }
+
+  it('ends both cleanly, and the process with 0', async () => {
+    const { service, key } = await start(LONG, MAIN);
+    const news = await subscribe(service.url, key);
+    const socket = await chat(service.url, key);
+    const left = once(socket, 'close');
+    const { code, stdout } = await service.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('were cut');
+    expect((await left)[0]).toBe(1001);
+    await news.closed;
+    expect(news.failed).toEqual([]);
+    // Every event is whole, and the answer has its last chunk.
+    expect(news.received()).toMatch(/data: event \d+\n\n\r\n0\r\n\r\n$/);
+  });
+
+  it('waits for none of their clients that read nothing and answer nothing', async () => {
+    const { service, key } = await start(LONG, MAIN);
+    const news = await subscribe(service.url, key);
+    const socket = await chat(service.url, key);
+    news.socket.pause();
+    socket.pause();
+    const { code } = await service.stop('SIGTERM');
+    expect(code).toBe(0);
+    news.socket.destroy();
+    socket.terminate();
   });
 });
 

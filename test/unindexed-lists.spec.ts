@@ -25,6 +25,24 @@ describe('unindexedLists', () => {
     expect(await unindexedLists(service)).toEqual([]);
   });
 
+  it('asks for one search by two filters where that is said', async () => {
+    const together = (...pair: [string, string]) =>
+      unindexedLists(service, { together: { '/v1/visits': [pair] } });
+    expect(await together('state', 'maxPriceCents')).toEqual([]);
+    expect((await together('state', 'colour')).join('\n')).toBe('/v1/visits has no filter colour.');
+    await service.app.get(DataSource).query('DROP INDEX visits_state_price_cents');
+    try {
+      const faults = await unindexedLists(service, {
+        together: { '/v1/visits': [['maxPriceCents', 'state']] },
+      });
+      expect(faults.join('\n')).toContain('no search by state and maxPriceCents');
+    } finally {
+      await service.app
+        .get(DataSource)
+        .query('CREATE INDEX visits_state_price_cents ON visits (state, price_cents, id)');
+    }
+  });
+
   it.each([
     ['visits_state_id', /state=[^&]*, page 1: USE TEMP B-TREE/],
     ['visits_starts_at', /startsFrom=.*(SCAN|TEMP B-TREE|no search)/],

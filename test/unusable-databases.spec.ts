@@ -4,7 +4,14 @@ import { chmod, copyFile, mkdir, open, readFile, truncate, writeFile } from 'nod
 import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ROOT, ServiceProcess, type Finished } from './support/service-process.js';
+import {
+  emptyFolder,
+  petstore,
+  ROOT,
+  ServiceProcess,
+  type Finished,
+  BARE_ENVIRONMENT,
+} from './support/service-process.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
 const NOBODY = 65_534;
@@ -16,7 +23,7 @@ const FILE = 'data/petstore.sqlite';
 async function run(cwd: string, script: string, args: readonly string[] = []): Promise<Finished> {
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, PORT: '0', MANAGEMENT_PORT: '0', NODE_ENV: 'production' },
+    env: { ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0', NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
   });

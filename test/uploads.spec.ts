@@ -28,6 +28,9 @@ import { TestService } from '../src/testing/test-service.js';
 const folder = mkdtempSync(join(tmpdir(), 'petstore-uploads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** What streams of bodies failed with. */
+const failures: string[] = [];
+
 interface UploadedPhoto {
   readonly originalname: string;
   readonly size: number;
@@ -95,7 +98,12 @@ class PhotosController {
   })
   async stream(@Req() request: Request): Promise<Received> {
     let bytes = 0;
-    for await (const piece of request as AsyncIterable<Buffer>) bytes += piece.length;
+    try {
+      for await (const piece of request as AsyncIterable<Buffer>) bytes += piece.length;
+    } catch (error) {
+      failures.push((error as Error).message);
+      throw error;
+    }
     return { bytes };
   }
 }
@@ -261,6 +269,23 @@ describe('a body that the handler reads as a stream', () => {
     expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
   });
 
+  const streamed = () => head('/v1/photos/streamed', 9_000).replace(/multipart[^\r]*/, 'image/png');
+
+  it('fails when it is broken off, so that nothing of its handler is left waiting', async () => {
+    failures.length = 0;
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.end(`${streamed()}x`);
+    await expect.poll(() => failures, { timeout: 20_000 }).toHaveLength(1);
+    socket.destroy();
+  });
+
+  it('fails when it stalls, once its sender is answered 408', async () => {
+    failures.length = 0;
+    const answer = parseRaw(await sendRaw(service.url, `${streamed()}x`));
+    expect([answer.status, answer.body]).toMatchObject([408, { code: 'request_timeout' }]);
+    await expect.poll(() => failures, { timeout: 20_000 }).toHaveLength(1);
+  });
+
   it('is refused with another type', async () => {
     const answer = await post('/v1/photos/streamed', 'x', { 'content-type': 'text/plain' });
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
@@ -278,7 +303,7 @@ it('an @Idempotent() operation must not leave its body to be read later: the ser
   @Module({ controllers: [TwiceController] })
   class TwiceModule {}
   await expect(TestService.open({ modules: [TwiceModule] })).rejects.toThrow(
-    'POST /v1/twice is @Idempotent(), but its body of multipart/form-data is not read before it runs',
+    'TwiceController.add: it is @Idempotent(), but its body of multipart/form-data is not read before it runs',
   );
 });
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DataSource } from 'typeorm';
 import { byNest } from './support/by-nest.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
-import { VisitsModule } from './support/visits.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
+import { Visit, VisitsModule } from './support/visits.js';
 
 const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
 const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
@@ -85,7 +87,6 @@ describe.each(ways)('%s', (_, open, remove) => {
       ['*', () => '*', 200],
       ['another tag', () => '"other"', 412],
       ['the tag as a weak one', (tag: string) => `W/${tag}`, 412],
-      ['the tag without its quotes', (tag: string) => tag.slice(1, -1), 412],
       ['nothing', () => '', 412],
     ])('with %s', async (_case, fieldOf, expected) => {
       const { path, tag, body } = await made();
@@ -94,6 +95,28 @@ describe.each(ways)('%s', (_, open, remove) => {
       if (expected === 412) expect(answer.code).toBe('precondition_failed');
       const { reason } = (await service.request('GET', path)).body;
       expect(reason).toBe(expected === 200 ? 'Check' : (body as typeof VISIT).reason);
+    });
+
+    it.each([
+      ['the tag without its quotes', (tag: string) => tag.slice(1, -1)],
+      ['no closing quote', (tag: string) => tag.slice(0, -1)],
+      ['a list with something else', (tag: string) => `${tag}, foo`],
+      ['* in a list', (tag: string) => `*, ${tag}`],
+    ])('that is malformed is a 400 with its name, whatever else is wrong: %s', async (_case, fieldOf) => {
+      const { path, tag } = await made();
+      const headers = { 'if-match': fieldOf(tag) };
+      const faultsOf = ({ status, body }: Answer) => [
+        `${status} ${body.code}`,
+        ...(body.details as { field: string; code: string }[]).map(({ field, code }) => `${field} ${code}`),
+      ];
+      const malformed = ['400 validation_failed', 'If-Match malformed_entity_tag'];
+      expect(faultsOf(await patch(path, { reason: 'Check' }, headers))).toEqual(malformed);
+      expect(faultsOf(await patch(path, { wrong: 1 }, headers))).toEqual([
+        ...malformed,
+        'wrong unknown_field',
+      ]);
+      expect(faultsOf(await service.request('DELETE', path, { headers }))).toEqual(malformed);
+      expect((await service.request('GET', path)).headers.get('etag')).toBe(tag);
     });
 
     it('is needed where it is not optional: 428, before the body is looked at', async () => {
@@ -268,3 +291,26 @@ describe.each(ways)('%s', (_, open, remove) => {
     ]);
   });
 });
+
+it.each([INT64_MAX, INT64_MIN, 2n ** 53n + 1n])(
+  'the id %s is exact in every operation on one',
+  async (id) => {
+    const service = await TestService.open(OPTIONS);
+    const path = `/v1/visits/${id}`;
+    const neighbour = `/v1/visits/${id > 0n ? id - 1n : id + 1n}`;
+    const headers = { 'if-match': '*' };
+    const on = (method: string, at: string) =>
+      service.request(method, at, { headers, ...(method === 'PATCH' ? { json: { note: null } } : {}) });
+    for (const method of ['GET', 'PATCH', 'DELETE']) expect((await on(method, path)).status).toBe(404);
+    const visits = service.app.get(DataSource).getRepository(Visit);
+    await visits.insert({ ...VISIT, state: 'requested', id, priceCents: id });
+    for (const method of ['GET', 'PATCH', 'DELETE']) expect((await on(method, neighbour)).status).toBe(404);
+    expect((await on('GET', path)).text).toContain(`"id":${id}`);
+    expect((await on('PATCH', path)).text).toMatch(new RegExp(`"note":null,.*"priceCents":${id}\\b`));
+    expect((await on('DELETE', path)).status).toBe(204);
+    expect((await on('GET', path)).status).toBe(404);
+    await visits.restore({ id });
+    expect((await visits.findOneByOrFail({ id })).priceCents).toBe(id);
+    await service.close();
+  },
+);

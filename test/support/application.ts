@@ -6,6 +6,7 @@ import { Test } from '@nestjs/testing';
 import { onTestFinished } from 'vitest';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
+import { exampleEnvironment } from '../../src/config/define-settings.js';
 import { Settings } from '../../src/config/settings.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 
@@ -24,7 +25,12 @@ export async function application(
   options: ApplicationOptions,
 ): Promise<{ app: INestApplication; url: string }> {
   const { modules = [], adapter = new ServiceAdapter(), nest = {}, prepare } = options;
-  const settings = { NODE_ENV: 'test', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent' };
+  const settings = {
+    ...exampleEnvironment(),
+    NODE_ENV: 'test',
+    DATABASE_URL: 'sqlite::memory:',
+    LOG_LEVEL: 'silent',
+  };
   const module = await Test.createTestingModule({ imports: [AppModule, ...modules] })
     .overrideProvider(Settings)
     .useValue(new Settings(settings))

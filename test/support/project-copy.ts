@@ -16,6 +16,9 @@ const PARTS = [
   'tsconfig.build.json',
   'vitest.config.ts',
   '.dependency-cruiser.cjs',
+  '.oxlintrc.json',
+  '.prettierrc',
+  '.prettierignore',
 ];
 
 /** Copies the project without its data and its build. What is installed is the same; the project's own name leads to the copy. */

@@ -2,9 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { POSTGRES_PROGRAMS } from './postgres-server.js';
 
 /** Servers and programs outside the project that a suite may need. */
-export type Requirement = 'browser' | 'faketime' | 'redis' | 'redis-server';
+export type Requirement = 'browser' | 'faketime' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -17,15 +18,26 @@ export const FAKETIME = readdirSync('/usr/lib')
 /** The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. */
 export const REDIS_URL = process.env.PETSTORE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 
-/** Whether Redis answers, asked once while this file loads. */
-const redisAnswers = await new Promise<boolean>((resolve) => {
-  const { hostname, port } = new URL(REDIS_URL);
-  const socket = connect(Number(port || 6379), hostname, () => {
-    socket.destroy();
-    resolve(true);
+/** The PostgreSQL on which suites make databases of their own; PETSTORE_TEST_POSTGRES names another. */
+export const POSTGRES_URL =
+  process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
+/** Whether Redis and PostgreSQL answer, asked once while this file loads. */
+const [redisAnswers, postgresAnswers] = await Promise.all([
+  answers(REDIS_URL, 6379),
+  answers(POSTGRES_URL, 5432),
+]);
+
+function answers(url: string, defaultPort: number): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port || defaultPort), hostname, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
   });
-  socket.on('error', () => resolve(false));
-});
+}
 
 /** Whether this machine can start a Redis of its own. */
 const hasRedisServer = (process.env.PATH ?? '')
@@ -36,6 +48,10 @@ const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   'redis-server': () => (hasRedisServer ? undefined : 'there is no redis-server in PATH'),
+  postgres: () =>
+    postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
+  'postgres-server': () =>
+    POSTGRES_PROGRAMS === undefined ? 'PostgreSQL is not installed (Debian: postgresql)' : undefined,
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
 

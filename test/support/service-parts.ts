@@ -12,6 +12,7 @@ import { KeyUseService } from '../../src/accounts/key-use.service.js';
 import { UsageService } from '../../src/accounts/usage.service.js';
 import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/audit/audit.service.js';
+import { exampleEnvironment } from '../../src/config/define-settings.js';
 import { Settings } from '../../src/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -37,6 +38,7 @@ export type ServiceParts = Awaited<ReturnType<typeof openParts>>;
 export async function openParts(environment: Readonly<Record<string, string>> = {}) {
   const clock = new TestClock('2026-11-20T12:00:10.250Z');
   const settings = new Settings({
+    ...exampleEnvironment(),
     NODE_ENV: 'test',
     DATABASE_URL: 'sqlite::memory:',
     ...environment,
@@ -54,7 +56,7 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const events = new DomainEvents(emitter, transactions, {} as Outbox);
   const quota = new QuotaService(store, journal, events, clock, new Metrics());
   const audit = new AuditService(dataSource.getRepository(AuditEntry), clock);
-  const changes = new AuditedChanges(dataSource, audit, events);
+  const changes = new AuditedChanges(dataSource, transactions, audit, events);
   const quotas = new ClientQuotas();
   const clients = new ClientsService(dataSource.getRepository(Client), changes, quotas, clock);
   const apiKeys = dataSource.getRepository(ApiKey);

@@ -1,14 +1,36 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** How the description of a setting in .env.example says that it is required (src/config/settings-docs.ts). */
+const REQUIRED = 'Required: the service does not start without it.';
 /** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
 const START_LIMIT_MS = 240_000;
+
+/**
+ * What every process of a suite is given, whatever this one has: the path, and the examples of the settings that the service does not
+ * start without, as .env.example has them.
+ */
+export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
+  PATH: process.env.PATH,
+  ...examplesOfRequired(readFileSync(join(ROOT, '.env.example'), 'utf8')),
+};
+
+/** The variables of .env.example whose description says that they are required. */
+export function examplesOfRequired(example: string): Record<string, string> {
+  const parts = example.split('\n\n').filter((part) => part.replaceAll(/\n# /g, ' ').includes(REQUIRED));
+  return parseEnv(parts.map((part) => part.replace(/^# (?=[A-Z_]+=)/m, '')).join('\n')) as Record<
+    string,
+    string
+  >;
+}
 
 /** What a finished command left. */
 export interface Finished {
@@ -110,10 +132,9 @@ function run(
   environment: NodeJS.ProcessEnv,
   args: readonly string[] = [],
 ): ChildProcess {
-  const { PATH } = process.env;
   return spawn(process.execPath, [script, ...args], {
     cwd,
-    env: { PATH, ...environment },
+    env: { ...BARE_ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { PostgresServer } from './support/postgres-server.js';
+import { describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder } from './support/service-process.js';
+
+/** Within this time a refusal must come, in milliseconds. */
+const REFUSED_WITHIN_MS = 5_000;
+
+describeWith('postgres-server', 'a service whose PostgreSQL', () => {
+  let server: PostgresServer;
+  let service: ServiceProcess;
+  let key: string;
+  let removeFolder: () => Promise<void>;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    const folder = await emptyFolder();
+    removeFolder = folder.remove;
+    service = await ServiceProcess.start(folder.path, { DATABASE_URL: server.url, LOG_LEVEL: 'info' });
+    await vi.waitFor(() => expect(keyIn(service.output)).toBeDefined());
+    key = keyIn(service.output) ?? '';
+    await server.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
+    // A client's new plan counts when the key is looked up again.
+    await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 20_000);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await server.remove();
+    await removeFolder();
+  });
+
+  const ask = async (method: 'GET' | 'POST', path = '/v1/pets?limit=1') => {
+    const since = performance.now();
+    const response = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      ...(method === 'POST' ? { body: '{"name":"Rex","categoryId":1}' } : {}),
+    });
+    const body = (await response.json()) as { code?: string; id?: number };
+    return {
+      status: response.status,
+      code: body.code,
+      id: body.id,
+      limit: response.headers.get('X-RateLimit-Limit'),
+      retryAfter: response.headers.get('Retry-After'),
+      ms: performance.now() - since,
+    };
+  };
+  const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
+  const refusal = { status: 503, code: 'service_unavailable', retryAfter: '1' };
+
+  /** Sends reads and writes while something is wrong; answers those that were not refused as they must be. */
+  async function refusedFor(ms: number, methods: readonly ('GET' | 'POST')[] = ['GET', 'POST']) {
+    const wrong = [];
+    let refused = 0;
+    for (const until = performance.now() + ms; performance.now() < until;) {
+      const answers = await Promise.all(methods.map((method) => ask(method)));
+      for (const answer of answers) {
+        const { status, code, retryAfter, ms: took } = answer;
+        if (status === 200 || status === 201) continue;
+        refused += 1;
+        if (status !== 503 || code !== refusal.code || retryAfter === null || took > REFUSED_WITHIN_MS)
+          wrong.push(answer);
+      }
+      await pause(20);
+    }
+    return { wrong, refused };
+  }
+
+  const backAgain = async () => {
+    await expect
+      .poll(async () => [(await ask('GET')).status, (await ask('POST', '/v1/pets')).status, await ready()], {
+        timeout: 30_000,
+      })
+      .toEqual([200, 201, 200]);
+  };
+  const linesWith = (text: string) => service.output.split('\n').filter((line) => line.includes(text)).length;
+
+  let before: { away: number; back: number };
+  beforeEach(() => {
+    before = { away: linesWith('does not answer:'), back: linesWith('answers again') };
+  });
+
+  it('was stopped refuses with 503 at once, is live, ready for a moment, and back by itself', async () => {
+    await server.stop('fast');
+    expect(await refusedFor(1_500)).toMatchObject({ wrong: [] });
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    await expect.poll(ready, { timeout: 10_000 }).toBe(503);
+    expect((await refusedFor(1_000)).refused).toBeGreaterThan(20);
+    await server.start();
+    await backAgain();
+    expect([linesWith('does not answer:') - before.away, linesWith('answers again') - before.back]).toEqual([
+      1, 1,
+    ]);
+  });
+
+  it('crashed in the middle of writes has lost nothing that was acknowledged', async () => {
+    const acknowledged: number[] = [];
+    const load = { goesOn: true };
+    const writers = Array.from({ length: 8 }, async () => {
+      while (load.goesOn) {
+        const { status, id } = await ask('POST', '/v1/pets');
+        if (status === 201 && id !== undefined) acknowledged.push(id);
+      }
+    });
+    await pause(700);
+    await server.stop('immediate');
+    await pause(500);
+    await server.start();
+    await backAgain();
+    load.goesOn = false;
+    await Promise.all(writers);
+    const rows = await server.query('SELECT id FROM pets');
+    const there = new Set(rows.map(({ id }) => Number(id)));
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
+  });
+
+  it('stands still is refused within 5 s, then at once, and answers when it goes on', async () => {
+    server.signal('SIGSTOP');
+    try {
+      expect(await refusedFor(7_000)).toMatchObject({ wrong: [] });
+      const { status, ms } = await ask('GET');
+      expect([status, ms < 1_000]).toEqual([503, true]);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    await backAgain();
+    expect([linesWith('does not answer:') - before.away, linesWith('answers again') - before.back]).toEqual([
+      1, 1,
+    ]);
+  });
+
+  it('ended its sessions goes on: reads are asked again', async () => {
+    for (let times = 0; times < 5; times += 1) {
+      await server.endSessions();
+      expect((await ask('GET')).status).toBe(200);
+    }
+    expect(linesWith('does not answer:') - before.away).toBe(0);
+    await backAgain();
+  });
+
+  it('was made read-only reads on and refuses writes, until it writes again', async () => {
+    await server.query('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
+    await expect.poll(async () => (await ask('POST', '/v1/pets')).status, { timeout: 10_000 }).toBe(503);
+    expect(await ask('POST', '/v1/pets')).toMatchObject(refusal);
+    expect((await ask('GET')).status).toBe(200);
+    expect(await ready()).toBe(503);
+    await server.query('ALTER SYSTEM RESET default_transaction_read_only', 'SELECT pg_reload_conf()');
+    await backAgain();
+    expect(linesWith('cannot be written:')).toBe(1);
+    await expect.poll(() => linesWith('is written again')).toBe(1);
+  });
+});
+
+function keyIn(output: string): string | undefined {
+  return /pst_test_\w+/.exec(output)?.[0];
+}

@@ -1,0 +1,296 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import pg from 'pg';
+import { QueryFailedError } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDataSource } from '../src/database/data-source.js';
+import type { Database } from '../src/database/database.js';
+import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
+import { JsonRows } from '../src/database/json-rows.js';
+import { type Migration, checkSchema, migrate, schemaStatus } from '../src/database/schema.js';
+import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
+import { PetDto } from '../src/pets/pets.dto.js';
+import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
+import { POSTGRES_URL, describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+
+describeWith('postgres', 'on PostgreSQL', () => {
+  let made: MadeDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    made = await makeDatabase('postgres');
+    database = await openDataSource({ databaseUrl: made.url });
+    await migrate(database);
+  });
+  afterAll(async () => {
+    await database.destroy();
+    await made.remove();
+  });
+
+  const pet = (name: string) => ({ name, categoryId: 1n, status: 'available' as const });
+
+  describe('a transaction', () => {
+    const names = async () =>
+      (await database.getRepository(Pet).find({ order: { id: 'ASC' } })).map(({ name }) => name);
+
+    it('goes on after a statement that failed, and commits what came before and after it', async () => {
+      await database.getRepository(Pet).clear();
+      await database.transaction(async () => {
+        const pets = database.getRepository(Pet);
+        await pets.insert(pet('before'));
+        await expect(database.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
+        await expect(pets.insert({ ...pet('never'), status: 'lost' as never })).rejects.toThrow(
+          QueryFailedError,
+        );
+        await pets.insert(pet('after'));
+      });
+      expect(await names()).toEqual(['before', 'after']);
+    });
+
+    it('is undone as a whole when it throws, and one within it alone when that does', async () => {
+      await database.getRepository(Pet).clear();
+      await expect(
+        database.transaction(async () => {
+          await database.getRepository(Pet).insert(pet('undone'));
+          throw new Error('no');
+        }),
+      ).rejects.toThrow('no');
+      await database.transaction(async () => {
+        await database.getRepository(Pet).insert(pet('outer'));
+        await database
+          .transaction(async () => {
+            await database.getRepository(Pet).insert(pet('inner'));
+            throw new Error('no');
+          })
+          .catch(() => undefined);
+      });
+      expect(await names()).toEqual(['outer']);
+    });
+
+    it('whose COMMIT is answered by ROLLBACK was not committed, and says so', async () => {
+      await database.getRepository(Pet).clear();
+      await expect(
+        database.transaction(async () => {
+          await database.getRepository(Pet).insert(pet('lost'));
+          // A statement that has no savepoint leaves the transaction failed.
+          await database.query('TABLE nothing_there').catch(() => undefined);
+        }),
+      ).rejects.toThrow('nothing_there');
+      expect(await names()).toEqual([]);
+    });
+
+    it('beside others has a connection of its own', async () => {
+      await database.getRepository(Pet).clear();
+      await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          database
+            .transaction(async () => {
+              await database.getRepository(Pet).insert(pet(String(index)));
+              if (index % 2 === 1) throw new Error('odd');
+            })
+            .catch(() => undefined),
+        ),
+      );
+      const kept = (await names()).map(Number).toSorted((a, b) => a - b);
+      expect(kept).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
+    });
+  });
+
+  describe('a row', () => {
+    it('has the id that it brings, or a generated one, as bigint', async () => {
+      const pets = database.getRepository(Pet);
+      await pets.clear();
+      for (const id of [INT64_MIN, -1n, 2n ** 53n + 1n, INT64_MAX]) {
+        const row = { id, ...pet('own id') };
+        await pets.insert(row);
+        expect(row.id).toBe(id);
+        expect((await pets.findOneByOrFail({ id })).id).toBe(id);
+      }
+      const generated = pets.create(pet('generated'));
+      await pets.insert(generated);
+      expect(generated.id).toBeTypeOf('bigint');
+      const saved = await pets.save(pets.create({ id: 77n, ...pet('saved') }));
+      expect((await pets.findOneByOrFail({ name: 'saved' })).id).toBe(saved.id);
+      expect(saved.id).toBe(77n);
+    });
+
+    it('is shown as the same text as on SQLite, byte for byte, with the same pages', async () => {
+      const folder = await emptyFolder();
+      const sqlite = await openDataSource({ databaseUrl: `sqlite:${join(folder.path, 'a.sqlite')}` });
+      await migrate(sqlite);
+      const int64 = fc.oneof(fc.bigInt(INT64_MIN, INT64_MAX), fc.constantFrom(INT64_MIN, INT64_MAX, 0n));
+      const character = fc.oneof(
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+        fc.constantFrom('\u0001', '\u001f', '"', '\\', '/', '\u007f', '\u2028', 'é', 'Z', 'a', '😀'),
+      );
+      const rows = fc.uniqueArray(
+        fc.record({
+          id: int64,
+          name: fc
+            .array(character, { minLength: 1, maxLength: 12 })
+            .map((all) => all.join('').replaceAll('\0', ' ')),
+          categoryId: int64,
+          status: fc.constantFrom(...PET_STATUSES),
+        }),
+        { maxLength: 12, selector: ({ id }) => id },
+      );
+      const order = fc.option(
+        fc.record({ property: fc.constantFrom('name', 'categoryId', 'id'), isDescending: fc.boolean() }),
+        { nil: undefined },
+      );
+      await fc.assert(
+        fc.asyncProperty(rows, fc.integer({ min: 1, max: 5 }), order, async (pets, limit, by) => {
+          const texts = [];
+          for (const one of [sqlite, database]) {
+            await one.getRepository(Pet).clear();
+            for (const row of pets) await one.getRepository(Pet).insert({ ...row });
+            const json = new JsonRows(one, one.reader);
+            const pages: unknown[] = [];
+            let after: readonly string[] | undefined;
+            do {
+              const page = await json.page(Pet, PetDto, {
+                limit,
+                ...(by ? { order: by } : {}),
+                ...(after ? { after } : {}),
+              });
+              pages.push(page.items.text, page.next);
+              after = page.next;
+            } while (after);
+            texts.push(pages);
+          }
+          expect(texts[1]).toEqual(texts[0]);
+        }),
+        { numRuns: 60 },
+      );
+      await sqlite.destroy();
+      await folder.remove();
+    });
+  });
+
+  it('a column that is added under a prepared statement does not break it', async () => {
+    const read = async () => {
+      // Every connection prepares it, and plans it anew after some runs.
+      for (let times = 0; times < 12; times += 1)
+        await database.reader.first('SELECT * FROM pets WHERE id > ?1', [0]);
+      return database.reader.first('SELECT * FROM pets WHERE id > ?1', [0]);
+    };
+    await database.getRepository(Pet).insert(pet('any'));
+    expect(await read()).not.toHaveProperty('extra');
+    await database.query('ALTER TABLE pets ADD COLUMN extra integer');
+    expect(await read()).toHaveProperty('extra');
+    await database.query('ALTER TABLE pets DROP COLUMN extra');
+  });
+
+  describe('migrations', () => {
+    class Expands1999999999990 implements Migration {
+      readonly onlyExpands = true;
+      up = () => Promise.resolve();
+      down = () => Promise.resolve();
+    }
+    class Contracts1999999999991 implements Migration {
+      up = () => Promise.resolve();
+      down = () => Promise.resolve();
+    }
+
+    it.each([
+      ['starts on a schema that is newer by expansions alone', Expands1999999999990, undefined],
+      [
+        'refuses one behind a contraction',
+        Contracts1999999999991,
+        /Contracts1999999999991.*Start that version/,
+      ],
+    ])('an older build %s', async (_, Added, refusal) => {
+      const own = await makeDatabase('postgres');
+      const newer = await openDataSource({ databaseUrl: own.url });
+      newer.migrations.push(new Added());
+      await migrate(newer);
+      await newer.destroy();
+      const older = await openDataSource({ databaseUrl: own.url });
+      const outcome = await migrate(older).then(
+        (ran) => ran,
+        (error: Error) => error.message,
+      );
+      expect(outcome).toEqual(refusal ? expect.stringMatching(refusal) : []);
+      expect((await schemaStatus(older)).unknown).toEqual([Added.name]);
+      await older.destroy();
+      await own.remove();
+    });
+
+    it('are run once by ten processes that begin at the same time', async () => {
+      const own = await makeDatabase('postgres');
+      const all = await Promise.all(
+        Array.from({ length: 10 }, () => openDataSource({ databaseUrl: own.url }, { isPatient: true })),
+      );
+      const ran = await Promise.all(all.map((one) => migrate(one)));
+      expect(ran.filter(({ length }) => length > 0)).toHaveLength(1);
+      await Promise.all(all.map((one) => one.destroy()));
+      await own.remove();
+    });
+
+    it('that are missing are refused where a start only checks', async () => {
+      const own = await makeDatabase('postgres');
+      const one = await openDataSource({ databaseUrl: own.url });
+      await expect(checkSchema(one)).rejects.toThrow(/lacks migrations .*Pets.*petstore db migrate/);
+      await one.destroy();
+      await own.remove();
+    });
+  });
+
+  describe('a start', () => {
+    it('without Redis is refused while another instance serves, and possible when that has ended', async () => {
+      const own = await makeDatabase('postgres');
+      const folder = await emptyFolder();
+      const environment = { DATABASE_URL: own.url };
+      const first = await ServiceProcess.start(folder.path, environment);
+      await expect(ServiceProcess.start(folder.path, environment)).rejects.toThrow(
+        /Another instance runs.*Set REDIS_URL/s,
+      );
+      await first.stop('SIGKILL');
+      const second = await ServiceProcess.start(folder.path, environment);
+      expect((await second.stop()).code).toBe(0);
+      await folder.remove();
+      await own.remove();
+    });
+
+    it.each([
+      ['a server that is not there', (url: URL) => void (url.port = '1'), /ECONNREFUSED.*Start the server/s],
+      [
+        'a database that is not there',
+        (url: URL) => void (url.pathname = '/not_there'),
+        /does not exist.*CREATE DATABASE/s,
+      ],
+    ])('on %s says what to do, without the password', async (_, change, text) => {
+      const url = new URL(POSTGRES_URL);
+      url.password = 'verysecret';
+      change(url);
+      const folder = await emptyFolder();
+      const { code, stderr } = await petstore(folder.path, ['client', 'list'], { DATABASE_URL: url.href });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(text)]);
+      expect(stderr).not.toContain('verysecret');
+      await folder.remove();
+    });
+
+    it('works with the smallest pool', async () => {
+      const own = await makeDatabase('postgres');
+      const folder = await emptyFolder();
+      const service = await ServiceProcess.start(folder.path, { DATABASE_URL: own.url, DATABASE_POOL: '2' });
+      expect((await service.stop()).code).toBe(0);
+      await folder.remove();
+      await own.remove();
+    });
+
+    it('on a database of another encoding is refused', async () => {
+      const client = new pg.Client({ connectionString: POSTGRES_URL });
+      await client.connect();
+      const name = `petstore_latin_${process.pid}`;
+      await client.query(
+        `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+      );
+      const url = new URL(POSTGRES_URL);
+      url.pathname = `/${name}`;
+      await expect(openDataSource({ databaseUrl: url.href })).rejects.toThrow(/encoding LATIN1.*UTF8/);
+      await client.query(`DROP DATABASE ${name}`);
+      await client.end();
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from './free-port.js';
+
+const run = promisify(execFile);
+
+/** The folder of the newest server programs, as Debian installs them; undefined where there are none. */
+export const POSTGRES_PROGRAMS = programs();
+
+/** A PostgreSQL of a test's own, on a port and in a folder of its own, to be stopped, killed, filled and made read-only. */
+export class PostgresServer {
+  private constructor(
+    private readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  /** Makes one and starts it. Remove it when done. */
+  static async start(): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-postgres-'));
+    const server = new PostgresServer(await freePort(), folder);
+    // PostgreSQL refuses to run as root.
+    if (IS_ROOT) chownSync(folder, userId(), -1);
+    await server.program(
+      'initdb',
+      '-A',
+      'trust',
+      '-U',
+      'petstore',
+      '-E',
+      'UTF8',
+      '--no-sync',
+      '-D',
+      join(folder, 'data'),
+    );
+    await server.start();
+    return server;
+  }
+
+  /** As `DATABASE_URL` has it. */
+  get url(): string {
+    return `postgres://petstore@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** Starts it again after `stop`; `more` are settings such as `max_connections=10`. */
+  async start(...more: string[]): Promise<void> {
+    const own = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.folder}`];
+    const quick = ['fsync=off', 'recovery_init_sync_method=syncfs', 'shared_buffers=16MB'];
+    const options = [...own, ...quick, ...more].map((one) => `-c ${one}`).join(' ');
+    await this.program(
+      'pg_ctl',
+      'start',
+      '-w',
+      '-D',
+      join(this.folder, 'data'),
+      '-l',
+      join(this.folder, 'log'),
+      '-o',
+      options,
+    );
+  }
+
+  /** Stops it: `fast` ends all sessions, `immediate` is like a crash. */
+  async stop(how: 'fast' | 'immediate' = 'immediate'): Promise<void> {
+    await this.program('pg_ctl', 'stop', '-w', '-D', join(this.folder, 'data'), '-m', how).catch(
+      () => undefined,
+    );
+  }
+
+  /** Sends a signal to all of its processes: SIGSTOP makes it stand still, SIGCONT go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const pids = execFileSync('pgrep', ['-f', this.folder], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number);
+    for (const pid of pids.flatMap((one) => [one, ...childrenOf(one)]))
+      if (pid !== process.pid) process.kill(pid, signal);
+  }
+
+  /** Runs statements as an administrator. */
+  async query(...statements: string[]): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      let rows: Record<string, unknown>[] = [];
+      for (const sql of statements) rows = (await client.query<Record<string, unknown>>(sql)).rows;
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Ends every other session. */
+  async endSessions(): Promise<void> {
+    await this.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL',
+    );
+  }
+
+  /** Stops it and removes what it wrote. */
+  async remove(): Promise<void> {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async program(name: string, ...args: string[]): Promise<void> {
+    const path = join(POSTGRES_PROGRAMS ?? '', name);
+    const [command, ...all] = IS_ROOT ? ['runuser', '-u', 'postgres', '--', path, ...args] : [path, ...args];
+    // Of pg_ctl's streams the server would keep the pipes open.
+    await (name === 'pg_ctl'
+      ? detached(command ?? '', all, this.folder)
+      : run(command ?? '', all, { cwd: this.folder }));
+  }
+}
+
+const IS_ROOT = process.getuid?.() === 0;
+
+async function detached(command: string, args: string[], cwd: string): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number];
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const found = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+    return found.trim().split('\n').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function userId(): number {
+  return Number(execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }));
+}
+
+function programs(): string | undefined {
+  try {
+    const root = '/usr/lib/postgresql';
+    const versions = readdirSync(root).toSorted((a, b) => Number(b) - Number(a));
+    return versions[0] === undefined ? undefined : join(root, versions[0], 'bin');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+// The built service, as main starts it, with server-sent events and a WebSocket, for suites that stop it while both are open. It
+// has no build step, so no decorator syntax.
+import 'reflect-metadata';
+import { Controller, Module, Sse } from '@nestjs/common';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { interval, map } from 'rxjs';
+import { AppModule } from '../../dist/src/app.module.js';
+import { WEB_SOCKET_ADAPTER } from '../../dist/src/http/adapter/web-socket-adapter.js';
+import { Operation } from '../../dist/src/openapi/operation.decorator.js';
+
+function decorate(type, method, ...decorators) {
+  const descriptor = Object.getOwnPropertyDescriptor(type.prototype, method);
+  for (const decorator of decorators) decorator(type.prototype, method, descriptor);
+}
+
+class NewsController {
+  news() {
+    return interval(20).pipe(map((at) => ({ data: `event ${at}` })));
+  }
+}
+decorate(
+  NewsController,
+  'news',
+  Operation({
+    id: 'news',
+    summary: 'News',
+    description: 'For a test.',
+    answers: { status: 200, description: 'The news', contentType: 'text/event-stream' },
+  }),
+  Sse(),
+);
+Controller({ path: 'news', version: '1' })(NewsController);
+
+class ChatGateway {
+  echo(data) {
+    return { event: 'echo', data };
+  }
+}
+decorate(ChatGateway, 'echo', SubscribeMessage('echo'));
+WebSocketGateway({ path: '/v1/chat' })(ChatGateway);
+
+class StreamingModule {}
+Module({
+  controllers: [NewsController],
+  providers: [ChatGateway, { provide: WEB_SOCKET_ADAPTER, useValue: (app) => new WsAdapter(app) }],
+})(StreamingModule);
+
+Reflect.defineMetadata('imports', [...Reflect.getMetadata('imports', AppModule), StreamingModule], AppModule);
+await import('../../dist/src/main.js');
