@@ -40,6 +40,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
   'test/outbox-crash.spec.ts',
+  'test/postgres-connections.spec.ts',
   'test/postgres-faults.spec.ts',
   'test/postgres-instances.spec.ts',
   'test/real-clock-steps.spec.ts',

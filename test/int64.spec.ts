@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { TestService } from '../src/testing/test-service.js';
+import { ON_POSTGRES, withParameters } from './support/databases.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -57,10 +58,17 @@ describe('an int64', () => {
     const id = 2n ** 53n + 1n;
     await service.app
       .get(DataSource)
-      .query(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`, [id]);
+      .query(
+        withParameters(`INSERT INTO pets (id, name, category_id, status) VALUES (?, 'Far', 1, 'sold')`),
+        [id],
+      );
     expect((await service.request('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id},`);
     expect((await service.request('GET', `/v1/pets/${id - 1n}`)).status).toBe(404);
     expect((await service.request('GET', '/v1/pets?status=sold')).text).toContain(`"id":${id},`);
+    if (ON_POSTGRES)
+      await service.app
+        .get(DataSource)
+        .query(`SELECT setval(pg_get_serial_sequence('pets', 'id'), $1)`, [id]);
     const next = await post('1');
     expect(next.text).toContain(`"id":${id + 1n},`);
     expect(next.headers.get('location')).toBe(`/v1/pets/${id + 1n}`);

@@ -1,5 +1,6 @@
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKey } from '../src/accounts/api-key.entity.js';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
@@ -183,11 +184,7 @@ describe('the last use of a key', () => {
       ids.push((await issuing.issue({ clientId: service.clientId }, SERVICE_ITSELF)).apiKey.id);
     for (const id of ids) uses.note(id);
     await uses.flush();
-    const [row] = (await service.app
-      .get(DataSource)
-      .query('SELECT COUNT(*) AS written FROM api_keys WHERE last_used_at IS NOT NULL')) as {
-      written: number;
-    }[];
-    expect(row?.written).toBe(2_000);
+    const written = await service.repository(ApiKey).countBy({ lastUsedAt: Not(IsNull()) });
+    expect(written).toBe(2_000);
   });
 });

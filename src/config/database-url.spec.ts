@@ -22,6 +22,10 @@ describe('a DATABASE_URL', () => {
     ['postgres://[::1]:5432/pets', { ...POSTGRES, host: '::1' }],
     ['postgres:///pets', { ...POSTGRES, host: 'localhost' }],
     ['postgres://shop@/pets?host=/run/postgresql', { ...POSTGRES, user: 'shop', host: '/run/postgresql' }],
+    [
+      'postgres://shop@:5433/pets?host=/run/postgresql',
+      { ...POSTGRES, user: 'shop', port: 5433, host: '/run/postgresql' },
+    ],
     ['postgres://db/pets?sslmode=verify-full', { ...POSTGRES, sslMode: 'verify-full' }],
     ['postgres://db/p%20ets', { ...POSTGRES, database: 'p ets' }],
   ])('%s is read', (text, address) => {

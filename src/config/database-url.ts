@@ -50,7 +50,7 @@ export function shownDatabaseUrl(text: string): string {
 
 function readPostgresUrl(text: string): PostgresAddress | undefined {
   // A folder of a socket stands in `?host=`; a URL needs a host.
-  const withHost = text.replace(/^([^:]+:\/\/(?:[^/@]*@)?)(?=\/)/, '$1localhost');
+  const withHost = text.replace(/^([^:]+:\/\/(?:[^/@]*@)?)(?=\/|:\d*\/)/, '$1localhost');
   if (!URL.canParse(withHost)) return undefined;
   const url = new URL(withHost);
   const names = [...url.searchParams.keys()];

@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,8 +16,9 @@ export const POSTGRES_PROGRAMS = programs();
 /** A PostgreSQL of a test's own, on a port and in a folder of its own, to be stopped, killed, filled and made read-only. */
 export class PostgresServer {
   private constructor(
-    private readonly port: number,
-    private readonly folder: string,
+    readonly port: number,
+    /** Where its files are, and its Unix socket. */
+    readonly folder: string,
   ) {}
 
   /** Makes one and starts it. Remove it when done. */
@@ -93,6 +94,18 @@ export class PostgresServer {
     } finally {
       await client.end();
     }
+  }
+
+  /** Puts lines before the others of pg_hba.conf. */
+  async accept(...lines: string[]): Promise<void> {
+    const path = join(this.folder, 'data/pg_hba.conf');
+    await writeFile(path, `${lines.join('\n')}\n${await readFile(path, 'utf8')}`);
+    await this.query('SELECT pg_reload_conf()');
+  }
+
+  /** Gives a file to the user that the server runs as. */
+  give(path: string): void {
+    if (IS_ROOT) chownSync(path, userId(), -1);
   }
 
   /** Ends every other session. */

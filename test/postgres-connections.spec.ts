@@ -1,0 +1,272 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NetworkProxy } from './support/network-proxy.js';
+import { PostgresServer } from './support/postgres-server.js';
+import { describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder } from './support/service-process.js';
+
+const run = promisify(execFile);
+
+/** Within this time a refusal must come, in milliseconds. */
+const REFUSED_WITHIN_MS = 5_000;
+/** Connections of a process beside its pool: for the lock of the only instance, for writes unannounced, for a try. */
+const BESIDE_THE_POOL = 3;
+
+/** Password of a user, with every character that means something in a URL. */
+const PASSWORD = 'a@b:c/d?e#f%g h&+=[]é';
+
+describeWith('postgres-server', 'a service and the way to its PostgreSQL', () => {
+  let server: PostgresServer;
+  let certificates: string;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    certificates = await makeCertificates();
+    for (const file of ['', 'server.key', 'server.crt', 'ca.crt']) server.give(join(certificates, file));
+    await server.stop('fast');
+    await server.start('listen_addresses=127.0.0.1,::1', ...encrypted(certificates));
+    await server.query(
+      `CREATE ROLE shop LOGIN SUPERUSER PASSWORD '${PASSWORD}'`,
+      `CREATE DATABASE shop OWNER shop ENCODING 'UTF8' TEMPLATE template0`,
+      `CREATE DATABASE network OWNER shop ENCODING 'UTF8' TEMPLATE template0`,
+    );
+    await server.accept('host all shop all scram-sha-256', 'local all shop scram-sha-256');
+  });
+  afterAll(async () => {
+    await server.remove();
+    await rm(certificates, { recursive: true, force: true });
+  });
+
+  /** Starts the service with this URL, and stops it after the test. */
+  async function started(url: string, environment: NodeJS.ProcessEnv = {}) {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    const service = await ServiceProcess.start(folder.path, { DATABASE_URL: url, ...environment });
+    onTestFinished(async () => void (await service.stop()));
+    return service;
+  }
+
+  const asShop = (address: string, parameters = '', database = 'shop') =>
+    `postgres://shop:${encodeURIComponent(PASSWORD)}@${address}/${database}${parameters}`;
+
+  describe('named by', () => {
+    it.each([
+      ['an IPv4 address', () => asShop(`127.0.0.1:${server.port}`), {}],
+      ['an IPv6 address', () => asShop(`[::1]:${server.port}`), {}],
+      ['the folder of a socket', () => asShop(`:${server.port}`, `?host=${server.folder}`), {}],
+      ['sslmode=require', () => asShop(`127.0.0.1:${server.port}`, '?sslmode=require'), {}],
+      [
+        'sslmode=verify-ca with DATABASE_CA, whatever its name',
+        () => asShop(`127.0.0.1:${server.port}`, '?sslmode=verify-ca'),
+        { ca: 'ca.crt' },
+      ],
+      [
+        'sslmode=verify-full with DATABASE_CA, by the name in the certificate',
+        () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
+        { ca: 'ca.crt' },
+      ],
+    ])('%s serves', async (_, urlOf, { ca }: { ca?: string }) => {
+      const url = urlOf();
+      const service = await started(url, ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) });
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+      const sessions = await server.query(
+        `SELECT DISTINCT ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE application_name = 'petstore'`,
+      );
+      expect(sessions).toEqual([{ ssl: url.includes('sslmode') }]);
+    });
+
+    it.each([
+      [
+        'a certificate of an unknown authority',
+        () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
+        {},
+        /self-signed certificate|unable to (?:get|verify)/,
+      ],
+      [
+        'a certificate of another name',
+        () => asShop(`127.0.0.1:${server.port}`, '?sslmode=verify-full'),
+        { ca: 'ca.crt' },
+        /127\.0\.0\.1 is not in the cert's list|does not match/,
+      ],
+      [
+        'a file without certificates',
+        () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
+        { ca: 'absent.crt' },
+        /DATABASE_CA|absent\.crt/,
+      ],
+      [
+        'another password',
+        () => `postgres://shop:wrong-secret@127.0.0.1:${server.port}/shop`,
+        {},
+        /password authentication failed.*Look at the user and the password/,
+      ],
+      [
+        'a database that is not there',
+        () => `postgres://petstore@127.0.0.1:${server.port}/absent`,
+        {},
+        /database "absent" does not exist.*CREATE DATABASE/,
+      ],
+      [
+        'a port that nobody listens on',
+        () => 'postgres://shop:wrong-secret@127.0.0.1:1/shop',
+        {},
+        /ECONNREFUSED.*Start the server/,
+      ],
+    ])(
+      '%s ends the start, says why, and shows no password',
+      async (_, urlOf, { ca }: { ca?: string }, why) => {
+        const failure = await started(
+          urlOf(),
+          ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) },
+        ).catch((error: unknown) => String(error));
+        expect(failure).toMatch(why);
+        expect(failure).not.toContain('wrong-secret');
+        expect(failure).not.toContain(PASSWORD);
+        expect(failure).not.toMatch(/\n\s+at /);
+      },
+    );
+  });
+
+  describe('in which the network', () => {
+    let proxy: NetworkProxy;
+    let service: ServiceProcess;
+    let key: string;
+    let removeFolder: () => Promise<void>;
+
+    beforeAll(async () => {
+      proxy = await NetworkProxy.to(server.port);
+      const folder = await emptyFolder();
+      removeFolder = folder.remove;
+      service = await ServiceProcess.start(folder.path, {
+        DATABASE_URL: asShop(`127.0.0.1:${proxy.port}`, '', 'network'),
+      });
+      await vi.waitFor(() => expect(service.output).toMatch(/pst_test_\w+/));
+      [key] = /pst_test_\w+/.exec(service.output) ?? [''];
+      const shop = new pg.Client({ connectionString: asShop(`127.0.0.1:${server.port}`, '', 'network') });
+      await shop.connect();
+      await shop.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
+      await shop.end();
+      await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 20_000);
+    });
+    afterAll(async () => {
+      await service.stop();
+      await proxy.close();
+      await removeFolder();
+    });
+
+    const ask = async (method: 'GET' | 'POST') => {
+      const since = performance.now();
+      const response = await fetch(`${service.url}/v1/pets`, {
+        method,
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        ...(method === 'POST' ? { body: '{"name":"Rex","categoryId":1}' } : {}),
+      });
+      await response.arrayBuffer();
+      return {
+        status: response.status,
+        limit: response.headers.get('X-RateLimit-Limit'),
+        retryAfter: response.headers.get('Retry-After'),
+        ms: performance.now() - since,
+      };
+    };
+    const isAnswered = ({ status }: { status: number }) => status === 200 || status === 201;
+    const isRefused = ({ status, retryAfter, ms }: Awaited<ReturnType<typeof ask>>) =>
+      status === 503 && retryAfter !== null && ms < REFUSED_WITHIN_MS;
+    const linesWith = (text: string) =>
+      service.output.split('\n').filter((line) => line.includes(text)).length;
+    const backAgain = () =>
+      expect
+        .poll(async () => [(await ask('GET')).status, (await ask('POST')).status], { timeout: 30_000 })
+        .toEqual([200, 201]);
+    const sessions = async () => {
+      const [row] = await server.query(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = 'network' AND state IS NOT NULL`,
+      );
+      return row?.n as number;
+    };
+
+    it('swallows everything is refused within 5 s, then at once, and answers when it no longer does', async () => {
+      await Promise.all(Array.from({ length: 30 }, () => ask('GET')));
+      const before = linesWith('answers again');
+      proxy.swallows = true;
+      const first = await Promise.all(Array.from({ length: 40 }, (_, at) => ask(at % 2 ? 'GET' : 'POST')));
+      expect(first.filter((answer) => !isRefused(answer))).toEqual([]);
+      const then = await Promise.all(Array.from({ length: 40 }, (_, at) => ask(at % 2 ? 'GET' : 'POST')));
+      expect(then.filter((answer) => !isRefused(answer) || answer.ms > 1_000)).toEqual([]);
+      expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+      proxy.swallows = false;
+      await backAgain();
+      expect(linesWith('answers again') - before).toBe(1);
+    });
+
+    it('forgets its connections again and again: reads go on, writes are answered or refused', async () => {
+      const answers: Awaited<ReturnType<typeof ask>>[] = [];
+      for (let times = 0; times < 20; times += 1) {
+        const asked = Array.from({ length: 10 }, (_, at) => ask(at % 2 ? 'GET' : 'POST'));
+        await pause(5);
+        proxy.cut();
+        answers.push(...(await Promise.all(asked)));
+      }
+      expect(answers.filter((answer) => !isAnswered(answer) && !isRefused(answer))).toEqual([]);
+      await backAgain();
+    });
+
+    it('leaves no sessions behind', async () => {
+      await expect.poll(sessions, { timeout: 20_000 }).toBeLessThanOrEqual(10 + BESIDE_THE_POOL);
+    });
+
+    it('is well, but the server accepts no more connections: 503 within 5 s, and back by itself', async () => {
+      const others: pg.Client[] = [];
+      proxy.cut();
+      try {
+        for (;;) {
+          const other = new pg.Client({ connectionString: server.url });
+          other.on('error', () => undefined);
+          await other.connect();
+          others.push(other);
+        }
+      } catch (error) {
+        expect(String(error)).toContain('too many clients');
+      }
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => ask(at % 2 ? 'GET' : 'POST')));
+      expect(answers.filter((answer) => !isAnswered(answer) && !isRefused(answer))).toEqual([]);
+      await Promise.all(others.map((other) => other.end()));
+      await backAgain();
+    });
+  });
+});
+
+/** An authority of the test's own, and a certificate of it for `localhost`. */
+async function makeCertificates(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-certificates-'));
+  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+  await openssl(
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=Test authority'],
+    ...['-keyout', 'ca.key', '-out', 'ca.crt'],
+  );
+  await openssl(
+    ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'],
+    ...['-keyout', 'server.key', '-out', 'server.csr'],
+  );
+  await openssl(
+    ...['x509', '-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'],
+    ...['-days', '2', '-out', 'server.crt'],
+  );
+  return folder;
+}
+
+/** Settings of a server with these certificates. */
+function encrypted(folder: string): string[] {
+  return [
+    'ssl=on',
+    `ssl_cert_file=${join(folder, 'server.crt')}`,
+    `ssl_key_file=${join(folder, 'server.key')}`,
+    'max_connections=40',
+  ];
+}

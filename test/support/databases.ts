@@ -1,0 +1,53 @@
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { describe, it } from 'vitest';
+import { POSTGRES_URL } from './requirements.js';
+
+/** Whether the suites run on PostgreSQL: `PETSTORE_TEST_DATABASE=postgres npm test`. */
+export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
+
+/** `describe` for what is SQLite's own: its files, its locks, its dialect. */
+export const describeOnSqlite = describe.skipIf(ON_POSTGRES);
+
+/** `it` for what is SQLite's own. */
+export const itOnSqlite = it.skipIf(ON_POSTGRES);
+
+/** A statement whose parameters are `?` in the words of the database: PostgreSQL numbers them. */
+export function withParameters(sql: string): string {
+  let at = 0;
+  return ON_POSTGRES ? sql.replace(/\?/g, () => `$${(at += 1)}`) : sql;
+}
+
+/** The steps of the plan by which the database would answer a query. */
+export async function planOf(
+  dataSource: DataSource,
+  sql: string,
+  parameters: unknown[] = [],
+): Promise<string[]> {
+  if (!ON_POSTGRES) {
+    const rows = await dataSource.query<{ detail: string }[]>(`EXPLAIN QUERY PLAN ${sql}`, parameters);
+    return rows.map(({ detail }) => detail);
+  }
+  return dataSource.transaction(async ({ queryRunner }) => {
+    // Few rows are scanned and sorted sooner than an index is read: whether an index could answer is asked.
+    for (const other of ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'hashagg'])
+      await queryRunner?.query(`SET LOCAL enable_${other} = off`);
+    const rows = (await queryRunner?.query(`EXPLAIN ${sql}`, parameters)) as { 'QUERY PLAN': string }[];
+    return rows.map((row) => row['QUERY PLAN']);
+  });
+}
+
+/** Makes the database refuse whatever writes, or take it again. */
+export async function refuseWrites(dataSource: DataSource, refuses: boolean): Promise<void> {
+  if (!ON_POSTGRES) {
+    await dataSource.query(`PRAGMA query_only = ${refuses ? 'ON' : 'OFF'}`);
+    return;
+  }
+  const client = new pg.Client({ connectionString: POSTGRES_URL });
+  await client.connect();
+  const { database } = dataSource.driver;
+  await client.query(`ALTER DATABASE "${database}" SET default_transaction_read_only = ${refuses}`);
+  // It holds for new sessions alone.
+  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
+  await client.end();
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A network between a service and a server of its own, which loses what the test tells it to lose. */
+export class NetworkProxy {
+  private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private isSwallowing = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: number,
+  ) {
+    server.on('connection', (near) => this.join(near));
+  }
+
+  /** Starts one that leads to this port of the machine. Close it when done. */
+  static async to(target: number): Promise<NetworkProxy> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new NetworkProxy(server, target);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Whether it swallows everything from now on: connections stay open and new ones are made, but nothing arrives. */
+  set swallows(swallows: boolean) {
+    this.isSwallowing = swallows;
+    for (const [near, far] of this.pairs)
+      for (const socket of [near, far])
+        if (swallows) socket.pause();
+        else socket.resume();
+  }
+
+  /** Resets all connections, as a firewall does that has forgotten them. */
+  cut(): void {
+    for (const [near, far] of this.pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private join(near: Socket): void {
+    const far = connect(this.target, '127.0.0.1');
+    const pair = [near, far] as const;
+    this.pairs.add(pair);
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on('data', (chunk) => to.write(chunk));
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        to.destroy();
+        this.pairs.delete(pair);
+      });
+      if (this.isSwallowing) from.pause();
+    }
+  }
+}
