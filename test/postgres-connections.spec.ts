@@ -180,10 +180,11 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       status === 503 && retryAfter !== null && ms < REFUSED_WITHIN_MS;
     const linesWith = (text: string) =>
       service.output.split('\n').filter((line) => line.includes(text)).length;
-    const backAgain = () =>
-      expect
+    const backAgain = async () => {
+      await expect
         .poll(async () => [(await ask('GET')).status, (await ask('POST')).status], { timeout: 30_000 })
         .toEqual([200, 201]);
+    };
     const sessions = async () => {
       const [row] = await server.query(
         `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = 'network' AND state IS NOT NULL`,
@@ -245,19 +246,14 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
 /** An authority of the test's own, and a certificate of it for `localhost`. */
 async function makeCertificates(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-certificates-'));
-  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
+  const openssl = (line: string, ...more: string[]) =>
+    run('openssl', [...line.split(' '), ...more], { cwd: folder });
   await openssl(
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=Test authority'],
-    ...['-keyout', 'ca.key', '-out', 'ca.crt'],
+    'req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.crt -subj',
+    '/CN=Test authority',
   );
-  await openssl(
-    ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'],
-    ...['-keyout', 'server.key', '-out', 'server.csr'],
-  );
-  await openssl(
-    ...['x509', '-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'],
-    ...['-days', '2', '-out', 'server.crt'],
-  );
+  await openssl('req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr');
+  await openssl('x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out server.crt');
   return folder;
 }
 

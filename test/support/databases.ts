@@ -7,10 +7,12 @@ import { POSTGRES_URL } from './requirements.js';
 export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
 
 /** `describe` for what is SQLite's own: its files, its locks, its dialect. */
-export const describeOnSqlite = describe.skipIf(ON_POSTGRES);
+export const describeOnSqlite: (name: string, suite: () => void) => void = ON_POSTGRES
+  ? describe.skip
+  : describe;
 
 /** `it` for what is SQLite's own. */
-export const itOnSqlite = it.skipIf(ON_POSTGRES);
+export const itOnSqlite: (name: string, test: () => Promise<void>) => void = ON_POSTGRES ? it.skip : it;
 
 /** A statement whose parameters are `?` in the words of the database: PostgreSQL numbers them. */
 export function withParameters(sql: string): string {
