@@ -42,6 +42,17 @@ export abstract class JsonReader {
     sql: string,
     parameters: readonly (string | number | null)[],
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
+
+  /**
+   * As `first`, for a query of one row of a table. In a transaction that row stays as it was read until the transaction ends: what is
+   * decided by it is still true when it is written. SQLite, which has one writer, needs nothing for that.
+   */
+  row(
+    sql: string,
+    parameters: readonly (string | number | null)[],
+  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+    return this.first(sql, parameters);
+  }
 }
 
 /**

@@ -48,13 +48,16 @@ export class JsonRows {
     private readonly reader: JsonReader,
   ) {}
 
-  /** The row with this id, as the DTO shows it; undefined when there is none, or it is deleted (`@DeleteDateColumn()`). */
+  /**
+   * The row with this id, as the DTO shows it; undefined when there is none, or it is deleted (`@DeleteDateColumn()`). In a
+   * transaction nobody else changes it until that ends.
+   */
   async one<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,
     dto: Type<Dto>,
     id: bigint,
   ): Promise<JsonText<Dto> | undefined> {
-    const found = await this.reader.first(this.shown(entity, dto).one, [String(id)]);
+    const found = await this.reader.row(this.shown(entity, dto).one, [String(id)]);
     return found && new JsonText(String(found['row']));
   }
 

@@ -75,6 +75,11 @@ export class NamedReads extends JsonReader {
     });
   }
 
+  /** The lock leaves others free to refer to the row by a foreign key. */
+  override row(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+    return this.first(this.transactions.isInside() ? `${sql} FOR NO KEY UPDATE` : sql, parameters);
+  }
+
   private async read(
     statement: Statement,
     values: readonly (string | number | null)[],
