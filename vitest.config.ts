@@ -55,6 +55,30 @@ const THE_SAME_ON_THE_BUNDLE = [
 ];
 
 /**
+ * Suites of what is SQLite's own (its file, its one writer, its dialect, the changes that its file tells of), that need no database,
+ * or that start processes with one.
+ */
+const THE_SAME_ON_POSTGRES = [
+  ...THE_SAME_ON_THE_BUNDLE,
+  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,paging,throttling}/**',
+  'src/*.spec.ts',
+  'test/clock-steps.spec.ts',
+  'test/data-version.spec.ts',
+  'test/database-troubles.spec.ts',
+  'test/doctor.spec.ts',
+  'test/grouped-inserts.spec.ts',
+  'test/postgres.spec.ts',
+  'test/quota-persistence.spec.ts',
+  'test/quota-stores.spec.ts',
+  'test/reads-beside-writers.spec.ts',
+  'test/redis-failures.spec.ts',
+  'test/response-cache.spec.ts',
+  'test/secrets.spec.ts',
+  'test/sqlite-transactions.spec.ts',
+  'test/sqlite-troubles.spec.ts',
+];
+
+/**
  * Packages of this folder that the service depends on, and the example that is a feature of it by now (src/adoptions):
  * their sources, which their suites import, would declare everything a second time.
  */
@@ -95,6 +119,17 @@ const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
       exclude: [...THE_SAME_ON_THE_BUNDLE, ...INSTALLED],
       // Node loads it once for a suite, as it does in production.
       server: { deps: { external: [/\/dist\/bundle-for-tests\//] } },
+    },
+  },
+  postgres: {
+    plugins: [onSource()],
+    test: {
+      ...suites,
+      name: 'postgres',
+      globalSetup: 'test/support/postgres-template.ts',
+      env: { PETSTORE_TEST_DATABASE: 'postgres' },
+      exclude: [...configDefaults.exclude, ...THE_SAME_ON_POSTGRES, ...INSTALLED],
+      server: { deps: { inline: [...FEATURE_PACKAGES] } },
     },
   },
 };
