@@ -1,10 +1,11 @@
 // The service with everything on beside its peers, over HTTP, in one run: `npm run bench`. Every scenario is measured on
 // every server in turn, in several rounds; quote the ratios, machines are noisy. docs/performance.md explains it.
-import { execFileSync, fork } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { line, measure, peer } from './measure.mjs';
 import { makeStore, median, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -41,6 +42,11 @@ const STARTS = {
   'service with Redis': () => startService(store, { REDIS_URL }),
 };
 
+if (options.only === 'postgres') {
+  const { measurePostgres } = await import('./postgres.mjs');
+  await measurePostgres({ animals: ANIMALS, redisUrl: REDIS_URL, seconds: SECONDS, rounds: ROUNDS });
+  process.exit();
+}
 const store = await makeStore(ANIMALS);
 const isWhole = options.only === '';
 const starts = isWhole ? await measureStarts() : undefined;
@@ -51,7 +57,7 @@ const rows = [];
 for (const scenario of scenarios()) {
   if (!scenario.name.includes(options.only)) continue;
   await startServersOf(scenario);
-  rows.push(await measure(scenario));
+  rows.push(await measure(servers, scenario, { seconds: SECONDS, rounds: ROUNDS }));
   console.log(line(rows.at(-1)));
 }
 for (const { stop } of Object.values(servers)) await stop();
@@ -120,39 +126,6 @@ async function residentMemory() {
   const many = await after(1_000_000, 10);
   await stop();
   return { few, many };
-}
-
-/** One line for each server and scenario. */
-function line({ name, measured, ratios }) {
-  const shown = Object.entries(measured).map(
-    ([server, { perSecond, p99, cpuMicros }]) =>
-      `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms, processor ${Math.round(cpuMicros)} µs a request)`,
-  );
-  const told = ratios.map(
-    ({ server, of, ratio, cpu, p99, goal }) =>
-      `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ` +
-      `${cpu.toFixed(2)} × by processor time, p99 ${p99.toFixed(2)} ×`,
-  );
-  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join('\n  → ')}`;
-}
-
-/** Starts one of the peers in its own process. */
-function peer(file, environment = {}) {
-  return new Promise((resolve, reject) => {
-    const child = fork(file, {
-      env: { ...process.env, NODE_ENV: 'production', ...environment },
-      // Log lines would cost the reader more than the service.
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    child.once('message', ({ port }) =>
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        pid: child.pid,
-        stop: () => Promise.resolve(child.kill()),
-      }),
-    );
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
-  });
 }
 
 /** How long the documented Nest application takes from its start to its first answer, in ms. */
@@ -383,79 +356,4 @@ function servicesWith(requests, things) {
 
 function ratiosTo(of, things) {
   return things.map((thing) => ({ server: `service with ${thing}`, of }));
-}
-
-async function measure({ name, requests, status, body, ratios }) {
-  const runs = {};
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [server, asked] of Object.entries(requests)) {
-      const { url, pid } = servers[server];
-      const checks = {
-        status: status[server] ?? status,
-        body: body?.[server] ?? (typeof body === 'function' ? body : undefined),
-      };
-      const sent = await Promise.all(asked.map((request) => prepared(url, request)));
-      await check(url, sent, checks, server);
-      if (round === 0) await load(url, sent, 1);
-      const before = processorMicros(pid);
-      const run = await load(url, sent, SECONDS);
-      run.cpuMicros = (processorMicros(pid) - before) / (run.perSecond * SECONDS);
-      const mayRefuse = [checks.status].flat().every((code) => code >= 400);
-      if (run.refused > 0 && !mayRefuse) throw new Error(`${server} refused ${run.refused} of ${name}`);
-      (runs[server] ??= []).push(run);
-      await check(url, sent, checks, server);
-    }
-  }
-  const measured = Object.fromEntries(
-    Object.entries(runs).map(([server, results]) => [
-      server,
-      {
-        perSecond: median(results.map((one) => one.perSecond)),
-        p99: median(results.map((one) => one.p99)),
-        cpuMicros: median(results.map((one) => one.cpuMicros)),
-      },
-    ]),
-  );
-  return {
-    name,
-    measured,
-    ratios: ratios.map(({ server, of, goal }) => ({
-      server,
-      of,
-      ...(goal === undefined ? {} : { goal }),
-      ratio: measured[server].perSecond / measured[of].perSecond,
-      cpu: measured[of].cpuMicros / measured[server].cpuMicros,
-      p99: measured[server].p99 / measured[of].p99,
-    })),
-  };
-}
-
-/** Processor time that a process has used, in µs, where /proc tells it. It varies less than requests per second. */
-function processorMicros(pid) {
-  if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  const MICROS_PER_TICK = 10_000;
-  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
-}
-
-/** A request with the ETag that it revalidates, if it does. */
-async function prepared(url, { revalidate, ...request }) {
-  if (revalidate === undefined) return request;
-  const response = await fetch(url + revalidate, { headers: request.headers });
-  await response.text();
-  return { ...request, headers: { ...request.headers, 'if-none-match': response.headers.get('etag') } };
-}
-
-/** Nobody wins with errors: status and body of a sample, before and after. */
-async function check(url, requests, { status, body }, server) {
-  for (let sample = 0; sample < 5; sample += 1) {
-    const { path, ...request } = requests[Math.floor(Math.random() * requests.length)];
-    const response = await fetch(url + path, request);
-    const text = await response.text();
-    const right = [status].flat().includes(response.status) && (body === undefined || body(text));
-    if (!right)
-      throw new Error(
-        `${server} answered ${request.method} ${path} with ${response.status}: ${text.slice(0, 300)}`,
-      );
-  }
 }

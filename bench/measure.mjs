@@ -1,0 +1,124 @@
+// How servers are measured beside each other: each scenario on every server in turn, in several rounds.
+import { fork } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { load } from './load.mjs';
+import { median } from './running-service.mjs';
+
+/** Starts one of the peers in its own process. */
+export function peer(file, environment = {}) {
+  return new Promise((resolve, reject) => {
+    const child = fork(file, {
+      env: { ...process.env, NODE_ENV: 'production', ...environment },
+      // Log lines would cost the reader more than the service.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.once('message', ({ port }) =>
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        pid: child.pid,
+        stop: () => Promise.resolve(child.kill()),
+      }),
+    );
+    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+  });
+}
+
+/** One line for each server and scenario. */
+export function line({ name, measured, ratios }) {
+  const shown = Object.entries(measured).map(
+    ([server, { perSecond, p99, cpuMicros }]) =>
+      `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms, processor ${Math.round(cpuMicros)} µs a request)`,
+  );
+  const told = ratios.map(
+    ({ server, of, ratio, cpu, p99, goal }) =>
+      `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ` +
+      `${cpu.toFixed(2)} × by processor time, p99 ${p99.toFixed(2)} ×`,
+  );
+  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join('\n  → ')}`;
+}
+
+/** Node compiles what has run often: so many requests, however fast the machine is at the moment; at most for so many seconds. */
+async function warmUp(url, requests) {
+  const [wanted, most] = [10_000, 10];
+  for (let sent = 0, seconds = 0; sent < wanted && seconds < most; seconds += 1)
+    sent += (await load(url, requests, 1)).perSecond;
+}
+
+/**
+ * Loads the servers of a scenario in turn, in several rounds of so many seconds; answers the medians and their ratios. Nobody
+ * wins with errors: a sample is checked before and after.
+ */
+export async function measure(servers, { name, requests, status, body, ratios }, { seconds, rounds }) {
+  const runs = {};
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [server, asked] of Object.entries(requests)) {
+      const { url, pid } = servers[server];
+      const checks = {
+        status: status[server] ?? status,
+        body: body?.[server] ?? (typeof body === 'function' ? body : undefined),
+      };
+      const sent = await Promise.all(asked.map((request) => prepared(url, request)));
+      await check(url, sent, checks, server);
+      if (round === 0) await warmUp(url, sent);
+      const before = processorMicros(pid);
+      const run = await load(url, sent, seconds);
+      run.cpuMicros = (processorMicros(pid) - before) / (run.perSecond * seconds);
+      const mayRefuse = [checks.status].flat().every((code) => code >= 400);
+      if (run.refused > 0 && !mayRefuse) throw new Error(`${server} refused ${run.refused} of ${name}`);
+      (runs[server] ??= []).push(run);
+      await check(url, sent, checks, server);
+    }
+  }
+  const measured = Object.fromEntries(
+    Object.entries(runs).map(([server, results]) => [
+      server,
+      {
+        perSecond: median(results.map((one) => one.perSecond)),
+        p99: median(results.map((one) => one.p99)),
+        cpuMicros: median(results.map((one) => one.cpuMicros)),
+      },
+    ]),
+  );
+  return {
+    name,
+    measured,
+    ratios: ratios.map(({ server, of, goal }) => ({
+      server,
+      of,
+      ...(goal === undefined ? {} : { goal }),
+      ratio: measured[server].perSecond / measured[of].perSecond,
+      cpu: measured[of].cpuMicros / measured[server].cpuMicros,
+      p99: measured[server].p99 / measured[of].p99,
+    })),
+  };
+}
+
+/** Processor time that a process has used, in µs, where /proc tells it. It varies less than requests per second. */
+function processorMicros(pid) {
+  if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const MICROS_PER_TICK = 10_000;
+  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
+}
+
+/** A request with the ETag that it revalidates, if it does. */
+async function prepared(url, { revalidate, ...request }) {
+  if (revalidate === undefined) return request;
+  const response = await fetch(url + revalidate, { headers: request.headers });
+  await response.text();
+  return { ...request, headers: { ...request.headers, 'if-none-match': response.headers.get('etag') } };
+}
+
+/** Nobody wins with errors: status and body of a sample, before and after. */
+async function check(url, requests, { status, body }, server) {
+  for (let sample = 0; sample < 5; sample += 1) {
+    const { path, ...request } = requests[Math.floor(Math.random() * requests.length)];
+    const response = await fetch(url + path, request);
+    const text = await response.text();
+    const right = [status].flat().includes(response.status) && (body === undefined || body(text));
+    if (!right)
+      throw new Error(
+        `${server} answered ${request.method} ${path} with ${response.status}: ${text.slice(0, 300)}`,
+      );
+  }
+}

@@ -1,0 +1,80 @@
+// The service on PostgreSQL, with and without Redis, beside Express and Fastify on pg that do the same work:
+// `npm run bench -- --only postgres`. docs/performance.md explains it.
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LOADER } from './load.mjs';
+import { line, measure, peer } from './measure.mjs';
+import { makePostgresStore } from './postgres-store.mjs';
+import { startService } from './running-service.mjs';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const SERVICES = ['service', 'service with Redis'];
+const PEERS = ['express', 'fastify'];
+
+/** Measures all scenarios on a database with so many animals, and writes bench/postgres-results.json. */
+export async function measurePostgres({ animals, redisUrl, ...how }) {
+  const store = await makePostgresStore(animals);
+  const environment = { DATABASE_URL: store.url };
+  // Without Redis only one instance may serve a database.
+  const services = [{}, { REDIS_URL: redisUrl }];
+  const rows = [];
+  try {
+    const peers = {
+      express: await peer(join(HERE, 'peers/express-pg.mjs'), environment),
+      fastify: await peer(join(HERE, 'peers/fastify-pg.mjs'), environment),
+    };
+    for (const scenario of scenarios(store.key)) {
+      const servers = { ...peers };
+      for (const [at, name] of SERVICES.entries())
+        servers[name] = await startService(store, { ...environment, ...services[at] });
+      rows.push(await measure(servers, scenario, how));
+      console.log(line(rows.at(-1)));
+      for (const name of SERVICES) await servers[name].stop();
+    }
+    for (const { stop } of Object.values(peers)) await stop();
+  } finally {
+    await store.remove();
+  }
+  const result = { node: process.version, loader: LOADER, ...how, rows };
+  writeFileSync(join(HERE, 'postgres-results.json'), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+function scenarios(key) {
+  const headers = { authorization: `Bearer ${key}` };
+  const get = (targets) => targets.map((path) => ({ method: 'GET', path, headers }));
+  const lists = ['', '&status=available', '&status=pending', '&status=sold'].map(
+    (status) => `/v1/pets?limit=20${status}`,
+  );
+  const animals = Array.from({ length: 1_000 }, (_, index) => `/v1/pets/${index * 97 + 1}`);
+  const named = (body) => typeof JSON.parse(body).name === 'string';
+  const twenty = (body) => JSON.parse(body).length === 20;
+  const post = {
+    method: 'POST',
+    path: '/v1/pets',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: '{"name":"Rex","categoryId":1}',
+  };
+  // More targets than are remembered, one after the other: each is read from the database every time.
+  const anew = Array.from({ length: 5_000 }, (_, index) => `/v1/pets?limit=20&asked=${index}`);
+  return [
+    scenario('list, status varying', { requests: get(lists), status: 200, body: twenty, goal: 2 }),
+    scenario('list, read anew', { requests: get(anew), status: 200, body: twenty }),
+    scenario('one animal', { requests: get(animals), status: 200, body: named, goal: 1 }),
+    scenario('POST', { requests: [post], status: 201, body: named, goal: 1 }),
+  ];
+}
+
+/** A scenario that all servers are asked the same in; the goal is that of the ratio to Express. */
+function scenario(name, { requests, status, body, goal }) {
+  const all = [...PEERS, ...SERVICES];
+  return {
+    name: `postgres: ${name}`,
+    requests: Object.fromEntries(all.map((server) => [server, requests])),
+    status,
+    body,
+    ratios: SERVICES.flatMap((server) =>
+      PEERS.map((of) => ({ server, of, ...(goal && of === 'express' ? { goal } : {}) })),
+    ),
+  };
+}
