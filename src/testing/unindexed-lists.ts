@@ -10,6 +10,7 @@ import {
   type DeclaredSelection,
   declaredSelectionOf,
 } from '../paging/selection.decorators.js';
+import { type PlanStep, planOf } from './query-plans.js';
 import type { TestService } from './test-service.js';
 
 interface Query {
@@ -31,9 +32,9 @@ export interface IndexedTogether {
 }
 
 /**
- * The lists of a service, and the ways to filter and order them, that SQLite cannot answer by an index; empty if all is well.
+ * The lists of a service, and the ways to filter and order them, that the database cannot answer by an index; empty if all is well.
  * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with every two
- * of them, in each order, and its statements are explained (EXPLAIN QUERY PLAN): none may scan a table or sort its rows, and a
+ * of them, in each order, and its statements are explained (EXPLAIN): none may scan a table or sort its rows, and a
  * filter that stands alone must be a part of the search. It uses up some requests of a client of its own.
  *
  *     expect(await unindexedLists(service)).toEqual([]);
@@ -150,9 +151,9 @@ async function faultsOf(
     if (status === 400 && used.length + Number(target.includes('sort=')) > 1) return [];
     if (status !== 200) return [`${target} is answered ${status}.`];
     const plans = await Promise.all(
-      queries.map(({ sql, parameters }) => dataSource.query(`EXPLAIN QUERY PLAN ${sql}`, parameters)),
+      queries.map(({ sql, parameters }) => planOf(dataSource, sql, parameters)),
     );
-    const steps = (plans.flat() as { detail: string }[]).map(({ detail }) => detail);
+    const steps = plans.flat();
     faults.push(
       ...badSteps(dataSource, steps, { used, searched }).map((fault) => `${target}, page ${page}: ${fault}`),
     );
@@ -176,24 +177,18 @@ async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: ()
   }
 }
 
-function badSteps(dataSource: DataSource, steps: string[], { used, searched }: Filters): string[] {
+function badSteps(dataSource: DataSource, steps: readonly PlanStep[], { used, searched }: Filters): string[] {
   const tables = new Map(dataSource.entityMetadatas.map((entity) => [entity.tableName, entity]));
-  const bad = [...new Set(steps)].filter((step) => {
-    if (/TEMP B-TREE FOR (?!json_group_array)/.test(step)) return true;
-    const [, table = '', by] = /^SCAN (\S+)( USING)?/.exec(step) ?? [];
+  const isBad = ({ isSort, table = '', scan }: PlanStep) =>
     // Without a filter every row is listed, in the order of an index.
-    return tables.has(table) && (used.length > 0 || by === undefined);
-  });
+    isSort || (scan && tables.has(table) && (used.length > 0 || scan === 'without an index'));
+  const bad = [...new Set(steps.filter(isBad).map(({ text }) => text))];
   if (searched.length === 0) return bad;
-  const isSearched = steps.some((step) => {
-    const [, table = '', conditions = ''] = /^SEARCH (\S+) USING .*\((.*)\)$/.exec(step) ?? [];
-    const columns = searched.map(
-      ({ property }) => tables.get(table)?.findColumnWithPropertyName(property)?.databaseName ?? property,
-    );
-    return columns.every((column) =>
-      conditions.split(' AND ').some((condition) => new RegExp(`^${column}[=<>]`).test(condition)),
-    );
-  });
+  const isSearched = steps.some(({ table = '', columns }) =>
+    searched.every(({ property }) =>
+      columns.includes(tables.get(table)?.findColumnWithPropertyName(property)?.databaseName ?? property),
+    ),
+  );
   const names = searched.map(({ parameter }) => parameter);
   return isSearched ? bad : [...bad, `no search by ${names.join(' and ')}`];
 }

@@ -19,13 +19,16 @@ class AddedTable implements OnModuleInit {
     dataSource.setOptions({ entities: [...(dataSource.options.entities as Type[]), entity] });
     // What TypeORM calls at its start.
     await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
-    // A numbered key is the one thing that both databases write in ways of their own.
     const numbered = dataSource.options.type === 'postgres' ? 'bigserial PRIMARY KEY' : undefined;
     for (const statement of statements)
       await dataSource.query(
         numbered === undefined
           ? statement
-          : statement.replace('integer PRIMARY KEY AUTOINCREMENT', numbered).replace('datetime', 'timestamp'),
+          : statement
+              .replace('integer PRIMARY KEY AUTOINCREMENT', numbered)
+              .replace('datetime', 'timestamp')
+              // As columns are that migrations make by TypeORM's Table.
+              .replaceAll(/varchar\(\d+\)/g, '$& COLLATE "C"'),
       );
   }
 }
