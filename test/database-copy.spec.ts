@@ -23,6 +23,8 @@ class Kinds1799900000000 {
       `CREATE TABLE kinds (id ${id}, parent_id bigint REFERENCES kinds (id), flag boolean, share double precision,
         price numeric(12, 4), bytes ${blob}, at ${instant}, day date, ref ${uuid}, small smallint)`,
     );
+    // On both sides: the copy puts the row of the source in the place of the target's.
+    await runner.query('INSERT INTO kinds (small) VALUES (1)');
   }
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE kinds');
@@ -30,7 +32,7 @@ class Kinds1799900000000 {
 }
 TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] });
 
-const KINDS = `INSERT INTO kinds VALUES
+const KINDS = `DELETE FROM kinds; INSERT INTO kinds VALUES
   (-9223372036854775808, 9223372036854775807, 1, 0.1, 12345678.9012, x'00ff', '2026-11-22 08:30:00.125', '2024-02-29', '7EEB549A-ed17-4d0e-9799-7ee1c945768b', -32768),
   (7, NULL, 0, 1e-300, -0.5, x'', '1969-12-31 23:59:59', NULL, NULL, 32767),
   (8, 7, NULL, -1.7976931348623157e308, 3, NULL, NULL, NULL, NULL, NULL),
@@ -68,7 +70,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
       ...more,
     });
   const rows = async (sql: string) => (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
-  const isCopying = ({ phase, rows: done }: CopyProgress) => phase === 'Copying' && done > 0;
+  const isCopying = ({ phase, rows: done }: CopyProgress) => phase === 'Copying' && done > 1;
   /** Stops after the first batches. */
   const interrupted = async (file: string) => {
     const stop = new AbortController();
@@ -137,9 +139,22 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(await rows(`SELECT to_regclass('database_copy')`)).toEqual([[null]]);
   });
 
+  it('begins anew where the one before was refused for a row', async () => {
+    const file = await sourceWith(
+      petsUpTo(3),
+      'UPDATE kinds SET small = 7',
+      `UPDATE pets SET name = char(0)`,
+    );
+    for (const isResumed of [false, true])
+      await expect(copy(file, { isResumed })).rejects.toThrow(/name has the character NUL/);
+    await onFile(file, `UPDATE pets SET name = 'Corrected'`);
+    expect(await copy(file)).toMatchObject({ rows: 4 });
+    expect(await rows('SELECT small FROM kinds')).toEqual([[7]]);
+  });
+
   it('leaves behind the tables that are named', async () => {
     const file = await sourceWith('CREATE TABLE notes (id integer)', petsUpTo(3));
-    expect(await copy(file, { leftOut: ['notes'] })).toMatchObject({ rows: 3 });
+    expect(await copy(file, { leftOut: ['notes'] })).toMatchObject({ rows: 4 });
     expect(await rows(`SELECT to_regclass('notes')`)).toEqual([[null]]);
   });
 
@@ -150,11 +165,12 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(before?.[0]).toBeGreaterThan(0);
     expect(before?.[0]).toBeLessThan(3_000);
     await expect(copy(file)).rejects.toThrow(
-      /holds a copy that was interrupted after \d+ of 3000 rows\. Use --resume/,
+      /holds a copy that was interrupted after \d+ of 3001 rows\. Use --resume/,
     );
     const begun: CopyProgress[] = [];
     await copy(file, { isResumed: true, tell: (progress) => void begun.push(progress) });
-    expect(begun.find(({ phase }) => phase === 'Copying')?.rows).toBe(before?.[0]);
+    // With the row of `kinds`.
+    expect(begun.find(({ phase }) => phase === 'Copying')?.rows).toBe(Number(before?.[0]) + 1);
     expect(await rows('SELECT count(*)::int, sum(id)::int FROM pets')).toEqual([[3_000, 4_501_500]]);
   });
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type RawValue, shownRaw, storageClassOf } from './raw-value.js';
 import type { TargetColumn } from './target-schema.js';
+import { isDay, isJson, isTime, isUuid, toMicroseconds } from './text-forms.js';
 
 /** Why PostgreSQL would refuse a value, or not store it as it is. */
 export class ValueFault {
@@ -145,36 +146,10 @@ const ENUM: ColumnKind = {
   comparedSql: asText,
 };
 
-/** To the microsecond, as PostgreSQL holds them. */
-const toMicroseconds = (carried: string): string => {
-  const [whole = '', fraction = ''] = carried.replace('T', ' ').replace('Z', '').split('.');
-  return `${whole}.${fraction.padEnd(6, '0')}`;
-};
-
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const DAY = /^\d{4}-\d\d-\d\d$/;
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/;
-
-/** Whether there is such a day: there is no 31 February. */
-function isDay(text: string): boolean {
-  if (!DAY.test(text)) return false;
-  const day = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) && !text.startsWith('0000');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** As TypeORM writes them to SQLite: in UTC. */
 const INSTANT = formKind(
   (text) =>
-    isDay(text.slice(0, 10)) && /^[ T]$/.test(text.charAt(10)) && TIME.test(text.slice(11).replace(/Z$/, '')),
+    isDay(text.slice(0, 10)) && /^[ T]$/.test(text.charAt(10)) && isTime(text.slice(11).replace(/Z$/, '')),
   'an instant such as 2026-11-22 08:30:00.000',
   { compared: toMicroseconds, comparedSql: (column) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS.US')` },
 );
@@ -196,11 +171,11 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   timestamp: INSTANT,
   timestamptz: INSTANT,
   date: formKind(isDay, 'a date such as 2026-11-22'),
-  time: formKind((text) => TIME.test(text), 'a time such as 08:30:00', {
+  time: formKind(isTime, 'a time such as 08:30:00', {
     compared: toMicroseconds,
     comparedSql: (column) => `to_char(${column}, 'HH24:MI:SS.US')`,
   }),
-  uuid: formKind((text) => UUID.test(text), 'a UUID', {
+  uuid: formKind(isUuid, 'a UUID', {
     compared: (carried) => carried.toLowerCase(),
   }),
   json: formKind(isJson, 'JSON'),

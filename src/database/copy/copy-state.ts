@@ -19,6 +19,9 @@ export interface CopyState {
   readonly foreignKeys: readonly string[];
 }
 
+/** The state before anything is copied. */
+export const NOTHING: CopyState = { tables: {}, foreignKeys: [] };
+
 /** The rows that are copied, and those that there are. */
 export function progressOf({ tables }: CopyState): { copied: number; rows: number } {
   const all = Object.values(tables);

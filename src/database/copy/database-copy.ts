@@ -1,16 +1,15 @@
 import { readDatabaseUrl, shownDatabaseUrl } from '../../config/database-url.js';
 import type { PostgresAddress } from '../../config/database-url.js';
-import { type DatabaseSettings, openDataSource } from '../data-source.js';
-import { migrate, schemaStatus } from '../schema.js';
+import type { DatabaseSettings } from '../data-source.js';
 import type { TableSum } from './checksum.js';
-import type { DeclaredCheck } from './constraint-faults.js';
 import { CopyRefusal } from './copy-refusal.js';
 import { type CopyState, progressOf } from './copy-state.js';
 import { PostgresTarget } from './postgres-target.js';
 import { countRows, examineRows, lastIds } from './pre-flight.js';
 import { RowsCopy } from './rows-copy.js';
-import { checkMigrations, ownTables, refuseServed, tablesToCopy } from './source-checks.js';
+import { refuseServed } from './source-checks.js';
 import { SqliteSource, quoted } from './sqlite-source.js';
+import { prepareTarget } from './target-preparation.js';
 import type { TargetTable } from './target-schema.js';
 
 /** How far a copy is. */
@@ -79,15 +78,10 @@ class DatabaseCopy {
   ) {}
 
   async run(): Promise<CopyReport> {
-    const { source, target } = this;
-    await target.claim();
-    const begun = await target.state();
-    await this.refuseUnlessFits(begun);
-    const declared = await this.declared(begun !== undefined);
-    await checkMigrations(source, declared.migrations);
-    const tables = await tablesToCopy(source, await target.tables(), declared.tables, this.order.leftOut);
+    const { source, target, order } = this;
+    const { begun, tables, checks } = await prepareTarget(order, source, target);
     const progress = this.progress('Checking', await countRows(source, tables));
-    const sums = await examineRows(source, tables, declared.checks, progress);
+    const sums = await examineRows(source, tables, checks, progress);
     const ids = await lastIds(source, tables);
     const state = begun ? this.sameAs(begun, sums) : await this.begin(tables, sums);
     try {
@@ -131,50 +125,6 @@ class DatabaseCopy {
     return { rows, tables: copiedTables };
   }
 
-  /** A new copy needs an empty database, and one that goes on the state of the one before. */
-  private async refuseUnlessFits(begun: CopyState | undefined): Promise<void> {
-    const name = shownDatabaseUrl(this.order.target.databaseUrl);
-    if (begun) {
-      const { copied, rows } = progressOf(begun);
-      if (this.order.isResumed) return;
-      throw new CopyRefusal(
-        `${name} holds a copy that was interrupted after ${copied} of ${rows} rows. Use --resume to go on with it, or name an empty ` +
-          'database.',
-      );
-    }
-    const there = await this.target.tables();
-    const ours = (await ownTables(this.source)).filter((table) => there.has(table));
-    const filled = await this.target.filled(ours);
-    if (filled.length === 0) return;
-    throw new CopyRefusal(
-      `${name} has data already (${filled.join(', ')})${this.order.isResumed ? ', and no copy into it was interrupted' : ''}. Name an ` +
-        'empty database with --to.',
-    );
-  }
-
-  /** What the build declares, after the target has its schema. */
-  private async declared(isBegun: boolean) {
-    const database = await openDataSource(this.order.target, { isPatient: true });
-    try {
-      if (!isBegun) await migrate(database);
-      const { pending, unknown } = await schemaStatus(database);
-      if (pending.length > 0 || unknown.length > 0)
-        throw new CopyRefusal(
-          `${shownDatabaseUrl(this.order.target.databaseUrl)} was migrated by another version of the service (` +
-            `${[...pending, ...unknown].join(', ')}). Copy with that version, or into an empty database.`,
-        );
-      return {
-        migrations: database.migrations.map(({ name, constructor }) => name ?? constructor.name),
-        tables: database.entityMetadatas.map(({ tableName }) => tableName),
-        checks: database.entityMetadatas.flatMap(({ tableName, checks }): DeclaredCheck[] =>
-          checks.map(({ name, expression }) => ({ table: tableName, name, expression })),
-        ),
-      };
-    } finally {
-      await database.destroy();
-    }
-  }
-
   private async begin(
     tables: readonly TargetTable[],
     sums: ReadonlyMap<string, TableSum>,
@@ -189,13 +139,6 @@ class DatabaseCopy {
         ),
     };
     await this.target.begin(tables, state);
-    // From here on no instance starts on it; one may have started since the first look.
-    try {
-      await this.target.refuseOthers();
-    } catch (error) {
-      await this.target.abandon(state);
-      throw error;
-    }
     return state;
   }
 

@@ -6,7 +6,7 @@ import { type PostgresOptions, clientConfig } from '../postgres/postgres-pool.js
 import type { CarriedRow } from './carried-rows.js';
 import { type TableSum, readSum, sumSql } from './checksum.js';
 import { CopyRefusal } from './copy-refusal.js';
-import { type CopyState, STATE_TABLE } from './copy-state.js';
+import { type CopyState, NOTHING, STATE_TABLE } from './copy-state.js';
 import { quoted } from './sqlite-source.js';
 import { type TargetTable, readTables } from './target-schema.js';
 
@@ -100,23 +100,31 @@ export class PostgresTarget {
     return row?.state;
   }
 
-  /** Begins a copy: empties the tables, takes off their foreign keys and notes the state. */
-  async begin(tables: readonly TargetTable[], state: CopyState): Promise<void> {
+  /**
+   * Marks it as one that a copy goes into, so that no instance starts on it, and empties the tables: migrations may have written rows,
+   * which are among those of the source. `begun` is the state of a copy that has copied nothing yet, which begins anew.
+   */
+  async mark(tables: readonly string[], begun: CopyState | undefined): Promise<void> {
     await this.inTransaction(async () => {
+      if (tables.length > 0) await this.run(`TRUNCATE ${tables.map(quoted).join(', ')}`);
+      for (const statement of begun?.foreignKeys ?? []) await this.run(statement);
+      await this.run(`DROP TABLE IF EXISTS ${STATE_TABLE}`);
       await this.run(`CREATE TABLE ${STATE_TABLE} (state json NOT NULL)`);
-      await this.run(`INSERT INTO ${STATE_TABLE} VALUES ($1)`, [JSON.stringify(state)]);
-      for (const { table, name } of tables.flatMap(({ foreignKeys }) => foreignKeys))
-        await this.run(`ALTER TABLE ${quoted(table)} DROP CONSTRAINT ${quoted(name)}`);
-      // Migrations may have written rows; they are among those of the source.
-      for (const { name } of tables) await this.run(`DELETE FROM ${quoted(name)}`);
+      await this.run(`INSERT INTO ${STATE_TABLE} VALUES ($1)`, [JSON.stringify(NOTHING)]);
     });
   }
 
-  /** Gives up a copy that has copied nothing. */
-  async abandon(state: CopyState): Promise<void> {
+  /** Takes the mark away, before anything was copied. */
+  unmark(): Promise<void> {
+    return this.run(`DROP TABLE ${STATE_TABLE}`);
+  }
+
+  /** Begins to copy: takes off the foreign keys of the tables and notes the state. */
+  async begin(tables: readonly TargetTable[], state: CopyState): Promise<void> {
     await this.inTransaction(async () => {
-      for (const statement of state.foreignKeys) await this.run(statement);
-      await this.run(`DROP TABLE ${STATE_TABLE}`);
+      for (const { table, name } of tables.flatMap(({ foreignKeys }) => foreignKeys))
+        await this.run(`ALTER TABLE ${quoted(table)} DROP CONSTRAINT ${quoted(name)}`);
+      await this.run(`UPDATE ${STATE_TABLE} SET state = $1`, [JSON.stringify(state)]);
     });
   }
 
