@@ -11,7 +11,7 @@ const LOCK_WAIT_MS = 4_000;
 /** Most rows that are read at once. */
 const MOST_ROWS = 2_000;
 /** How many bytes are read at once, about: rows may hold large texts. */
-const BATCH_BYTES = 4_194_304;
+const BATCH_BYTES = 1_048_576;
 /** How many rows are read first, of which nobody knows yet how large they are. */
 const FIRST_ROWS = 50;
 
