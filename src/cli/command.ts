@@ -33,6 +33,8 @@ export interface Call<Input> {
    * the application that needs these calls it. Throws DeclarationError when one cannot be imported.
    */
   readonly loadModules: () => Promise<void>;
+  /** Standard error, for what a command tells while it runs. */
+  readonly tell: (text: string) => void;
 }
 
 /** Carries a command out. Whatever it throws ends the command with exit code 1, or 2 for a value that it does not take. */
@@ -99,12 +101,19 @@ export function group(name: string, description: string, commands: readonly Addi
 
 async function runCommand<Input, Result>(
   definition: CommandDefinition<Input, Result>,
-  { withApp, loadModules, write }: Shell,
+  { withApp, loadModules, write, writeError }: Shell,
   called: Command,
 ): Promise<void> {
   const { json: isJson, force = false, ...options } = called.opts<{ json: boolean; force?: boolean }>();
   const input = await (definition.input?.(options) ?? (options as Input));
-  const call = { argument: called.args[0] ?? '', input, force, by: commandLineOperator(), loadModules };
+  const call = {
+    argument: called.args[0] ?? '',
+    input,
+    force,
+    by: commandLineOperator(),
+    loadModules,
+    tell: writeError,
+  };
   const result =
     'run' in definition ? await withApp((app) => definition.run(app, call)) : await definition.runAlone(call);
   const { text, json = (shown: Result) => shown, refusal } = definition;

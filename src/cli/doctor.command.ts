@@ -2,6 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
 import { type Settings, loadSettings } from '../config/settings.js';
+import { unfinishedCopy } from '../database/copy/unfinished-copy.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';
@@ -91,6 +92,8 @@ async function examineServer(database: Database, { databaseUrl, databasePool }: 
   const name = `${shownDatabaseUrl(databaseUrl)} (PostgreSQL ${row?.version})`;
   if (row?.reads === true)
     return wrong('database', `${name} is read-only. Name the server that writes with DATABASE_URL.`);
+  const unfinished = await unfinishedCopy(database);
+  if (unfinished !== undefined) return wrong('database', `${name}: ${unfinished}`);
   const free = Number(row?.free);
   if (free < databasePool)
     return wrong(

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../config/database-url.js';
 import { Settings } from '../config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
+import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { type Opening, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, JsonReader, WriteTrouble } from './database.js';
@@ -81,6 +82,7 @@ async function openDatabase({ settings, checks }: Carried['extra']): Promise<Dat
   if (isAlone) await migrateAlone(settings, check);
   const database = await openDataSource(settings, { check });
   try {
+    await refuseUnfinishedCopy(database);
     if (mode === 'auto' && !isAlone) await migrate(database);
     else if (mode === 'check') await checkSchema(database);
     await proveVersion(database);

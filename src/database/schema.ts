@@ -1,4 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
+import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
@@ -8,7 +9,7 @@ import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;
 /** The table that records which of the migrations only expand the schema. */
-const EXPANSIONS_TABLE = 'schema_expansions';
+export const EXPANSIONS_TABLE = 'schema_expansions';
 
 /** A migration, which says whether it only expands the schema: a build that does not know it runs on as before. */
 export interface Migration extends MigrationInterface {
@@ -49,6 +50,7 @@ export async function schemaStatus(dataSource: Database): Promise<SchemaStatus> 
  */
 export async function migrate(dataSource: Database): Promise<string[]> {
   const file = fileOf(dataSource);
+  await refuseUnfinishedCopy(dataSource);
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   if (file !== undefined) await checkWriteLock(file);
   return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, ATTEMPTS)));

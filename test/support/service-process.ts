@@ -53,7 +53,17 @@ export async function petstore(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Finished> {
-  return finished(run(join(ROOT, 'bin/petstore.js'), folder, environment, args));
+  return beginPetstore(folder, args, environment).outcome;
+}
+
+/** Runs the petstore command in a folder; its process may be sent signals. */
+export function beginPetstore(
+  folder: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): { child: ChildProcess; outcome: Promise<Finished> } {
+  const child = run(join(ROOT, 'bin/petstore.js'), folder, environment, args);
+  return { child, outcome: finished(child) };
 }
 
 /** The service as a process of its own, as an operator starts it. */

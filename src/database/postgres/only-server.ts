@@ -9,7 +9,10 @@ const PATIENCE_MS = 3_000;
 /** How often it looks, in milliseconds. */
 const PERIOD_MS = 250;
 
-const CLAIM = `SELECT pg_try_advisory_lock(hashtextextended('petstore only server', 0)) AS claimed`;
+/** The advisory lock of the one process that serves, as its functions take it. */
+export const ONLY_SERVER_LOCK = `hashtextextended('petstore only server', 0)`;
+
+const CLAIM = `SELECT pg_try_advisory_lock(${ONLY_SERVER_LOCK}) AS claimed`;
 
 /**
  * Lets one process alone serve a PostgreSQL database: a lock of a session of its own, which the server frees when the process dies.

@@ -1,0 +1,116 @@
+import { InvalidArgumentError } from 'commander';
+import { DATABASE_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
+import { loadSettings } from '../config/settings.js';
+import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
+import { checkDeclared } from '../declaration-faults.js';
+import { type Call, Refusal, command } from './command.js';
+import { flag, names, option, required } from './options.js';
+import { ProgressLine, grouped } from './progress.js';
+import { tableOf } from './table.js';
+
+/** Signals that stop a copy so that it can go on later. */
+const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+interface Input {
+  readonly file: string;
+  readonly to: string;
+  readonly resume: boolean;
+  readonly leaveOut: readonly string[];
+}
+
+/** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
+export const COPY_COMMAND = command({
+  name: 'copy',
+  description:
+    'copy an SQLite file into an empty PostgreSQL database, and compare both; stop the service before',
+  options: [
+    required('--from <url>', 'the SQLite file, as sqlite:<file>; it is only read'),
+    required(
+      '--to <url>',
+      'the PostgreSQL database, as DATABASE_URL has it; PGPASSWORD may hold its password',
+    ),
+    flag('--resume', 'go on with a copy that was interrupted'),
+    option(
+      '--leave-out <tables>',
+      'tables that no migration makes, separated by commas; they stay behind',
+      names,
+    ),
+  ],
+  examples: [
+    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore',
+    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore --resume',
+  ],
+  input: ({ from, to, resume, leaveOut = [] }) =>
+    inputOf(String(from), String(to), { resume, leaveOut } as never),
+  runAlone: async ({ loadModules, input, tell }: Call<Input>) => {
+    await loadModules();
+    checkDeclared();
+    const { file, to, resume, leaveOut } = input;
+    const { databaseCa } = loadSettings();
+    const progress = new ProgressLine(tell, process.stderr.isTTY);
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    // Once: a second signal ends the process at once, which a copy survives, too.
+    for (const signal of STOPS) process.once(signal, abort);
+    try {
+      const report = await copyDatabase({
+        file,
+        target: { databaseUrl: to, databaseCa },
+        isResumed: resume,
+        leftOut: leaveOut,
+        signal: stop.signal,
+        tell: ({ phase, rows, of }) => progress.show({ phase, done: rows, of }),
+      });
+      return { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
+    } finally {
+      progress.end();
+      for (const signal of STOPS) process.off(signal, abort);
+    }
+  },
+  text: reportText,
+});
+
+/** Reads both URLs. What is said of them never has a password. */
+function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 'resume' | 'leaveOut'>): Input {
+  const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
+  if (!source) throw new InvalidArgumentError(`--from: This must be ${DATABASE_URL_ALLOWED}.`);
+  if (!target) throw new InvalidArgumentError(`--to: This must be ${DATABASE_URL_ALLOWED}.`);
+  const other = OTHER_WAYS[`${source.kind} to ${target.kind}`];
+  if (other !== undefined)
+    throw new Refusal(`From ${source.kind} to ${target.kind} nothing is copied here. ${other}`);
+  const file = source.kind === 'sqlite' ? source.file : '';
+  if (file === ':memory:')
+    throw new InvalidArgumentError('--from: A database in memory is that of one process alone. Name a file.');
+  return { file, to, resume, leaveOut };
+}
+
+/** What to do instead of what this command does not. */
+const OTHER_WAYS: Readonly<Record<string, string>> = {
+  'sqlite to sqlite': 'Use: sqlite3 data/petstore.sqlite ".backup copy.sqlite"',
+  'postgres to postgres':
+    'Use: pg_dump --format=custom --file=store.dump, then pg_restore --no-owner --dbname=…',
+  'postgres to sqlite':
+    'A store that has outgrown its file does not go back by one command; keep the SQLite file, or a dump of PostgreSQL (pg_dump).',
+};
+
+function reportText({
+  from,
+  to,
+  rows,
+  tables,
+}: CopyReport & { readonly from: string; readonly to: string }): string {
+  return [
+    tableOf([
+      ['TABLE', 'ROWS', 'CHECKSUM', 'LAST ID'],
+      ...tables.map(({ name, rows: ofTable, checksum, lastId }) => [
+        name,
+        grouped(ofTable),
+        checksum,
+        lastId === null ? null : String(lastId),
+      ]),
+    ]),
+    '',
+    `Copied ${grouped(rows)} rows of ${tables.length} tables from ${from}, and found the same in both.`,
+    `Start the service with DATABASE_URL=${to}${to.includes('@') ? ' and its password' : ''}.`,
+  ].join('\n');
+}

@@ -1,0 +1,66 @@
+import { SystemClock } from '../clock.js';
+
+/** How often progress is shown, in milliseconds: on a terminal, and where lines stay. */
+const [REDRAWN_MS, TOLD_MS] = [100, 5_000];
+/** How wide the bar is, in characters. */
+const WIDTH = 24;
+/** Moves the cursor to the start of the line and clears it (ECMA-48). */
+const ANEW = '\r\u001B[K';
+
+/** How far work is. */
+export interface Progress {
+  /** What is done. */
+  readonly phase: string;
+  readonly done: number;
+  readonly of: number;
+}
+
+/** Shows how far long work is: one line that is drawn anew on a terminal, a line now and then elsewhere. */
+export class ProgressLine {
+  private readonly clock = new SystemClock();
+  private shownAt = -Infinity;
+  private began = { phase: '', at: 0, done: 0 };
+  private isDrawn = false;
+  private isWhole = false;
+
+  constructor(
+    private readonly write: (text: string) => void,
+    private readonly isTerminal: boolean,
+  ) {}
+
+  /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
+  show({ phase, done, of }: Progress): void {
+    const now = this.clock.steady();
+    const isNew = phase !== this.began.phase;
+    if (isNew) this.began = { phase, at: now, done };
+    const isDue = now - this.shownAt >= (this.isTerminal ? REDRAWN_MS : TOLD_MS);
+    if (!isNew && (this.isWhole || (!isDue && done < of))) return;
+    this.shownAt = now;
+    this.isWhole = done >= of;
+    const seconds = (now - this.began.at) / 1_000;
+    const rate = seconds > 0 ? (done - this.began.done) / seconds : 0;
+    const text = progressText({ phase, done, of }, rate);
+    this.write(this.isTerminal ? `${ANEW}${text}` : `${text}\n`);
+    this.isDrawn = this.isTerminal;
+  }
+
+  /** Leaves the line, so that what is written next has one of its own. */
+  end(): void {
+    if (this.isDrawn) this.write('\n');
+    this.isDrawn = false;
+  }
+}
+
+/** Such as `Copying    [############            ]  50 %  50,000 of 100,000 rows  41,000 a second`. */
+export function progressText({ phase, done, of }: Progress, perSecond: number): string {
+  const share = of === 0 ? 1 : Math.min(1, done / of);
+  const bar = '#'.repeat(Math.floor(share * WIDTH)).padEnd(WIDTH);
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  const rate = perSecond > 0 ? `  ${grouped(Math.round(perSecond))} a second` : '';
+  return `${phase.padEnd(9)} [${bar}] ${percent} %  ${grouped(done)} of ${grouped(of)} rows${rate}`;
+}
+
+/** A whole number with commas between thousands. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

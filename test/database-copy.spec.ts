@@ -1,0 +1,212 @@
+import pg from 'pg';
+import type { QueryRunner } from 'typeorm';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  type CopyOrder,
+  type CopyProgress,
+  type CopyReport,
+  copyDatabase,
+} from '../src/database/copy/database-copy.js';
+import { TablesModule } from '../src/database/tables.module.js';
+import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
+import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
+import { describeWith } from './support/requirements.js';
+
+/** A table of every type that is copied, which refers to itself, and which no entity knows. */
+class Kinds1799900000000 {
+  async up(runner: QueryRunner): Promise<void> {
+    const [id, blob, instant, uuid] =
+      runner.connection.options.type === 'sqlite'
+        ? ['integer PRIMARY KEY AUTOINCREMENT', 'blob', 'datetime', 'varchar(36)']
+        : ['bigserial PRIMARY KEY', 'bytea', 'timestamptz', 'uuid'];
+    await runner.query(
+      `CREATE TABLE kinds (id ${id}, parent_id bigint REFERENCES kinds (id), flag boolean, share double precision,
+        price numeric(12, 4), bytes ${blob}, at ${instant}, day date, ref ${uuid}, small smallint)`,
+    );
+    // On both sides: the copy puts the row of the source in the place of the target's.
+    await runner.query('INSERT INTO kinds (small) VALUES (1)');
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE kinds');
+  }
+}
+TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] });
+
+const KINDS = `DELETE FROM kinds; INSERT INTO kinds VALUES
+  (-9223372036854775808, 9223372036854775807, 1, 0.1, 12345678.9012, x'00ff', '2026-11-22 08:30:00.125', '2024-02-29', '7EEB549A-ed17-4d0e-9799-7ee1c945768b', -32768),
+  (7, NULL, 0, 1e-300, -0.5, x'', '1969-12-31 23:59:59', NULL, NULL, 32767),
+  (8, 7, NULL, -1.7976931348623157e308, 3, NULL, NULL, NULL, NULL, NULL),
+  (9223372036854775807, 8, NULL, 3, 0, NULL, NULL, NULL, NULL, NULL)`;
+const TEXTS = [
+  '',
+  ' blanks ',
+  '\u0001\u007F\uFFFF',
+  `"quoted", {braces} \\ and 'others'`,
+  'NULL',
+  '🐾'.repeat(255),
+];
+
+describeWith('postgres', 'a copy to PostgreSQL', () => {
+  let target: MadeDatabase;
+  let client: pg.Client;
+  beforeEach(async () => {
+    target = await makeDatabase('postgres');
+    client = new pg.Client({ connectionString: target.url });
+    await client.connect();
+  });
+  afterEach(async () => {
+    await client.end();
+    await target.remove();
+  });
+
+  const copy = (file: string, more: Partial<CopyOrder> = {}): Promise<CopyReport> =>
+    copyDatabase({
+      file,
+      target: { databaseUrl: target.url },
+      isResumed: false,
+      leftOut: [],
+      signal: new AbortController().signal,
+      tell: () => undefined,
+      ...more,
+    });
+  const rows = async (sql: string) => (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+  const isCopying = ({ phase, rows: done }: CopyProgress) => phase === 'Copying' && done > 1;
+  /** Stops after the first batches. */
+  const interrupted = async (file: string) => {
+    const stop = new AbortController();
+    const tell = (progress: CopyProgress) => (isCopying(progress) ? stop.abort() : undefined);
+    await expect(copy(file, { signal: stop.signal, tell })).rejects.toThrow(
+      /^Interrupted: copying had come to \d+ of \d+ rows\.\nWhat was copied is kept.*--resume/,
+    );
+  };
+
+  it('keeps every value of every type', async () => {
+    const names = TEXTS.map(
+      (text, at) => `(${at + 1}, '${text.replaceAll("'", "''")}', -9223372036854775807, 'sold')`,
+    );
+    const file = await sourceWith(KINDS, `INSERT INTO pets VALUES ${names.join(', ')}`);
+    await copy(file);
+    expect(await rows('SELECT id::int, name, category_id FROM pets ORDER BY id')).toEqual(
+      TEXTS.map((text, at) => [at + 1, text, '-9223372036854775807']),
+    );
+    const kinds = await rows(
+      `SELECT id, parent_id, flag, share, price, encode(bytes, 'hex'), at AT TIME ZONE 'UTC' || '', day::text, ref, small
+       FROM kinds ORDER BY id`,
+    );
+    expect(kinds).toEqual([
+      [
+        '-9223372036854775808',
+        '9223372036854775807',
+        true,
+        0.1,
+        '12345678.9012',
+        '00ff',
+        '2026-11-22 08:30:00.125',
+        '2024-02-29',
+        '7eeb549a-ed17-4d0e-9799-7ee1c945768b',
+        -32_768,
+      ],
+      ['7', null, false, 1e-300, '-0.5000', '', '1969-12-31 23:59:59', null, null, 32_767],
+      ['8', '7', null, -1.797_693_134_862_315_7e308, '3.0000', null, null, null, null, null],
+      ['9223372036854775807', '8', null, 3, '0.0000', null, null, null, null, null],
+    ]);
+  });
+
+  it('puts foreign keys back, and goes on behind the ids that SQLite has given, those of deleted rows among them', async () => {
+    const file = await sourceWith(petsUpTo(10), 'DELETE FROM pets WHERE id > 4', KINDS);
+    const { rows: copied, tables } = await copy(file);
+    expect(copied).toBe(8);
+    expect(tables.filter(({ lastId }) => lastId !== null)).toMatchObject([
+      { name: 'kinds', rows: 4, lastId: 9_223_372_036_854_775_807n },
+      { name: 'pets', rows: 4, lastId: 10n },
+    ]);
+    const added = await rows(
+      `INSERT INTO pets (name, category_id, status) VALUES ('next', 1, 'sold') RETURNING id`,
+    );
+    expect(added).toEqual([['11']]);
+    expect(await rows(`INSERT INTO jobs VALUES ('j', 1, 0) RETURNING 1`)).toEqual([[1]]);
+    await expect(client.query('INSERT INTO kinds (parent_id) VALUES (7)')).rejects.toThrow(/reached maximum/);
+    await expect(client.query('INSERT INTO kinds (id, parent_id) VALUES (1, 2)')).rejects.toThrow(
+      /foreign key/,
+    );
+    const keys = await rows(
+      `SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY 1`,
+    );
+    expect(keys).toEqual([
+      ['api_keys_of_client', true],
+      ['kinds_parent_id_fkey', true],
+    ]);
+    expect(await rows(`SELECT to_regclass('database_copy')`)).toEqual([[null]]);
+  });
+
+  it('begins anew where the one before was refused for a row', async () => {
+    const file = await sourceWith(
+      petsUpTo(3),
+      'UPDATE kinds SET small = 7',
+      `UPDATE pets SET name = char(0)`,
+    );
+    for (const isResumed of [false, true])
+      await expect(copy(file, { isResumed })).rejects.toThrow(/name has the character NUL/);
+    await onFile(file, `UPDATE pets SET name = 'Corrected'`);
+    expect(await copy(file)).toMatchObject({ rows: 4 });
+    expect(await rows('SELECT small FROM kinds')).toEqual([[7]]);
+  });
+
+  it('leaves behind the tables that are named', async () => {
+    const file = await sourceWith('CREATE TABLE notes (id integer)', petsUpTo(3));
+    expect(await copy(file, { leftOut: ['notes'] })).toMatchObject({ rows: 4 });
+    expect(await rows(`SELECT to_regclass('notes')`)).toEqual([[null]]);
+  });
+
+  it('goes on where it was interrupted, and not without being asked to', async () => {
+    const file = await sourceWith(petsUpTo(3_000));
+    await interrupted(file);
+    const [before] = await rows('SELECT count(*)::int FROM pets');
+    expect(before?.[0]).toBeGreaterThan(0);
+    expect(before?.[0]).toBeLessThan(3_000);
+    await expect(copy(file)).rejects.toThrow(
+      /holds a copy that was interrupted after \d+ of 3001 rows\. Use --resume/,
+    );
+    const begun: CopyProgress[] = [];
+    await copy(file, { isResumed: true, tell: (progress) => void begun.push(progress) });
+    // With the row of `kinds`.
+    expect(begun.find(({ phase }) => phase === 'Copying')?.rows).toBe(Number(before?.[0]) + 1);
+    expect(await rows('SELECT count(*)::int, sum(id)::int FROM pets')).toEqual([[3_000, 4_501_500]]);
+  });
+
+  it.each([
+    [
+      'was changed',
+      `UPDATE pets SET name = 'Other' WHERE id = 3`,
+      /is not what the interrupted copy was made of: pets/,
+    ],
+    ['has more rows', `INSERT INTO jobs VALUES ('j', 1, 0)`, /interrupted copy was made of: jobs had 0 rows/],
+  ])('does not go on with a file that %s since', async (_, change, told) => {
+    const file = await sourceWith(petsUpTo(300));
+    await interrupted(file);
+    await onFile(file, change);
+    await expect(copy(file, { isResumed: true })).rejects.toThrow(told);
+  });
+
+  it.each([
+    ['a row that was changed', `UPDATE pets SET name = 'Other' WHERE id = 3`],
+    ['a row that was lost', 'DELETE FROM pets WHERE id = 3'],
+  ])('finds %s in the target', async (_, change) => {
+    const file = await sourceWith(petsUpTo(300));
+    await interrupted(file);
+    await client.query(change);
+    await expect(copy(file, { isResumed: true })).rejects.toThrow(
+      /^pets is not the same on both sides: 300 rows with the checksum [\da-f]{16} in SQLite, (?:300|299) rows/,
+    );
+  });
+
+  it('is not whole when the file is written to while it is read', async () => {
+    const file = await sourceWith(petsUpTo(300));
+    let change: Promise<void> | undefined;
+    const tell = (progress: CopyProgress) => {
+      if (isCopying(progress)) change ??= onFile(file, `INSERT INTO jobs VALUES ('late', 1, 0)`);
+    };
+    await expect(copy(file, { tell })).rejects.toThrow(/was written to during the copy/);
+    await change;
+  });
+});

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { onTestFinished } from 'vitest';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
+
+/** Runs statements on a file as another program does: nothing is checked that SQLite itself does not check. */
+export async function onFile(file: string, ...statements: readonly string[]): Promise<void> {
+  for (const sql of statements) {
+    const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
+      const opened: sqlite3.Database = new sqlite3.Database(file, (error) => {
+        if (error) reject(error);
+        else resolve(opened);
+      });
+    });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        connection.exec(sql, (error) => {
+          if (error) reject(error);
+          else resolve();
+        });
+      });
+    } finally {
+      await new Promise<void>((resolve) => connection.close(() => resolve()));
+    }
+  }
+}
+
+/** Statements that add animals numbered from 1. */
+export function petsUpTo(count: number): string {
+  return `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${count})
+    INSERT INTO pets (id, name, category_id, status)
+    SELECT id, 'Pet 🐾 ' || id, 9007199254740992 + id,
+      CASE id % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'available' ELSE 'pending' END FROM n`;
+}
+
+/** A file with the schema of this build, and what the statements add. It is removed at the end of the test. */
+export async function sourceWith(...statements: readonly string[]): Promise<string> {
+  const file = join(tmpdir(), `petstore-copy-${randomUUID()}.sqlite`);
+  onTestFinished(async () => {
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true });
+  });
+  const database = await openDataSource({ databaseUrl: `sqlite:${file}` });
+  await migrate(database);
+  await database.destroy();
+  await onFile(file, ...statements);
+  return file;
+}
