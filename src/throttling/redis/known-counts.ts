@@ -5,6 +5,8 @@ const LARGEST = 100_000;
 
 /** A count in Redis as this instance knows it. */
 export interface KnownCount {
+  /** Whose requests it counts. */
+  readonly subject: string;
   readonly key: string;
   readonly lengthMs: number;
   /** Number of windows of this length since the Unix epoch. */
@@ -42,7 +44,7 @@ export class KnownCounts {
   /** The known counts of the windows of a request; empty for addresses, of which nothing is kept. */
   of(request: QuotaRequest, now: number): KnownCount[] {
     this.lastNow = now;
-    return request.isClient ? request.windows.map((window) => this.find(window, now)) : [];
+    return request.isClient ? request.windows.map((window) => this.find(request.subject, window, now)) : [];
   }
 
   /** Stores what Redis answered. Returns whether Redis has lost a count: it answered less than before. */
@@ -109,14 +111,14 @@ export class KnownCounts {
     return running;
   }
 
-  private find({ key, lengthMs }: QuotaWindow, now: number): KnownCount {
+  private find(subject: string, { key, lengthMs }: QuotaWindow, now: number): KnownCount {
     const number = Math.floor(now / lengthMs);
     const latest = this.latestOf(lengthMs);
     // A late request of the previous window must not make that one the latest again; a clock that was set back must.
     if (number > latest.number || number < latest.number - 1) latest.turnTo(number);
     const found = latest.counts.get(key);
     if (found?.number === number) return found;
-    const count = { key, lengthMs, number, seen: 0, alone: 0, handedOver: 0 };
+    const count = { subject, key, lengthMs, number, seen: 0, alone: 0, handedOver: 0 };
     if (number !== latest.number) return count;
     const forgotten = makeRoom(latest.counts);
     if (forgotten) latest.toHandOver.delete(forgotten);

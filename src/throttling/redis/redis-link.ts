@@ -1,7 +1,7 @@
-import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
+import { type RedisClient, reasonOf, redisClient } from './redis-client.js';
 import { withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
@@ -10,15 +10,6 @@ import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 const HEARTBEAT_MS = 2_000;
 /** How long connecting, and then the first command, may take, in milliseconds. */
 const FIRST_LIMIT_MS = 1_000;
-
-/** How a connection is made: this module decides when to connect again, and a command fails at once while it cannot be sent. */
-export const CONNECTION: RedisOptions = {
-  lazyConnect: true,
-  maxRetriesPerRequest: 0,
-  enableReadyCheck: false,
-  retryStrategy: () => null,
-  disableClientInfo: true,
-};
 
 /** What a RedisLink works with. */
 export interface RedisLinkParts {
@@ -41,7 +32,7 @@ export interface RedisDuties {
  * so that no request waits for it.
  */
 export class RedisLink {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Grows each time that Redis fails: what was told to it before may be lost. */
   epoch = 0;
   /** Called when Redis fails. */
@@ -65,20 +56,15 @@ export class RedisLink {
   ) {
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
-    this.redis = new Redis(url, {
-      ...CONNECTION,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      connectTimeout: FIRST_LIMIT_MS,
-      // A Redis that hangs does not close its side; do not wait for it before the next connection.
-      disconnectTimeout: 1,
-    });
+    this.redis = redisClient(url, { connectTimeout: FIRST_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
-    this.redis.on('error', (error: Error) => {
-      this.refusal = error;
-      this.state.noteReason(error);
-    });
-    this.redis.on('close', () => this.failed(new Error(CLOSED)));
+    for (const event of ['error', 'node error'])
+      this.redis.on(event, (error: Error) => {
+        this.refusal = reasonOf(error);
+        this.state.noteReason(this.refusal);
+      });
+    // That one node of a Cluster is gone is a failure, too: its replica may know less than was told to it.
+    for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
     this.instances = new InstanceCount(this.redis, keys, parts.metrics, parts.clock);
   }
 
@@ -148,7 +134,7 @@ export class RedisLink {
   private async comeBack(): Promise<void> {
     this.refusal = undefined;
     try {
-      if (this.redis.status !== 'ready') await this.redis.connect();
+      await this.connect();
       this.instances.keep();
       // The first probe may be slower, because Redis may have to load the script; the second must be as fast as a decision.
       await this.probe(FIRST_LIMIT_MS);
@@ -163,6 +149,14 @@ export class RedisLink {
       this.redis.disconnect();
       this.schedule(this.backoff.next());
     }
+  }
+
+  private async connect(): Promise<void> {
+    const { status } = this.redis;
+    if (status === 'ready') return;
+    // A Cluster whose old connections end while it makes new ones takes these for the old.
+    if (this.redis.isCluster && status !== 'wait' && status !== 'end') throw new Error(CLOSED);
+    await this.redis.connect();
   }
 
   private async probe(limitMs: number): Promise<void> {

@@ -9,7 +9,9 @@ import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
 import { KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
+import { isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
+import { RedisHandover } from './redis-handover.js';
 import { RedisLink } from './redis-link.js';
 import { RedisStateLink } from './redis-state-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
@@ -42,11 +44,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     clock: Clock,
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
-    const keys = new RedisKeys(prefix);
+    const keys = new RedisKeys(prefix, isClusterUrl(url));
     const link = new RedisLink(url, keys, { metrics, clock, limitMs });
     const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
-    const handover = new Handover(store.known, shared);
+    const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
     shared.onLoss = () => link.lost();
     if (version instanceof SharedDataVersion) {
       shared.onNames = (names) => {
