@@ -38,7 +38,7 @@ export function redisClient(url: string, limit: ConnectionLimit): RedisClient {
   if (address.kind === 'server') return new Redis(address.url, options);
   const access = accessOf(address);
   if (address.kind === 'cluster')
-    return new Cluster([...address.nodes], clusterOptions({ ...options, ...access }));
+    return new RedisCluster([...address.nodes], clusterOptions({ ...options, ...access }));
   return new Redis({
     ...options,
     ...access,
@@ -51,6 +51,22 @@ export function redisClient(url: string, limit: ConnectionLimit): RedisClient {
     sentinelRetryStrategy: () => null,
     sentinelCommandTimeout: limit.connectTimeout,
   });
+}
+
+/** Connects again only when all connections of the time before have ended, because Cluster takes those that end late for new ones. */
+class RedisCluster extends Cluster {
+  private connections = 0;
+
+  constructor(...args: ConstructorParameters<typeof Cluster>) {
+    super(...args);
+    this.on('+node', () => (this.connections += 1));
+    this.on('-node', () => (this.connections -= 1));
+  }
+
+  override connect(): Promise<void> {
+    if (this.connections > 0) return Promise.reject(new Error('the connections before are not closed yet'));
+    return super.connect();
+  }
 }
 
 /** Whether a URL names a Cluster, where the keys of one command must lie in one slot. */
@@ -84,14 +100,16 @@ export function reasonOf(error: Error & { lastNodeError?: Error | null }): Error
   return error.lastNodeError ?? error;
 }
 
-function clusterOptions(redisOptions: RedisOptions & ConnectionLimit): ClusterOptions {
+function clusterOptions(options: RedisOptions & ConnectionLimit): ClusterOptions {
+  // Cluster has its own: a node is connected by the first command for it, which waits, and never again.
+  const { enableOfflineQueue: _queue, retryStrategy: _strategy, ...redisOptions } = options;
   return {
     redisOptions,
+    enableOfflineQueue: true,
     lazyConnect: true,
     enableReadyCheck: false,
-    enableOfflineQueue: false,
     clusterRetryStrategy: () => null,
-    slotsRefreshTimeout: redisOptions.connectTimeout,
+    slotsRefreshTimeout: options.connectTimeout,
     // A node that is gone or a cluster that is down fails the request at once: this instance decides it.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,

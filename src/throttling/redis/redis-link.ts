@@ -11,6 +11,12 @@ const HEARTBEAT_MS = 2_000;
 /** How long connecting, and then the first command, may take, in milliseconds. */
 const FIRST_LIMIT_MS = 1_000;
 
+/**
+ * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
+ * attempts, and what one attempt takes.
+ */
+const RETURN_MS = 7_000;
+
 /** What a RedisLink works with. */
 export interface RedisLinkParts {
   readonly metrics: Metrics;
@@ -46,6 +52,8 @@ export class RedisLink {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
   private lostCounts = false;
+  /** By the steady clock. */
+  private returnedAt = -Infinity;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: Error | undefined;
 
@@ -71,6 +79,11 @@ export class RedisLink {
   /** Whether requests may be decided in Redis. */
   get isUp(): boolean {
     return this.state.isUp;
+  }
+
+  /** Whether Redis is back so recently that other instances may still count alone. */
+  get isReturning(): boolean {
+    return this.parts.clock.steady() < this.returnedAt + RETURN_MS;
   }
 
   /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
@@ -134,7 +147,7 @@ export class RedisLink {
   private async comeBack(): Promise<void> {
     this.refusal = undefined;
     try {
-      await this.connect();
+      if (this.redis.status !== 'ready') await this.redis.connect();
       this.instances.keep();
       // The first probe may be slower, because Redis may have to load the script; the second must be as fast as a decision.
       await this.probe(FIRST_LIMIT_MS);
@@ -151,14 +164,6 @@ export class RedisLink {
     }
   }
 
-  private async connect(): Promise<void> {
-    const { status } = this.redis;
-    if (status === 'ready') return;
-    // A Cluster whose old connections end while it makes new ones takes these for the old.
-    if (this.redis.isCluster && status !== 'wait' && status !== 'end') throw new Error(CLOSED);
-    await this.redis.connect();
-  }
-
   private async probe(limitMs: number): Promise<void> {
     if (this.duties) await withTimeout(this.duties.probe(), limitMs);
   }
@@ -168,6 +173,7 @@ export class RedisLink {
     // The connection may have been closed since the last answer was received.
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
     this.backoff.up();
+    if (this.epoch > 0) this.returnedAt = this.parts.clock.steady();
     this.state.setUp();
   }
 
