@@ -63,9 +63,13 @@ class RedisCluster extends Cluster {
     this.on('-node', () => (this.connections -= 1));
   }
 
-  override connect(): Promise<void> {
-    if (this.connections > 0) return Promise.reject(new Error('the connections before are not closed yet'));
-    return super.connect();
+  /** Connects to every master, too: otherwise the first command for it would wait for that. */
+  override async connect(): Promise<void> {
+    if (this.connections > 0) throw new Error('the connections before are not closed yet');
+    await super.connect();
+    await Promise.all(
+      this.nodes('master').map((node) => (node.status === 'wait' ? node.connect() : undefined)),
+    );
   }
 }
 

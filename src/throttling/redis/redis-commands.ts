@@ -90,17 +90,26 @@ export class TimeoutError extends Error {
   }
 }
 
+/** The timeout is measured in so many parts. */
+const PARTS = 5;
+
 /**
  * Settles as the promise does if that happens within `limitMs` milliseconds; else rejects with TimeoutError.
  *
- * Node runs timers before it reads sockets: when this process was busy for longer than the limit, the answer may already be in
- * the socket. Immediates run after sockets are read, so the timeout is decided in one.
+ * Only the time in which this process runs counts: the timeout is measured in parts, one after the other, so that a pause (busy
+ * event loop, garbage collection, a machine that stands still together with Redis) uses up one of them at most. Node runs timers
+ * before it reads sockets, and immediates after: the answer may be in the socket when the last part ends.
  */
 export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      setImmediate(() => reject(new TimeoutError(limitMs)));
-    }, limitMs);
+    let timer: NodeJS.Timeout;
+    const wait = (parts: number): void => {
+      timer = setTimeout(() => {
+        if (parts > 1) wait(parts - 1);
+        else setImmediate(() => reject(new TimeoutError(limitMs)));
+      }, limitMs / PARTS);
+    };
+    wait(PARTS);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

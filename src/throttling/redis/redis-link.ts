@@ -8,8 +8,8 @@ import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
-/** How long connecting, and then the first command, may take, in milliseconds. */
-const FIRST_LIMIT_MS = 1_000;
+/** How long connecting may take, in milliseconds. */
+const CONNECT_LIMIT_MS = 1_000;
 
 /**
  * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
@@ -27,7 +27,7 @@ export interface RedisLinkParts {
 
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
-  /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
+  /** Does what a decision does, within the same time, which tells more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
   /** Sends Redis the counts that it does not have; with `all` also those that it may have lost. */
   handOver(all: boolean): Promise<void>;
@@ -64,7 +64,7 @@ export class RedisLink {
   ) {
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
-    this.redis = redisClient(url, { connectTimeout: FIRST_LIMIT_MS });
+    this.redis = redisClient(url, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => {
@@ -136,7 +136,7 @@ export class RedisLink {
 
   private async stay(): Promise<void> {
     const { isNew } = await withTimeout(this.instances.beat(), this.parts.limitMs);
-    await this.probe(this.parts.limitMs);
+    await this.duties?.probe();
     await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
     const all = isNew || this.lostCounts;
@@ -149,9 +149,9 @@ export class RedisLink {
     try {
       if (this.redis.status !== 'ready') await this.redis.connect();
       this.instances.keep();
-      // The first probe may be slower, because Redis may have to load the script; the second must be as fast as a decision.
-      await this.probe(FIRST_LIMIT_MS);
-      await this.probe(this.parts.limitMs);
+      // Redis may have to load the script for the first probe; the second must be as fast as any decision.
+      await this.duties?.probe().catch(() => undefined);
+      await this.duties?.probe();
       await withTimeout(this.instances.beat(), this.parts.limitMs);
       await this.duties?.handOver(true);
       await this.onBeat();
@@ -162,10 +162,6 @@ export class RedisLink {
       this.redis.disconnect();
       this.schedule(this.backoff.next());
     }
-  }
-
-  private async probe(limitMs: number): Promise<void> {
-    if (this.duties) await withTimeout(this.duties.probe(), limitMs);
   }
 
   private recovered(): void {
