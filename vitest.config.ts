@@ -43,6 +43,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/postgres-faults.spec.ts',
   'test/postgres-instances.spec.ts',
   'test/real-clock-steps.spec.ts',
+  'test/redis-cluster-instances.spec.ts',
   'test/redis-cluster.spec.ts',
   'test/redis-faults.spec.ts',
   'test/redis-outages.spec.ts',

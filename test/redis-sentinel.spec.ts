@@ -5,6 +5,8 @@ import { describeWith } from './support/requirements.js';
 import { SteadyLoad, limitedClient } from './support/steady-load.js';
 
 const LIMIT = 240;
+/** The command line that makes the client counts as an instance for 15 s, so that the shares may be fifths. */
+const LEAST = 0.7 * LIMIT;
 const PER_SECOND = 40;
 
 describeWith('redis-server', 'three instances on a Sentinel group', () => {
@@ -39,11 +41,11 @@ describeWith('redis-server', 'three instances on a Sentinel group', () => {
     await load.end();
     expect(load.unexpected).toEqual([]);
     expect(load.admitted).toBeLessThanOrEqual(1.1 * LIMIT);
-    expect(load.admitted).toBeGreaterThanOrEqual(0.9 * LIMIT);
+    expect(load.admitted).toBeGreaterThanOrEqual(LEAST);
     const [counter = ''] = group.replica
       .command('KEYS', `petstore:quota:client:${id}:86400000:*`)
       .split('\n');
-    expect(Number(group.replica.command('GET', counter))).toBeGreaterThanOrEqual(0.9 * LIMIT);
+    expect(Number(group.replica.command('GET', counter))).toBeGreaterThanOrEqual(LEAST);
     expect(instances.errors()).toEqual([]);
   });
 });

@@ -15,14 +15,18 @@ export class RedisClusterServers {
 
   /** Starts one and waits until it serves all slots. Remove it when done. */
   static async start(...options: string[]): Promise<RedisClusterServers> {
+    const ofNode = (busPort: number) => ({
+      'cluster-enabled': 'yes',
+      'cluster-port': String(busPort),
+      'cluster-node-timeout': String(GONE_MS),
+      'cluster-replica-validity-factor': '0',
+      'repl-diskless-sync-delay': '0',
+    });
     const nodes = await Promise.all(
-      Array.from({ length: 2 * MASTERS }, async () =>
-        RedisServer.start(
-          ...['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())],
-          ...['--cluster-node-timeout', String(GONE_MS), '--cluster-replica-validity-factor', '0'],
-          ...['--repl-diskless-sync-delay', '0', ...options],
-        ),
-      ),
+      Array.from({ length: 2 * MASTERS }, async () => {
+        const own = Object.entries(ofNode(await freePort())).flatMap(([name, value]) => [`--${name}`, value]);
+        return RedisServer.start(...own, ...options);
+      }),
     );
     const cluster = new RedisClusterServers(nodes);
     try {

@@ -1,20 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Instances } from './instances.js';
-import { type ServiceProcess, petstore } from './service-process.js';
+import type { ServiceProcess } from './service-process.js';
 
 /** A client of so many requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
 export async function limitedClient(
-  { folder, environment }: Pick<Instances, 'folder' | 'environment'>,
+  { all: [instance], adminKey }: Instances,
   limit: number,
 ): Promise<{ id: string; key: string }> {
-  const administer = async (...args: string[]) => {
-    const { code, stdout, stderr } = await petstore(folder, [...args, '--json'], environment);
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as { id: string; key: string };
+  const administer = async (path: string, body: object) => {
+    const response = await fetch(`${instance?.url}/admin${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 201) throw new Error(await response.text());
+    return (await response.json()) as { id: string; key: string };
   };
-  const limits = ['--plan', 'enterprise', '--per-minute', String(limit), '--per-day', String(limit)];
-  const { id } = await administer('client', 'create', '--name', 'Shop', ...limits);
-  return { id, key: (await administer('key', 'issue', '--client', id)).key };
+  const limits = { perMinute: limit, perDay: limit };
+  const { id } = await administer('/clients', { name: 'Shop', plan: 'enterprise', ...limits });
+  const { key } = await administer('/keys', { clientId: id, scopes: ['pets:read', 'pets:write'] });
+  return { id, key };
 }
 
 /** Requests of one key at a steady pace, to each instance in turn. */

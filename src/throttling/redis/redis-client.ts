@@ -67,9 +67,8 @@ class RedisCluster extends Cluster {
   override async connect(): Promise<void> {
     if (this.connections > 0) throw new Error('the connections before are not closed yet');
     await super.connect();
-    await Promise.all(
-      this.nodes('master').map((node) => (node.status === 'wait' ? node.connect() : undefined)),
-    );
+    const waiting = this.nodes('master').filter(({ status }) => status === 'wait');
+    await Promise.all(waiting.map((node) => node.connect()));
   }
 }
 

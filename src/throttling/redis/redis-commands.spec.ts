@@ -92,7 +92,7 @@ describe('decisions on a cluster', () => {
     expect([runs, besides, told]).toEqual([[['a1', 'a2'], ['b1']], 1, []]);
     answerBeside();
     await Promise.all(all);
-    expect(told.toSorted()).toEqual([1, 2, 3]);
+    expect(new Set(told)).toEqual(new Set([1, 2, 3]));
   });
 
   it('fail with what is asked for beside them', async () => {
