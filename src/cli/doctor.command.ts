@@ -159,7 +159,7 @@ async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
   if (redisUrl === null)
     return { check: 'redis', state: 'skipped', found: 'REDIS_URL is not set: one process counts alone' };
   try {
-    const { checkRedis } = await import('../throttling/redis/redis-quota-store.js');
+    const { checkRedis } = await import('../throttling/redis/check-redis.js');
     await checkRedis(redisUrl);
     return well('redis', 'it takes counts');
   } catch (error) {

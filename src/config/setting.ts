@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
+import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
 /** How the value of one kind of setting is parsed. Make one of your own for what is not here. */
 export interface SettingType<T> {
@@ -74,10 +75,10 @@ export const filePath: SettingType<string | null> = {
   parse: (text) => text,
 };
 
-/** The URL of Redis. */
+/** The URL of a Redis server, a Sentinel group or a Redis Cluster. */
 export const redisUrl: SettingType<string> = {
-  allowed: 'redis://host:port, or rediss:// for TLS, with user, password and database if need be',
-  parse: (text) => (/^rediss?:\/\/./.test(text) && URL.canParse(text) ? text : undefined),
+  allowed: REDIS_URL_ALLOWED,
+  parse: (text) => (readRedisUrl(text) ? text : undefined),
 };
 
 /** An absolute http(s) URL, or a path beginning with a slash; it has no trailing slash, query or fragment. */

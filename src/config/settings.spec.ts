@@ -86,6 +86,8 @@ describe('the settings', () => {
     ['DATABASE_URL', 'data/petstore.sqlite'],
     ['DATABASE_URL', 'sqlite:'],
     ['REDIS_URL', 'http://cache'],
+    ['REDIS_URL', 'redis+sentinel://:secret@cache'],
+    ['REDIS_URL', 'redis+cluster://:secret@cache/1'],
     ['LOG_LEVEL', 'INFO'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '0'],

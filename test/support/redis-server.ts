@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +10,19 @@ import { freePort } from './free-port.js';
 /** How long a server may take to answer after its start, in milliseconds. */
 const START_LIMIT_MS = 30_000;
 
+/** Where a Sentinel keeps what it watches, in its folder. */
+const SENTINEL_FILE = 'sentinel.conf';
+
 /** A Redis of a test's own, on a port and in a folder of its own, to be killed, stopped, filled and flushed. */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
   private constructor(
-    private readonly port: number,
+    /** Where it listens, on 127.0.0.1. */
+    readonly port: number,
     private readonly folder: string,
     private readonly options: readonly string[],
+    private readonly isSentinel = false,
   ) {}
 
   /** Starts one; `options` are redis-server's. It keeps nothing unless they say so. Remove it when done. */
@@ -31,6 +36,15 @@ export class RedisServer {
     return server;
   }
 
+  /** Starts a Sentinel; it keeps what these lines say in a file, as each Sentinel must. Remove it when done. */
+  static async startSentinel(...lines: string[]): Promise<RedisServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-sentinel-'));
+    await writeFile(join(folder, SENTINEL_FILE), lines.map((line) => `sentinel ${line}\n`).join(''));
+    const server = new RedisServer(await freePort(), folder, [], true);
+    await server.start();
+    return server;
+  }
+
   /** As `REDIS_URL` has it. */
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
@@ -40,7 +54,10 @@ export class RedisServer {
   async start(...more: string[]): Promise<void> {
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const plain = ['--save', '', '--enable-debug-command', 'yes', '--enable-protected-configs', 'yes'];
-    this.child = spawn('redis-server', [...own, ...plain, ...this.options, ...more], { stdio: 'ignore' });
+    const args = this.isSentinel
+      ? [join(this.folder, SENTINEL_FILE), '--sentinel', ...own]
+      : [...own, ...plain, ...this.options, ...more];
+    this.child = spawn('redis-server', args, { stdio: 'ignore' });
     for (const until = Date.now() + START_LIMIT_MS; ;) {
       if (this.answers()) return;
       if (Date.now() > until) throw new Error('redis-server does not answer');
@@ -48,10 +65,15 @@ export class RedisServer {
     }
   }
 
+  /** Whether it was started and not killed. */
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
   /** Ends it at once, as a crash does. */
   async kill(): Promise<void> {
     const { child } = this;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || !this.isRunning) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;

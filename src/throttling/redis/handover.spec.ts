@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
 import { KnownCounts } from './known-counts.js';
-import type { RedisQuotaStore } from './redis-quota-store.js';
+import type { RedisHandover } from './redis-handover.js';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 
@@ -16,7 +16,7 @@ const requestOf = (subject: string): QuotaRequest => ({
   ],
 });
 
-type Told = Parameters<RedisQuotaStore['handOver']>;
+type Told = Parameters<RedisHandover['send']>;
 
 /** A Redis that notes what it is told, and adds it to what is there. */
 function open() {
@@ -24,13 +24,13 @@ function open() {
   const told: { id: string; counts: { seen: number; alone: number }[]; bans: unknown[] }[] = [];
   const redis = { failure: undefined as Error | undefined, others: 0 };
   const shared = {
-    handOver: (id: Told[0], counts: Told[1], bans: Told[2]) => {
+    send: (id: Told[0], counts: Told[1], bans: Told[2]) => {
       told.push({ id, counts: counts.map(({ seen, alone }) => ({ seen, alone })), bans: [...bans] });
       return redis.failure
         ? Promise.reject(redis.failure)
         : Promise.resolve(counts.map(({ seen, alone }) => seen + alone + redis.others));
     },
-  } as unknown as RedisQuotaStore;
+  } as unknown as RedisHandover;
   const admit = (subject: string, times: number) => {
     const counts = known.of(requestOf(subject), NOON);
     for (let admitted = 0; admitted < times; admitted += 1) known.admittedAlone(counts);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KnownCount, KnownCounts } from './known-counts.js';
-import type { RedisQuotaStore } from './redis-quota-store.js';
+import type { RedisHandover } from './redis-handover.js';
 
 /** Most counts in one command: while it runs, Redis serves no other client. */
 const LARGEST_BATCH = 500;
@@ -20,7 +20,7 @@ export class Handover {
 
   constructor(
     private readonly known: KnownCounts,
-    private readonly shared: RedisQuotaStore,
+    private readonly redis: RedisHandover,
   ) {}
 
   /** Sends what Redis does not have; with `all`, everything that is known. Rejects when Redis fails. */
@@ -29,7 +29,7 @@ export class Handover {
     if (all) {
       this.known.noteAllToHandOver();
       const bans = this.known.runningBans();
-      while (bans.length > 0) await this.shared.handOver(randomUUID(), [], bans.splice(0, LARGEST_BATCH));
+      while (bans.length > 0) await this.redis.send(randomUUID(), [], bans.splice(0, LARGEST_BATCH));
     }
     for (;;) {
       const taken = this.known.takeToHandOver(LARGEST_BATCH);
@@ -44,7 +44,7 @@ export class Handover {
     if (!this.unanswered) return;
     const { id, counts } = this.unanswered;
     const told = counts.map(({ known, alone }) => ({ known, seen: known.seen, alone }));
-    const used = await this.shared.handOver(id, told, []);
+    const used = await this.redis.send(id, told, []);
     for (const [index, { known, alone }] of counts.entries()) {
       known.handedOver += alone;
       known.seen = Math.max(known.seen, used[index] ?? 0);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Gauge } from 'prom-client';
 import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
+import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 
 /** After this time without a heartbeat an instance no longer counts, in milliseconds. */
@@ -32,7 +32,7 @@ export class InstanceCount {
   private readonly told: Gauge;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly keys: RedisKeys,
     metrics: Metrics,
     private readonly clock: Clock,

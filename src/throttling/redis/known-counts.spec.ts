@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { type KnownCount, KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
+import { KnownCounts } from './known-counts.js';
+import { reportedVerdict, shareOf } from './shares.js';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 
@@ -128,60 +129,4 @@ it('knows bans until they end or are lifted', () => {
   known.learnBan(request, { ...banned, bannedUntil: NOON + 9_000 });
   known.forgetBan('key of a');
   expect(known.runningBans()).toEqual([]);
-});
-
-const request: QuotaRequest = {
-  subject: 'client:a',
-  isClient: true,
-  keyId: 'key',
-  windows: [
-    { key: 'client:a', name: 'minute', limit: 100, lengthMs: MINUTE_MS },
-    { key: 'client:a', name: 'day', limit: 1_000, lengthMs: DAY_MS },
-  ],
-};
-
-const known = (seen: number, handedOver = 0) => ({ seen, handedOver }) as KnownCount;
-
-describe('what an instance may admit alone', () => {
-  it.each([
-    ['its part of each limit where nothing is known', [], 3, [33, 333]],
-    ['its part of what was left', [known(40), known(400)], 3, [20, 200]],
-    ['one where less than one for each was left', [known(99), known(999)], 3, [1, 1]],
-    ['nothing where nothing was left', [known(100), known(1_000)], 1, [0, 0]],
-    ['nothing where more than the limit was used', [known(120), known(1_001)], 1, [0, 0]],
-    ['all that was left where it is alone', [known(99), known(0)], 1, [1, 1_000]],
-    ['and what it has admitted alone and told', [known(40, 7), known(1_000, 7)], 2, [37, 7]],
-  ])('is %s', (_, counts, instances, expected) => {
-    const share = shareOf(request, counts, instances);
-    expect(share.windows.map(({ limit }) => limit)).toEqual(expected);
-    expect(share).toEqual({
-      ...request,
-      windows: request.windows.map((window, index) => ({ ...window, limit: expected[index] })),
-    });
-  });
-});
-
-describe('what is told of such a decision', () => {
-  const minute = { name: 'minute', limit: 20, used: 5, remaining: 15, lengthMs: MINUTE_MS, resetsAt: 1 };
-  const verdict: QuotaVerdict = { admitted: true, at: 0, windows: [minute] };
-
-  it('is the instance’s part of the plan, what remains as decided, and the rest as used', () => {
-    expect(reportedVerdict(verdict, request, 3)).toEqual({
-      ...verdict,
-      windows: [{ ...minute, limit: 33, used: 18 }],
-    });
-  });
-
-  it('is a limit of at least one', () => {
-    const one = { ...request, windows: request.windows.map((window) => ({ ...window, limit: 1 })) };
-    const refused = {
-      ...verdict,
-      admitted: false,
-      windows: [{ ...minute, limit: 0, used: 0, remaining: 0 }],
-    };
-    expect(reportedVerdict(refused, one, 3)).toEqual({
-      ...refused,
-      windows: [{ ...minute, limit: 1, used: 1, remaining: 0 }],
-    });
-  });
 });

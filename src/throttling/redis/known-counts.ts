@@ -5,6 +5,8 @@ const LARGEST = 100_000;
 
 /** A count in Redis as this instance knows it. */
 export interface KnownCount {
+  /** Whose requests it counts. */
+  readonly subject: string;
   readonly key: string;
   readonly lengthMs: number;
   /** Number of windows of this length since the Unix epoch. */
@@ -15,6 +17,8 @@ export interface KnownCount {
   alone: number;
   /** The part of `alone` that Redis has already got. */
   handedOver: number;
+  /** What `seen` and `handedOver` were when Redis failed last: what was left then is divided among the instances. */
+  divided?: { readonly failure: number; readonly seen: number; readonly handedOver: number };
 }
 
 /** The known counts of one window length; only those of the latest window. */
@@ -42,7 +46,7 @@ export class KnownCounts {
   /** The known counts of the windows of a request; empty for addresses, of which nothing is kept. */
   of(request: QuotaRequest, now: number): KnownCount[] {
     this.lastNow = now;
-    return request.isClient ? request.windows.map((window) => this.find(window, now)) : [];
+    return request.isClient ? request.windows.map((window) => this.find(request.subject, window, now)) : [];
   }
 
   /** Stores what Redis answered. Returns whether Redis has lost a count: it answered less than before. */
@@ -61,6 +65,14 @@ export class KnownCounts {
     for (const count of known) {
       count.alone += 1;
       this.noteToHandOver(count);
+    }
+  }
+
+  /** Counts a request that this instance admitted by itself and Redis has counted, too. */
+  admittedInBoth(known: readonly KnownCount[]): void {
+    for (const count of known) {
+      count.alone += 1;
+      count.handedOver += 1;
     }
   }
 
@@ -109,14 +121,14 @@ export class KnownCounts {
     return running;
   }
 
-  private find({ key, lengthMs }: QuotaWindow, now: number): KnownCount {
+  private find(subject: string, { key, lengthMs }: QuotaWindow, now: number): KnownCount {
     const number = Math.floor(now / lengthMs);
     const latest = this.latestOf(lengthMs);
     // A late request of the previous window must not make that one the latest again; a clock that was set back must.
     if (number > latest.number || number < latest.number - 1) latest.turnTo(number);
     const found = latest.counts.get(key);
     if (found?.number === number) return found;
-    const count = { key, lengthMs, number, seen: 0, alone: 0, handedOver: 0 };
+    const count: KnownCount = { subject, key, lengthMs, number, seen: 0, alone: 0, handedOver: 0 };
     if (number !== latest.number) return count;
     const forgotten = makeRoom(latest.counts);
     if (forgotten) latest.toHandOver.delete(forgotten);
@@ -147,37 +159,4 @@ function makeRoom<Value>(map: Map<string, Value>): Value | undefined {
     return value;
   }
   return undefined;
-}
-
-/**
- * The request with the limits that this instance applies while Redis is away: of each window, its share of what was left when Redis
- * last answered, plus what it admitted by itself and has handed over. The share is 0 if nothing was left, else at least 1.
- */
-export function shareOf(
-  request: QuotaRequest,
-  known: readonly KnownCount[],
-  instances: number,
-): QuotaRequest {
-  const windows = request.windows.map((window, index) => {
-    const { seen = 0, handedOver = 0 } = known[index] ?? {};
-    const left = window.limit - seen;
-    return { ...window, limit: handedOver + (left > 0 ? Math.max(1, Math.floor(left / instances)) : 0) };
-  });
-  return { ...request, windows };
-}
-
-/**
- * The verdict on such a request as it is reported to the client: the limit is the share of the plan that this instance may admit
- * in a whole window, the remaining number is that of the decision.
- */
-export function reportedVerdict(
-  verdict: QuotaVerdict,
-  request: QuotaRequest,
-  instances: number,
-): QuotaVerdict {
-  const windows = verdict.windows.map((state, index) => {
-    const limit = Math.max(1, Math.floor((request.windows[index]?.limit ?? state.limit) / instances));
-    return { ...state, limit, used: limit - state.remaining };
-  });
-  return { ...verdict, windows };
 }

@@ -69,6 +69,42 @@ describe('decisions in batches', () => {
   });
 });
 
+describe('decisions on a cluster', () => {
+  it('are one command for each group, and each waits for what is asked for once beside them', async () => {
+    const runs: (readonly string[])[] = [];
+    let besides = 0;
+    let answerBeside = (): void => undefined;
+    const batches = new DecisionBatches(
+      (keys, args) => Promise.resolve(runs.push(keys) && args),
+      () => {
+        besides += 1;
+        return new Promise<void>((resolve) => (answerBeside = resolve));
+      },
+    );
+    const told: unknown[] = [];
+    const all = [
+      batches.add(['a1'], [1], 'a'),
+      batches.add(['b1'], [2], 'b'),
+      batches.add(['a2'], [3], 'a'),
+    ].map(async (answer) => told.push(await answer));
+    await setImmediate();
+    await setImmediate();
+    expect([runs, besides, told]).toEqual([[['a1', 'a2'], ['b1']], 1, []]);
+    answerBeside();
+    await Promise.all(all);
+    expect(new Set(told)).toEqual(new Set([1, 2, 3]));
+  });
+
+  it('fail with what is asked for beside them', async () => {
+    const batches = new DecisionBatches(
+      (_, args) => Promise.resolve(args),
+      () => Promise.reject(new Error('gone')),
+    );
+    const failed = await Promise.allSettled([batches.add(['a'], [1], 'a'), batches.add(['b'], [2], 'b')]);
+    expect(failed).toMatchObject([{ reason: { message: 'gone' } }, { reason: { message: 'gone' } }]);
+  });
+});
+
 describe('an answer that is waited for', () => {
   const LIMIT_MS = 50;
 

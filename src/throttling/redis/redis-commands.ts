@@ -9,35 +9,58 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Decisions that become one command. */
+interface Batch {
+  readonly keys: string[];
+  readonly args: (string | number)[];
+  readonly waiting: Waiting[];
+}
+
 /**
  * Sends all decisions of one turn of the event loop as one command, because most of what a decision costs Redis is the command
- * around it. The script still decides them one by one, and each waits for one round trip.
+ * around it. The script still decides them one by one, and each waits for one round trip. On a Cluster there is one command for
+ * each group of decisions whose keys lie in one slot.
  */
 export class DecisionBatches {
-  private keys: string[] = [];
-  private args: (string | number)[] = [];
-  private waiting: Waiting[] = [];
+  private batches = new Map<string, Batch>();
 
-  constructor(private readonly run: Run) {}
+  /** `beside` is sent once with the commands of a turn, and each decision of that turn waits for it, too. */
+  constructor(
+    private readonly run: Run,
+    private readonly beside?: () => Promise<unknown>,
+  ) {}
 
-  /** Adds a decision to the next batch; resolves to the script's answer for it. */
-  add(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    if (this.waiting.length === LARGEST_BATCH) this.flush();
-    if (this.waiting.length === 0) setImmediate(() => this.flush());
-    this.keys.push(...keys);
-    this.args.push(...args);
+  /** Adds a decision to the next batch of its group; resolves to the script's answer for it. */
+  add(keys: readonly string[], args: readonly (string | number)[], group = ''): Promise<unknown> {
+    let batch = this.batches.get(group);
+    if (batch?.waiting.length === LARGEST_BATCH) {
+      this.batches.delete(group);
+      this.send(batch, this.beside?.());
+      batch = undefined;
+    }
+    if (!batch) {
+      if (this.batches.size === 0) setImmediate(() => this.flush());
+      this.batches.set(group, (batch = { keys: [], args: [], waiting: [] }));
+    }
+    const { waiting } = batch;
+    batch.keys.push(...keys);
+    batch.args.push(...args);
     return new Promise((resolve, reject) => {
-      this.waiting.push({ resolve, reject });
+      waiting.push({ resolve, reject });
     });
   }
 
   private flush(): void {
-    const { keys, args, waiting } = this;
-    if (waiting.length === 0) return;
-    this.keys = [];
-    this.args = [];
-    this.waiting = [];
-    this.run(keys, args).then(
+    const { batches } = this;
+    if (batches.size === 0) return;
+    this.batches = new Map();
+    const beside = this.beside?.();
+    for (const batch of batches.values()) this.send(batch, beside);
+  }
+
+  private send({ keys, args, waiting }: Batch, beside: Promise<unknown> | undefined): void {
+    const run = this.run(keys, args);
+    (beside ? Promise.all([run, beside]).then(([answers]) => answers) : run).then(
       (answers) => deliver(answers, waiting),
       (error: unknown) => {
         for (const { reject } of waiting) reject(error);
@@ -54,6 +77,12 @@ function deliver(answers: unknown, waiting: readonly Waiting[]): void {
   }
 }
 
+/** The answer of a script as numbers; throws if it is none. */
+export function numbersOf(answer: unknown): number[] {
+  if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
+  throw new Error('it answered something that is no decision');
+}
+
 /** No answer came within the limit. */
 export class TimeoutError extends Error {
   constructor(limitMs: number) {
@@ -61,17 +90,26 @@ export class TimeoutError extends Error {
   }
 }
 
+/** The timeout is measured in so many parts. */
+const PARTS = 5;
+
 /**
  * Settles as the promise does if that happens within `limitMs` milliseconds; else rejects with TimeoutError.
  *
- * Node runs timers before it reads sockets: when this process was busy for longer than the limit, the answer may already be in
- * the socket. Immediates run after sockets are read, so the timeout is decided in one.
+ * Only the time in which this process runs counts: the timeout is measured in parts, one after the other, so that a pause (busy
+ * event loop, garbage collection, a machine that stands still together with Redis) uses up one of them at most. Node runs timers
+ * before it reads sockets, and immediates after: the answer may be in the socket when the last part ends.
  */
 export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      setImmediate(() => reject(new TimeoutError(limitMs)));
-    }, limitMs);
+    let timer: NodeJS.Timeout;
+    const wait = (parts: number): void => {
+      timer = setTimeout(() => {
+        if (parts > 1) wait(parts - 1);
+        else setImmediate(() => reject(new TimeoutError(limitMs)));
+      }, limitMs / PARTS);
+    };
+    wait(PARTS);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

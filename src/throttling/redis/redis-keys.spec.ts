@@ -1,31 +1,65 @@
+import { Command } from 'ioredis';
 import { expect, it } from 'vitest';
 import { RedisKeys } from './redis-keys.js';
 
-it('begin with the prefix, and are told apart', () => {
-  const keys = new RedisKeys('shop:');
-  const all = [
-    keys.counter('client:a', 60_000, 7),
-    keys.counter('client:b', 60_000, 7),
-    keys.counter('client:a', 86_400_000, 7),
-    keys.counter('client:a', 60_000, 8),
-    keys.state('client:a', 'k'),
-    keys.state('client:a', 'l'),
-    keys.state('client:b', 'k'),
-    keys.instances(),
-    keys.handedOver('1'),
-    keys.handedOver('2'),
-  ];
+/** Every kind of name, each with what tells it apart. */
+const namesOf = (keys: RedisKeys) => [
+  keys.counter('client:a', 'client:a', 60_000, 7),
+  keys.counter('client:a', 'client:a:rare', 60_000, 7),
+  keys.counter('client:b', 'client:b', 60_000, 7),
+  keys.counter('client:a', 'client:a', 86_400_000, 7),
+  keys.counter('client:a', 'client:a', 60_000, 8),
+  keys.state('client:a', 'k'),
+  keys.state('client:a', 'l'),
+  keys.state('client:b', 'k'),
+  keys.handedOver('1', 'client:a'),
+  keys.handedOver('2', 'client:a'),
+  keys.instances(),
+  keys.states(),
+  keys.writers('responses'),
+  keys.writers('keys'),
+];
+
+it.each([
+  ['a single server', false],
+  ['a cluster', true],
+])('begin with the prefix, and are told apart, on %s', (_, isCluster) => {
+  const all = namesOf(new RedisKeys('shop:', isCluster));
   expect(new Set(all).size).toBe(all.length);
-  for (const key of all) expect(key).toMatch(/^shop:[a-z]/);
+  for (const key of all) expect(key).toMatch(/^shop:[a-z{]/);
+});
+
+/** The hash slot by ioredis, which sends a command to the node that has it. */
+const slotOf = (key: string) => new Command('get', [key]).getSlot();
+
+it.each(['client:a', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'])(
+  'of all that a decision on %s needs lie in one slot of a cluster',
+  (subject) => {
+    const keys = new RedisKeys('shop:', true);
+    const names = [
+      keys.state(subject, 'k'),
+      keys.state(subject, ''),
+      keys.counter(subject, subject, 60_000, 7),
+      keys.counter(subject, `${subject}:rare`, 10_000, 8),
+      keys.handedOver('1', subject),
+    ];
+    expect(new Set(names.map(slotOf)).size).toBe(1);
+  },
+);
+
+it('of what instances tell one another lie in one slot of a cluster', () => {
+  const keys = new RedisKeys('shop:', true);
+  const names = [keys.states(), keys.writers('responses'), keys.writers('keys'), keys.instances()];
+  expect(new Set(names.map(slotOf)).size).toBe(1);
 });
 
 // An instance of the version before counts in the same Redis while a new one is rolled out.
-it('are those of the versions before', () => {
+it('are those of the versions before on a single server', () => {
   const keys = new RedisKeys('shop:');
   expect([
-    keys.counter('client:a', 60_000, 7),
+    keys.counter('client:a', 'client:a', 60_000, 7),
     keys.state('client:a', 'k'),
     keys.instances(),
-    keys.handedOver('1'),
+    keys.handedOver('1', 'client:a'),
   ]).toEqual(['shop:client:a:60000:7', 'shop:client:a:key:k', 'shop:instances', 'shop:handed-over:1']);
 });

@@ -1,37 +1,54 @@
 /** Prefix of all keys of the service. */
 export const REDIS_PREFIX = 'petstore:quota:';
 
-/** Names of all keys in Redis. All begin with the prefix, so that several services can share one Redis. */
+/**
+ * Names of all keys in Redis. All begin with the prefix, so that several services can share one Redis. On a Cluster they hold the
+ * subject in braces: what stands in braces decides the slot, and all that one decision needs must lie in one.
+ */
 export class RedisKeys {
-  constructor(private readonly prefix: string) {}
+  constructor(
+    private readonly prefix: string,
+    readonly isCluster = false,
+  ) {}
 
-  /** The count of one window, by its key, its length in ms, and its number since the Unix epoch. */
-  counter(key: string, lengthMs: number, number: number): string {
-    return `${this.prefix}${key}:${lengthMs}:${number}`;
+  /** The count of one window of a subject, by its key, its length in ms, and its number since the Unix epoch. */
+  counter(subject: string, key: string, lengthMs: number, number: number): string {
+    const window = `${key}:${lengthMs}:${number}`;
+    return this.isCluster ? `${this.inSlotOf(subject)}window:${window}` : `${this.prefix}${window}`;
   }
 
   /** Strikes and ban of one API key. */
   state(subject: string, keyId: string): string {
-    return `${this.prefix}${subject}:key:${keyId}`;
+    return this.isCluster ? `${this.inSlotOf(subject)}key:${keyId}` : `${this.prefix}${subject}:key:${keyId}`;
+  }
+
+  /** Exists while the batch with this id, which has counts of this subject, must not be applied again. */
+  handedOver(id: string, subject: string): string {
+    return `${this.isCluster ? this.inSlotOf(subject) : this.prefix}handed-over:${id}`;
   }
 
   /** The heartbeats of the instances. */
   instances(): string {
-    return `${this.prefix}instances`;
-  }
-
-  /** Exists while the batch with this id must not be applied again. */
-  handedOver(id: string): string {
-    return `${this.prefix}handed-over:${id}`;
+    return `${this.shared}instances`;
   }
 
   /** The names of the states of what instances cache (SharedDataVersion). */
   states(): string {
-    return `${this.prefix}states`;
+    return `${this.shared}states`;
   }
 
   /** The instances with a writer under way that changes this kind of what is cached. */
   writers(kind: string): string {
-    return `${this.prefix}writers:${kind}`;
+    return `${this.shared}writers:${kind}`;
+  }
+
+  /** What belongs to no subject. */
+  private get shared(): string {
+    return this.isCluster ? `${this.prefix}{shared}:` : this.prefix;
+  }
+
+  /** With the colon the braces are never empty: then each name would have a slot of its own, whatever a subject is called. */
+  private inSlotOf(subject: string): string {
+    return `${this.prefix}{:${subject}}:`;
   }
 }

@@ -1,24 +1,21 @@
-import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
+import { type RedisClient, reasonOf, redisClient } from './redis-client.js';
 import { withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
-/** How long connecting, and then the first command, may take, in milliseconds. */
-const FIRST_LIMIT_MS = 1_000;
+/** How long connecting may take, in milliseconds. */
+const CONNECT_LIMIT_MS = 1_000;
 
-/** How a connection is made: this module decides when to connect again, and a command fails at once while it cannot be sent. */
-export const CONNECTION: RedisOptions = {
-  lazyConnect: true,
-  maxRetriesPerRequest: 0,
-  enableReadyCheck: false,
-  retryStrategy: () => null,
-  disableClientInfo: true,
-};
+/**
+ * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
+ * attempts, and what one attempt takes.
+ */
+const RETURN_MS = 7_000;
 
 /** What a RedisLink works with. */
 export interface RedisLinkParts {
@@ -30,7 +27,7 @@ export interface RedisLinkParts {
 
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
-  /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
+  /** Does what a decision does, within the same time, which tells more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
   /** Sends Redis the counts that it does not have; with `all` also those that it may have lost. */
   handOver(all: boolean): Promise<void>;
@@ -41,7 +38,7 @@ export interface RedisDuties {
  * so that no request waits for it.
  */
 export class RedisLink {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Grows each time that Redis fails: what was told to it before may be lost. */
   epoch = 0;
   /** Called when Redis fails. */
@@ -55,6 +52,8 @@ export class RedisLink {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
   private lostCounts = false;
+  /** By the steady clock. */
+  private returnedAt = -Infinity;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: Error | undefined;
 
@@ -65,26 +64,26 @@ export class RedisLink {
   ) {
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
-    this.redis = new Redis(url, {
-      ...CONNECTION,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      connectTimeout: FIRST_LIMIT_MS,
-      // A Redis that hangs does not close its side; do not wait for it before the next connection.
-      disconnectTimeout: 1,
-    });
+    this.redis = redisClient(url, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
-    this.redis.on('error', (error: Error) => {
-      this.refusal = error;
-      this.state.noteReason(error);
-    });
-    this.redis.on('close', () => this.failed(new Error(CLOSED)));
+    for (const event of ['error', 'node error'])
+      this.redis.on(event, (error: Error) => {
+        this.refusal = reasonOf(error);
+        this.state.noteReason(this.refusal);
+      });
+    // That one node of a Cluster is gone is a failure, too: its replica may know less than was told to it.
+    for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
     this.instances = new InstanceCount(this.redis, keys, parts.metrics, parts.clock);
   }
 
   /** Whether requests may be decided in Redis. */
   get isUp(): boolean {
     return this.state.isUp;
+  }
+
+  /** Whether Redis is back so recently that other instances may still count alone. */
+  get isReturning(): boolean {
+    return this.parts.clock.steady() < this.returnedAt + RETURN_MS;
   }
 
   /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
@@ -137,7 +136,7 @@ export class RedisLink {
 
   private async stay(): Promise<void> {
     const { isNew } = await withTimeout(this.instances.beat(), this.parts.limitMs);
-    await this.probe(this.parts.limitMs);
+    await this.duties?.probe();
     await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
     const all = isNew || this.lostCounts;
@@ -150,9 +149,9 @@ export class RedisLink {
     try {
       if (this.redis.status !== 'ready') await this.redis.connect();
       this.instances.keep();
-      // The first probe may be slower, because Redis may have to load the script; the second must be as fast as a decision.
-      await this.probe(FIRST_LIMIT_MS);
-      await this.probe(this.parts.limitMs);
+      // Redis may have to load the script for the first probe; the second must be as fast as any decision.
+      await this.duties?.probe().catch(() => undefined);
+      await this.duties?.probe();
       await withTimeout(this.instances.beat(), this.parts.limitMs);
       await this.duties?.handOver(true);
       await this.onBeat();
@@ -165,15 +164,12 @@ export class RedisLink {
     }
   }
 
-  private async probe(limitMs: number): Promise<void> {
-    if (this.duties) await withTimeout(this.duties.probe(), limitMs);
-  }
-
   private recovered(): void {
     if (this.isUp || this.closed) return;
     // The connection may have been closed since the last answer was received.
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
     this.backoff.up();
+    if (this.epoch > 0) this.returnedAt = this.parts.clock.steady();
     this.state.setUp();
   }
 

@@ -1,23 +1,17 @@
-import { Redis } from 'ioredis';
-import { type Clock, SystemClock } from '../../clock.js';
+import type { Clock } from '../../clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import type { StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import type { KnownCount } from './known-counts.js';
-import { DecisionBatches, withTimeout } from './redis-commands.js';
-import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
-import { CONNECTION } from './redis-link.js';
-import { PEEK_SCRIPT, handoverScript, takeScript } from './redis-scripts.js';
-
-/** Timeout of handing over one batch, in milliseconds; no request waits for it. */
-const HANDOVER_LIMIT_MS = 1_000;
+import { type RedisClient, namesForEachMaster } from './redis-client.js';
+import { DecisionBatches, numbersOf, withTimeout } from './redis-commands.js';
+import type { RedisKeys } from './redis-keys.js';
+import { PEEK_SCRIPT, takeScript } from './redis-scripts.js';
 
 /** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
-  handOverQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
@@ -26,27 +20,30 @@ export class RedisQuotaStore extends QuotaStore {
   onLoss: () => void = () => undefined;
   /** Called with the names of the states of what is cached, which come with every decision. */
   onNames: (names: StateNames) => void = () => undefined;
-  private readonly redis: Redis & QuotaCommands;
+  private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
 
   /** `limitMs` is the timeout of each command; without it there is none. */
   constructor(
-    redis: Redis,
+    redis: RedisClient,
     private readonly keys: RedisKeys,
     clock: Clock,
     rules: BanRules = BAN_RULES,
     private readonly limitMs?: number,
   ) {
     super(clock);
-    redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
+    redis.defineCommand('takeQuotas', { lua: takeScript(rules, !keys.isCluster) });
     redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
-    redis.defineCommand('handOverQuotas', { lua: handoverScript(rules) });
-    const commands = redis as Redis & QuotaCommands;
-    this.redis = commands;
-    this.batches = new DecisionBatches(async (names, args) => {
-      const all = [keys.states(), ...names];
-      return this.decisionsIn(await this.limited(commands.takeQuotas(all.length, ...all, ...args)));
-    });
+    this.redis = redis as RedisClient & QuotaCommands;
+    this.batches = keys.isCluster
+      ? new DecisionBatches(
+          (names, args) => this.limited(this.redis.takeQuotas(names.length, ...names, ...args)),
+          () => this.askNames(),
+        )
+      : new DecisionBatches(async (names, args) => {
+          const all = [keys.states(), ...names];
+          return this.decisionsIn(await this.limited(this.redis.takeQuotas(all.length, ...all, ...args)));
+        });
   }
 
   /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
@@ -59,7 +56,11 @@ export class RedisQuotaStore extends QuotaStore {
       rest += `,${lengthMs}`;
     }
     for (const used of seen) rest += `,${used}`;
-    const answer = await this.batches.add(this.keysOf(request, now), [windows.length, `${rest}]`, ...limits]);
+    const answer = await this.batches.add(
+      this.keysOf(request, now),
+      [windows.length, `${rest}]`, ...limits],
+      this.slotOf(request.subject),
+    );
     const numbers = numbersOf(answer);
     if (numbers.length === windows.length) {
       if (numbers.some((used) => used < 0)) this.onLoss();
@@ -83,62 +84,50 @@ export class RedisQuotaStore extends QuotaStore {
     await this.limited(this.redis.del(this.keys.state(subjectId, keyId)));
   }
 
-  /** Decides a request on a key of its own, in the same way and at the same cost as any other. */
+  /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
-    await this.take({ subject: 'probe', isClient: false, windows: [window] }, 0);
-  }
-
-  /** Sends Redis counts and bans that it may have lost; returns the counts afterwards. See handoverScript. */
-  async handOver(
-    id: string,
-    counts: readonly { readonly known: KnownCount; readonly seen: number; readonly alone: number }[],
-    bans: readonly { readonly keyId: string; readonly subject: string; readonly until: number }[],
-  ): Promise<number[]> {
-    const names = [this.keys.handedOver(id)];
-    const args = [counts.length];
-    for (const { known, seen, alone } of counts) {
-      names.push(this.keys.counter(known.key, known.lengthMs, known.number));
-      args.push(seen, alone, known.lengthMs);
-    }
-    for (const { keyId, subject, until } of bans) {
-      names.push(this.keys.state(subject, keyId));
-      args.push(until);
-    }
-    const answer = await withTimeout(
-      this.redis.handOverQuotas(names.length, ...names, ...args),
-      HANDOVER_LIMIT_MS,
+    const subjects = namesForEachMaster(this.redis, 'probe');
+    await Promise.all(
+      subjects.map((subject) => this.take({ subject, isClient: false, windows: [window] }, 0)),
     );
-    const used = numbersOf(answer);
-    if (used.length !== counts.length) throw new Error('it answered for other counts');
-    return used;
   }
 
   /** The decisions in an answer; tells of the names that stand behind them. */
   private decisionsIn(answer: unknown): unknown {
     const names: unknown = Array.isArray(answer) ? answer.pop() : undefined;
     if (!Array.isArray(names)) throw new Error('it answered something that is no decision');
-    const [responses, keys] = names as (string | null)[];
-    this.onNames({ responses: responses ?? null, keys: keys ?? null });
+    this.tellNames(names);
     return answer;
+  }
+
+  /**
+   * On a Cluster the names lie in another slot than the counts: they are asked for in the same turn, and a decision is known only
+   * when they are. So they are as new as the decision, or newer.
+   */
+  private async askNames(): Promise<void> {
+    this.tellNames(await this.limited(this.redis.hmget(this.keys.states(), 'responses', 'keys')));
+  }
+
+  private tellNames([responses, keys]: readonly (string | null)[]): void {
+    this.onNames({ responses: responses ?? null, keys: keys ?? null });
   }
 
   private limited<T>(answer: Promise<T>): Promise<T> {
     return this.limitMs === undefined ? answer : withTimeout(answer, this.limitMs);
   }
 
+  /** Decisions of the same may share a command. */
+  private slotOf(subject: string): string {
+    return this.keys.isCluster ? subject : '';
+  }
+
   private keysOf({ subject, windows, keyId = '' }: QuotaRequest, now: number): string[] {
     const keys = [this.keys.state(subject, keyId)];
     for (const { key, lengthMs } of windows)
-      keys.push(this.keys.counter(key, lengthMs, Math.floor(now / lengthMs)));
+      keys.push(this.keys.counter(subject, key, lengthMs, Math.floor(now / lengthMs)));
     return keys;
   }
-}
-
-/** The answer of a script as numbers; throws if it is none. */
-function numbersOf(answer: unknown): number[] {
-  if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
-  throw new Error('it answered something that is no decision');
 }
 
 function verdictOf(
@@ -160,28 +149,4 @@ function verdictOf(
   return bannedUntil > 0
     ? { admitted, at: now, windows: states, bannedUntil }
     : { admitted, at: now, windows: states };
-}
-
-/** How long Redis may take to connect, and to answer, in milliseconds. */
-const CHECK_LIMIT_MS = 2_000;
-
-/**
- * Throws the reason if an instance could not count in the Redis of a URL. Runs the commands that an instance runs, on the same
- * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
- */
-export async function checkRedis(url: string): Promise<void> {
-  const redis = new Redis(url, { ...CONNECTION, connectTimeout: CHECK_LIMIT_MS });
-  let reason: unknown;
-  redis.on('error', (error) => (reason = error));
-  const keys = new RedisKeys(REDIS_PREFIX);
-  try {
-    await redis.connect();
-    // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
-    await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, CHECK_LIMIT_MS).probe();
-    await withTimeout(redis.zcard(keys.instances()), CHECK_LIMIT_MS);
-  } catch (error) {
-    throw reason ?? error;
-  } finally {
-    redis.disconnect();
-  }
 }

@@ -14,9 +14,13 @@ export const MARGIN_MS = 60_000;
  * each costs as much as a small command. A counter that is new here although its count was known has been lost by Redis, and
  * continues from the known count. Returns, for every request: if it is admitted, the counts of its windows, the first negative
  * when Redis had lost one; else the end of the ban or 0, negative when the ban begins with this request, and then the counts.
- * Behind them the names of both states.
+ * Behind them the names of both states. On a Cluster they lie in another slot: there neither the first of KEYS nor the last of what
+ * is returned is part of it.
  */
-export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
+export function takeScript(
+  { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules,
+  withNames: boolean,
+): string {
   return `
 local function refuse(key, windows, arg, rest, kept, answer)
   local now, told = rest[1], 0
@@ -91,13 +95,13 @@ local function take(key, windows, arg)
   return refuse(key, windows, arg, rest, kept, answer)
 end
 
-local answers, key, arg = {}, 2, 1
+local answers, key, arg = {}, ${withNames ? 2 : 1}, 1
 while KEYS[key] do
   local windows = tonumber(ARGV[arg])
   answers[#answers + 1] = take(key, windows, arg + 1)
   key, arg = key + 1 + windows, arg + 2 + windows
 end
-answers[#answers + 1] = redis.call('HMGET', KEYS[1], 'responses', 'keys')
+${withNames ? "answers[#answers + 1] = redis.call('HMGET', KEYS[1], 'responses', 'keys')" : ''}
 return answers
 `;
 }

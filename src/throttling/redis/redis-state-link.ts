@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../../clock.js';
 import { ALL_CACHED, type CachedKind } from '../../database/data-version.js';
 import type { SharedDataVersion, StateLink } from '../../database/shared-data-version.js';
 import { withTimeout } from './redis-commands.js';
+import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { RedisLink } from './redis-link.js';
 import { NAME_SCRIPT, WITHDRAW_SCRIPT } from './redis-scripts.js';
@@ -33,7 +33,7 @@ interface Writers {
 /** Tells the other instances through Redis that this one writes, in one round trip for all writers that are under way together. */
 export class RedisStateLink implements StateLink {
   private readonly id = randomUUID();
-  private readonly redis: Redis & StateCommands;
+  private readonly redis: RedisClient & StateCommands;
   private readonly writers: Record<CachedKind, Writers> = { responses: nobody(), keys: nobody() };
 
   constructor(
@@ -44,7 +44,7 @@ export class RedisStateLink implements StateLink {
   ) {
     link.redis.defineCommand('withdrawStates', { lua: WITHDRAW_SCRIPT });
     link.redis.defineCommand('nameStates', { lua: NAME_SCRIPT });
-    this.redis = link.redis as Redis & StateCommands;
+    this.redis = link.redis as RedisClient & StateCommands;
   }
 
   /** Has a data version get its names from this Redis. */

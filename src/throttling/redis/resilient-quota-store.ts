@@ -8,11 +8,14 @@ import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
-import { KnownCounts, shareOf, reportedVerdict } from './known-counts.js';
+import { type KnownCount, KnownCounts } from './known-counts.js';
+import { isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
+import { RedisHandover } from './redis-handover.js';
 import { RedisLink } from './redis-link.js';
 import { RedisStateLink } from './redis-state-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
+import { divide, reportedVerdict, shareOf } from './shares.js';
 
 /**
  * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
@@ -42,11 +45,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     clock: Clock,
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
-    const keys = new RedisKeys(prefix);
+    const keys = new RedisKeys(prefix, isClusterUrl(url));
     const link = new RedisLink(url, keys, { metrics, clock, limitMs });
     const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
-    const handover = new Handover(store.known, shared);
+    const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
     shared.onLoss = () => link.lost();
     if (version instanceof SharedDataVersion) {
       shared.onNames = (names) => {
@@ -72,8 +75,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     return this.decide(
       (at) => this.shared.peek(request, at),
       async (at) => {
-        const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
-        return reportedVerdict(await this.alone.peek(share, at), request, this.link.instances.number);
+        const verdict = await this.alone.peek(this.shareOf(request, this.known.of(request, at)), at);
+        return reportedVerdict(verdict, request, this.link.instances.number);
       },
       now,
     );
@@ -116,8 +119,15 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const known = this.known.of(request, now);
+    const isReturning = this.link.isReturning;
+    if (isReturning) {
+      // Others that are not back admit their shares yet, which Redis does not know of: this one keeps to its own.
+      const share = await this.alone.take(this.shareOf(request, known), now);
+      if (!share.admitted) return this.reported(share, request);
+    }
     const seen = known.map((count) => count.seen);
     const verdict = await this.shared.take(request, now, seen);
+    if (isReturning && verdict.admitted) this.known.admittedInBoth(known);
     if (this.known.learn(known, verdict)) this.link.lost();
     if (this.known.learnBan(request, verdict)) this.followBan(request, verdict);
     return verdict;
@@ -125,11 +135,20 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   private async takeAlone(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const known = this.known.of(request, now);
-    const { number } = this.link.instances;
-    const verdict = await this.alone.take(shareOf(request, known, number), now);
+    const verdict = await this.alone.take(this.shareOf(request, known), now);
     if (verdict.admitted) this.known.admittedAlone(known);
+    return this.reported(verdict, request);
+  }
+
+  private shareOf(request: QuotaRequest, known: readonly KnownCount[]): QuotaRequest {
+    divide(known, this.link.epoch);
+    return shareOf(request, known, this.link.instances.number);
+  }
+
+  /** A verdict of the local store as clients are told it. */
+  private reported(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
     if (verdict.bannedUntil !== undefined) this.known.learnBan(request, verdict);
-    return reportedVerdict(verdict, request, number);
+    return reportedVerdict(verdict, request, this.link.instances.number);
   }
 
   /** Copies a ban from Redis into the local store, which decides when Redis fails. */

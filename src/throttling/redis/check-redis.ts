@@ -1,0 +1,29 @@
+import { SystemClock } from '../../clock.js';
+import { isClusterUrl, reasonOf, redisClient } from './redis-client.js';
+import { withTimeout } from './redis-commands.js';
+import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
+import { RedisQuotaStore } from './redis-quota-store.js';
+
+/** How long Redis may take to connect, and to answer, in milliseconds. */
+const CHECK_LIMIT_MS = 2_000;
+
+/**
+ * Throws the reason if an instance could not count in the Redis of a URL. Runs the commands that an instance runs, on the same
+ * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
+ */
+export async function checkRedis(url: string): Promise<void> {
+  const redis = redisClient(url, { connectTimeout: CHECK_LIMIT_MS });
+  let reason: unknown;
+  redis.on('error', (error) => (reason = reasonOf(error)));
+  const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(url));
+  try {
+    await redis.connect();
+    // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
+    await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, CHECK_LIMIT_MS).probe();
+    await withTimeout(redis.zcard(keys.instances()), CHECK_LIMIT_MS);
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    redis.disconnect();
+  }
+}

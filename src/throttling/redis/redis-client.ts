@@ -1,0 +1,132 @@
+import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { readRedisUrl, type RedisAddress } from '../../config/redis-url.js';
+import { RedisKeys } from './redis-keys.js';
+
+/** The connection to one server or to the master of a Sentinel group, or those to the masters of a Cluster. */
+export type RedisClient = Redis | Cluster;
+
+/** How long connecting may take, in milliseconds. */
+interface ConnectionLimit {
+  readonly connectTimeout: number;
+}
+
+/** How a connection is made: RedisLink decides when to connect again, and a command fails at once while it cannot be sent. */
+const CONNECTION: RedisOptions = {
+  lazyConnect: true,
+  maxRetriesPerRequest: 0,
+  enableReadyCheck: false,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: () => null,
+  disableClientInfo: true,
+  // A Redis that hangs does not close its side; do not wait for it before the next connection.
+  disconnectTimeout: 1,
+};
+
+/** How often a command of a Cluster may be sent to another node: its slot was moved, or is being moved. */
+const MOST_REDIRECTIONS = 8;
+/** Pause before a command is repeated whose slot is being moved, in milliseconds. */
+const SLOT_MOVING_MS = 10;
+/** So many keys are tried to find one for each master: a master of a Cluster with hardly any slot may get none. */
+const MOST_TRIED = 2_000;
+
+/** The client for a REDIS_URL, not yet connected. Throws when it is none. */
+export function redisClient(url: string, limit: ConnectionLimit): RedisClient {
+  const address = readRedisUrl(url);
+  if (!address) throw new Error('This is no URL of Redis.');
+  const options = { ...CONNECTION, ...limit };
+  if (address.kind === 'server') return new Redis(address.url, options);
+  const access = accessOf(address);
+  if (address.kind === 'cluster')
+    return new RedisCluster([...address.nodes], clusterOptions({ ...options, ...access }));
+  return new Redis({
+    ...options,
+    ...access,
+    sentinels: [...address.nodes],
+    name: address.name,
+    db: address.database,
+    ...(address.sentinelUsername === undefined ? {} : { sentinelUsername: address.sentinelUsername }),
+    ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
+    ...(address.tls ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    sentinelRetryStrategy: () => null,
+    sentinelCommandTimeout: limit.connectTimeout,
+  });
+}
+
+/** Connects again only when all connections of the time before have ended, because Cluster takes those that end late for new ones. */
+class RedisCluster extends Cluster {
+  private connections = 0;
+
+  constructor(...args: ConstructorParameters<typeof Cluster>) {
+    super(...args);
+    this.on('+node', () => (this.connections += 1));
+    this.on('-node', () => (this.connections -= 1));
+  }
+
+  /** Connects to every master, too: otherwise the first command for it would wait for that. */
+  override async connect(): Promise<void> {
+    if (this.connections > 0) throw new Error('the connections before are not closed yet');
+    await super.connect();
+    const waiting = this.nodes('master').filter(({ status }) => status === 'wait');
+    await Promise.all(waiting.map((node) => node.connect()));
+  }
+}
+
+/** Whether a URL names a Cluster, where the keys of one command must lie in one slot. */
+export function isClusterUrl(url: string): boolean {
+  return readRedisUrl(url)?.kind === 'cluster';
+}
+
+/**
+ * Names so that each master of a Cluster has at least one of them as the hash tag of its keys; one name for a single server.
+ * A decision on each of them tells whether all requests can be decided.
+ */
+export function namesForEachMaster(redis: RedisClient, name: string): string[] {
+  if (!(redis instanceof Cluster)) return [name];
+  const wanted = new Set(redis.nodes('master').map(({ options }) => `${options.host}:${options.port}`));
+  const names = [name];
+  for (let tried = 0; wanted.size > 0 && tried < MOST_TRIED; tried += 1) {
+    const one = `${name}-${tried}`;
+    const [master = ''] = redis.slots[slotOf(one)] ?? [];
+    if (wanted.delete(master)) names.push(one);
+  }
+  return names;
+}
+
+/** The slot of the keys of a subject. */
+function slotOf(subject: string): number {
+  return new Command('get', [new RedisKeys('', true).state(subject, '')]).getSlot() ?? 0;
+}
+
+/** Why a client could not connect: a Cluster says only that no node could be asked, and keeps why. */
+export function reasonOf(error: Error & { lastNodeError?: Error | null }): Error {
+  return error.lastNodeError ?? error;
+}
+
+function clusterOptions(options: RedisOptions & ConnectionLimit): ClusterOptions {
+  // Cluster has its own: a node is connected by the first command for it, which waits, and never again.
+  const { enableOfflineQueue: _queue, retryStrategy: _strategy, ...redisOptions } = options;
+  return {
+    redisOptions,
+    enableOfflineQueue: true,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    clusterRetryStrategy: () => null,
+    slotsRefreshTimeout: options.connectTimeout,
+    // A node that is gone or a cluster that is down fails the request at once: this instance decides it.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnTryAgain: SLOT_MOVING_MS,
+    maxRedirections: MOST_REDIRECTIONS,
+    // Certificates are checked against names.
+    dnsLookup: (name, done) => done(null, name),
+  };
+}
+
+function accessOf({ username, password, tls }: Exclude<RedisAddress, { kind: 'server' }>): RedisOptions {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+  };
+}

@@ -1,0 +1,98 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeDatabase } from '../src/testing/test-database.js';
+import { Instances } from './support/instances.js';
+import { RedisClusterServers } from './support/redis-groups.js';
+import { describeWith } from './support/requirements.js';
+import { SteadyLoad, limitedClient } from './support/steady-load.js';
+
+const LIMIT = 240;
+/** The command line that makes the client counts as an instance for 15 s, so that the shares may be fifths. */
+const LEAST = 0.7 * LIMIT;
+const PER_SECOND = 40;
+/** Where the names of the states of what is cached lie. */
+const STATES = 'petstore:quota:{shared}:states';
+
+describeWith('redis-server', 'on a Redis Cluster', () => {
+  let cluster: RedisClusterServers;
+  beforeAll(async () => {
+    cluster = await RedisClusterServers.start();
+  });
+  afterAll(() => cluster.remove());
+
+  describeWith('postgres', 'three instances', () => {
+    let instances: Instances;
+    let removeDatabase: () => Promise<unknown>;
+    beforeAll(async () => {
+      const { url, remove } = await makeDatabase('postgres');
+      removeDatabase = remove;
+      instances = await Instances.start(3, {
+        DATABASE_URL: url,
+        REDIS_URL: cluster.url,
+        REDIS_TIMEOUT_MS: '500',
+      });
+      await instances.untilInRedis();
+    });
+    afterAll(async () => {
+      await instances.close();
+      await removeDatabase();
+    });
+
+    const ask = async (instance: number, key: string, method: string, path: string, body?: object) => {
+      const response = await fetch(`${instances.all[instance]?.url}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      return { status: response.status, body: (await response.json()) as { id: number }[] & { id: number } };
+    };
+
+    it('answer no list from before a write that was acknowledged by any of them, and cache', async () => {
+      const { key } = await limitedClient(instances, 100_000);
+      const path = '/v1/pets?limit=100&status=pending';
+      const stale: number[] = [];
+      for (let round = 0; round < 60; round += 1) {
+        const pet = { name: 'Rex', categoryId: 1, status: 'pending' };
+        const { status, body } = await ask(round % 3, key, 'POST', '/v1/pets', pet);
+        expect(status).toBe(201);
+        const lists = await Promise.all([0, 1, 2].map((instance) => ask(instance, key, 'GET', path)));
+        if (lists.some((list) => !list.body.some(({ id }) => id === body.id))) stale.push(body.id);
+      }
+      expect(stale).toEqual([]);
+      // A read that reached the table would wait until the lock is free, and be refused after 4 s.
+      const database = new pg.Client({ connectionString: instances.environment['DATABASE_URL'] });
+      await database.connect();
+      await database.query('BEGIN');
+      await database.query('LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+      const cached = await Promise.all([0, 1, 2].map((instance) => ask(instance, key, 'GET', path)));
+      await database.end();
+      expect(cached.map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
+
+    it.each([
+      ['of the client', (id: string) => `petstore:quota:{:client:${id}}:`],
+      ['of what the instances share', () => STATES],
+    ])(
+      'go on when the master %s is killed under load: no request fails, and none counts twice',
+      async (_, keyOf) => {
+        await instances.untilInRedis();
+        const { id, key } = await limitedClient(instances, LIMIT);
+        const load = new SteadyLoad(instances.all, key, PER_SECOND);
+        await load.untilAdmitted(LIMIT / 3);
+        const { failures } = instances;
+        const killed = cluster.masterOf(keyOf(id));
+        await killed.kill();
+        await instances.untilAlone(failures);
+        await instances.untilInRedis();
+        await load.untilRefused(PER_SECOND);
+        await load.end();
+        expect(load.unexpected).toEqual([]);
+        expect(load.admitted).toBeLessThanOrEqual(1.1 * LIMIT);
+        expect(load.admitted).toBeGreaterThanOrEqual(LEAST);
+        expect(instances.errors()).toEqual([]);
+        await killed.start();
+        await cluster.untilWhole();
+      },
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Instances } from './support/instances.js';
+import { RedisSentinelServers } from './support/redis-groups.js';
+import { describeWith } from './support/requirements.js';
+import { SteadyLoad, limitedClient } from './support/steady-load.js';
+
+const LIMIT = 240;
+/** The command line that makes the client counts as an instance for 15 s, so that the shares may be fifths. */
+const LEAST = 0.7 * LIMIT;
+const PER_SECOND = 40;
+
+describeWith('redis-server', 'three instances on a Sentinel group', () => {
+  let group: RedisSentinelServers;
+  let instances: Instances;
+  beforeAll(async () => {
+    group = await RedisSentinelServers.start();
+    instances = await Instances.start(3, { REDIS_URL: group.url, REDIS_TIMEOUT_MS: '500' });
+    await instances.untilInRedis();
+  });
+  afterAll(async () => {
+    await instances.close();
+    await group.remove();
+  });
+
+  it('count exactly', async () => {
+    const load = new SteadyLoad(instances.all, (await limitedClient(instances, 60)).key, 100);
+    await load.untilRefused(PER_SECOND);
+    await load.end();
+    expect([load.admitted, load.unexpected]).toEqual([60, []]);
+  });
+
+  it('go on with its replica when the master is killed under load: no request fails, and none counts twice', async () => {
+    const { id, key } = await limitedClient(instances, LIMIT);
+    const load = new SteadyLoad(instances.all, key, PER_SECOND);
+    await load.untilAdmitted(LIMIT / 3);
+    await group.master.kill();
+    await instances.untilAlone(0);
+    await instances.untilInRedis();
+    expect(group.replica.command('ROLE').split('\n')[0]).toBe('master');
+    await load.untilRefused(PER_SECOND);
+    await load.end();
+    expect(load.unexpected).toEqual([]);
+    expect(load.admitted).toBeLessThanOrEqual(1.1 * LIMIT);
+    expect(load.admitted).toBeGreaterThanOrEqual(LEAST);
+    const [counter = ''] = group.replica
+      .command('KEYS', `petstore:quota:client:${id}:86400000:*`)
+      .split('\n');
+    expect(Number(group.replica.command('GET', counter))).toBeGreaterThanOrEqual(LEAST);
+    expect(instances.errors()).toEqual([]);
+  });
+});

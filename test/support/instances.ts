@@ -1,0 +1,76 @@
+import { expect, vi } from 'vitest';
+import { ServiceProcess, emptyFolder, petstore } from './service-process.js';
+
+/** The lines of the log that tell of Redis. */
+const CHANGE = /Quotas are counted in Redis|Redis failed|Redis cannot be used/g;
+const COUNTED = 'Quotas are counted in Redis';
+/** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
+const BACK_WITHIN = { timeout: 60_000, interval: 50 };
+
+/** Started instances on one database, whose quotas are counted together. */
+export class Instances {
+  private constructor(
+    readonly environment: Readonly<Record<string, string>>,
+    readonly all: readonly ServiceProcess[],
+    /** A key that may administer. */
+    readonly adminKey: string,
+    private readonly remove: () => Promise<unknown>,
+  ) {}
+
+  /** Starts so many; the first one makes the database. Close them when done. */
+  static async start(count: number, environment: Readonly<Record<string, string>>): Promise<Instances> {
+    const { path, remove } = await emptyFolder();
+    // Without Redis: there the command line would count as an instance for a while.
+    const { REDIS_URL: _redis, ...alone } = environment;
+    const administer = async (...args: string[]) => {
+      const { code, stdout, stderr } = await petstore(path, [...args, '--json'], alone);
+      if (code !== 0) throw new Error(stderr);
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const first = await ServiceProcess.start(path, environment);
+    const others = Array.from({ length: count - 1 }, () => ServiceProcess.start(path, environment));
+    const all = [first, ...(await Promise.all(others))];
+    const limits = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+    const { id } = await administer('client', 'create', '--name', 'Staff', ...limits);
+    const scopes = 'admin,pets:read,pets:write';
+    const { key } = await administer('key', 'issue', '--client', id, '--scopes', scopes);
+    return new Instances(environment, all, key, remove);
+  }
+
+  /** How many times the instances have begun to count alone. */
+  get failures(): number {
+    return this.changes()
+      .flat()
+      .filter((change) => change === 'Redis failed').length;
+  }
+
+  /** Waits until all have noticed that Redis fails, since there were so many failures. */
+  async untilAlone(failuresBefore: number): Promise<void> {
+    const expected = failuresBefore + this.all.length;
+    await vi.waitFor(() => expect(this.failures).toBeGreaterThanOrEqual(expected), BACK_WITHIN);
+  }
+
+  /** Waits until all count in Redis. */
+  async untilInRedis(): Promise<void> {
+    const inRedis = this.all.map(() => COUNTED);
+    await vi.waitFor(
+      () => expect(this.changes().map((changes) => changes.at(-1))).toEqual(inRedis),
+      BACK_WITHIN,
+    );
+  }
+
+  /** Lines of the log about errors of the service. */
+  errors(): string[] {
+    return this.all.flatMap(({ output }) => output.match(/^.*"level":[56]0.*$/gm) ?? []);
+  }
+
+  /** Stops them and removes the database. */
+  async close(): Promise<void> {
+    await Promise.all(this.all.map((one) => one.stop()));
+    await this.remove();
+  }
+
+  private changes(): string[][] {
+    return this.all.map(({ output }) => output.match(CHANGE) ?? []);
+  }
+}

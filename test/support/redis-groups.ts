@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { expect, vi } from 'vitest';
+import { freePort } from './free-port.js';
+import { RedisServer } from './redis-server.js';
+
+/** After this time without an answer a node counts as gone, in milliseconds. */
+const GONE_MS = 1_000;
+/** What a machine that is busy may take to form a group, in milliseconds. */
+const FORMED_WITHIN = { timeout: 60_000, interval: 100 };
+const MASTERS = 3;
+
+/** A Redis Cluster of a test's own: three masters, each with a replica. */
+export class RedisClusterServers {
+  private constructor(readonly nodes: readonly RedisServer[]) {}
+
+  /** Starts one and waits until it serves all slots. Remove it when done. */
+  static async start(...options: string[]): Promise<RedisClusterServers> {
+    const ofNode = (busPort: number) => ({
+      'cluster-enabled': 'yes',
+      'cluster-port': String(busPort),
+      'cluster-node-timeout': String(GONE_MS),
+      'cluster-replica-validity-factor': '0',
+      'repl-diskless-sync-delay': '0',
+    });
+    const nodes = await Promise.all(
+      Array.from({ length: 2 * MASTERS }, async () => {
+        const own = Object.entries(ofNode(await freePort())).flatMap(([name, value]) => [`--${name}`, value]);
+        return RedisServer.start(...own, ...options);
+      }),
+    );
+    const cluster = new RedisClusterServers(nodes);
+    try {
+      const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+      const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
+      execFileSync('redis-cli', create, { stdio: 'ignore' });
+      await cluster.untilWhole();
+    } catch (error) {
+      await cluster.remove();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** As `REDIS_URL` has it: two of the nodes, the others are found through them. */
+  get url(): string {
+    return `redis+cluster://${this.nodes
+      .slice(0, 2)
+      .map(({ port }) => `127.0.0.1:${port}`)
+      .join(',')}`;
+  }
+
+  /** The master of the slot of a key. */
+  masterOf(key: string): RedisServer {
+    const [asked] = this.running();
+    const slot = Number(asked?.command('CLUSTER', 'KEYSLOT', key));
+    for (const line of asked?.command('CLUSTER', 'NODES').split('\n') ?? []) {
+      const [, address = '', flags = '', , , , , , ...ranges] = line.split(' ');
+      const port = Number(/:(\d+)@/.exec(address)?.[1]);
+      const has = ranges.some((range) => {
+        const [from = '', to = from] = range.split('-');
+        return slot >= Number(from) && slot <= Number(to);
+      });
+      const node = this.nodes.find((one) => one.port === port);
+      if (node && has && flags.includes('master') && !flags.includes('fail')) return node;
+    }
+    throw new Error(`No master serves ${key}.`);
+  }
+
+  /** Waits until all slots are served, as all running nodes see it, and each master has a replica unless nodes are gone. */
+  async untilWhole(): Promise<void> {
+    for (const node of this.running())
+      await vi.waitFor(
+        () => expect(node.command('CLUSTER', 'INFO')).toMatch(/cluster_state:ok[^]*cluster_slots_ok:16384/),
+        FORMED_WITHIN,
+      );
+    if (this.running().length < this.nodes.length) return;
+    for (const node of this.nodes)
+      await vi.waitFor(
+        () => expect(node.command('INFO', 'replication')).toMatch(/connected_slaves:1|master_link_status:up/),
+        FORMED_WITHIN,
+      );
+  }
+
+  /** Kills all nodes and removes what they wrote. */
+  async remove(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.remove()));
+  }
+
+  private running(): readonly RedisServer[] {
+    return this.nodes.filter((node) => node.isRunning);
+  }
+}
+
+/** A master, its replica, and three Sentinels of a test's own that watch them. */
+export class RedisSentinelServers {
+  private constructor(
+    readonly master: RedisServer,
+    readonly replica: RedisServer,
+    readonly sentinels: readonly RedisServer[],
+  ) {}
+
+  /** Starts them and waits until the Sentinels know of each other and of the replica. Remove it when done. */
+  static async start(): Promise<RedisSentinelServers> {
+    const master = await RedisServer.start('--repl-diskless-sync-delay', '0');
+    const replica = await RedisServer.start('--replicaof', `127.0.0.1 ${master.port}`);
+    const sentinels = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        RedisServer.startSentinel(
+          `monitor shop 127.0.0.1 ${master.port} 2`,
+          `down-after-milliseconds shop ${GONE_MS}`,
+          'failover-timeout shop 5000',
+        ),
+      ),
+    );
+    const group = new RedisSentinelServers(master, replica, sentinels);
+    try {
+      await group.untilWhole();
+    } catch (error) {
+      await group.remove();
+      throw error;
+    }
+    return group;
+  }
+
+  /** As `REDIS_URL` has it. */
+  get url(): string {
+    return `redis+sentinel://${this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/shop`;
+  }
+
+  private async untilWhole(): Promise<void> {
+    for (const sentinel of this.sentinels)
+      await vi.waitFor(
+        () =>
+          expect(sentinel.command('SENTINEL', 'MASTER', 'shop')).toMatch(
+            /num-slaves\n1\n[^]*num-other-sentinels\n2\n/,
+          ),
+        FORMED_WITHIN,
+      );
+    await vi.waitFor(
+      () => expect(this.replica.command('INFO', 'replication')).toContain('master_link_status:up'),
+      FORMED_WITHIN,
+    );
+  }
+
+  /** Kills all and removes what they wrote. */
+  async remove(): Promise<void> {
+    await Promise.all([this.master, this.replica, ...this.sentinels].map((server) => server.remove()));
+  }
+}

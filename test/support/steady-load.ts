@@ -1,0 +1,89 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Instances } from './instances.js';
+import type { ServiceProcess } from './service-process.js';
+
+/** A client of so many requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
+export async function limitedClient(
+  { all: [instance], adminKey }: Instances,
+  limit: number,
+): Promise<{ id: string; key: string }> {
+  const administer = async (path: string, body: object) => {
+    const response = await fetch(`${instance?.url}/admin${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 201) throw new Error(await response.text());
+    return (await response.json()) as { id: string; key: string };
+  };
+  const limits = { perMinute: limit, perDay: limit };
+  const { id } = await administer('/clients', { name: 'Shop', plan: 'enterprise', ...limits });
+  const { key } = await administer('/keys', { clientId: id, scopes: ['pets:read', 'pets:write'] });
+  return { id, key };
+}
+
+/** Requests of one key at a steady pace, to each instance in turn. */
+export class SteadyLoad {
+  /** How many answers had each status; 0 is none at all. */
+  readonly answers = new Map<number, number>();
+  /** How long the slowest answer took, in milliseconds. */
+  slowestMs = 0;
+  private readonly underWay = new Set<Promise<void>>();
+  private sent = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly instances: readonly ServiceProcess[],
+    private readonly key: string,
+    perSecond: number,
+  ) {
+    this.timer = setInterval(() => this.send(), 1_000 / perSecond);
+  }
+
+  /** How many were admitted. */
+  get admitted(): number {
+    return this.answers.get(200) ?? 0;
+  }
+
+  /** How many answers had each status but 200 and 429. */
+  get unexpected(): [number, number][] {
+    return [...this.answers].filter(([status]) => status !== 200 && status !== 429);
+  }
+
+  /** Waits until so many were admitted. */
+  async untilAdmitted(count: number): Promise<void> {
+    while (this.admitted < count) await setTimeout(5);
+  }
+
+  /** Waits until the limit is used up: none of that many in a row was admitted. */
+  async untilRefused(inARow: number): Promise<void> {
+    for (;;) {
+      const { admitted, sent } = this;
+      while (this.sent < sent + inARow) await setTimeout(20);
+      if (this.admitted === admitted) return;
+    }
+  }
+
+  /** Sends no more, and waits for the answers under way. */
+  async end(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.underWay);
+  }
+
+  private send(): void {
+    const instance = this.instances[this.sent % this.instances.length];
+    this.sent += 1;
+    const asked = this.ask(`${instance?.url}/v1/pets?limit=1`).finally(() => this.underWay.delete(asked));
+    this.underWay.add(asked);
+  }
+
+  private async ask(url: string): Promise<void> {
+    const began = performance.now();
+    const status = await fetch(url, { headers: { Authorization: `Bearer ${this.key}` } }).then(
+      async (response) => (await response.arrayBuffer(), response.status),
+      () => 0,
+    );
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
+    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+  }
+}
