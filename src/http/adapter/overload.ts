@@ -53,6 +53,7 @@ export class Overload {
       'Requests that the service works on.',
       [],
       () => this.places.taken,
+      'sum',
     );
     metrics.gauge(
       'http_event_loop_lag_seconds',
