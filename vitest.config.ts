@@ -59,6 +59,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/stopping.spec.ts',
   'test/torture/torture.spec.ts',
   'test/unusable-databases.spec.ts',
+  'test/web-concurrency.spec.ts',
   'test/web-sockets.spec.ts',
 ];
 

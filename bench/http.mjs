@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { line, measure, peer } from './measure.mjs';
+import { overload } from './overload.mjs';
 import { makeStore, median, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -62,6 +63,7 @@ for (const scenario of scenarios()) {
 }
 for (const { stop } of Object.values(servers)) await stop();
 const memory = isWhole || options.only === 'memory' ? await residentMemory() : undefined;
+const overloaded = isWhole || options.only === 'overload' ? await overload(store, SECONDS) : undefined;
 store.remove();
 const result = {
   node: process.version,
@@ -70,6 +72,7 @@ const result = {
   rounds: ROUNDS,
   ...starts,
   ...(memory ? { memory } : {}),
+  ...(overloaded ? { overload: overloaded } : {}),
   rows,
 };
 if (isWhole) writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);

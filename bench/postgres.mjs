@@ -24,11 +24,11 @@ export async function measurePostgres({ animals, redisUrl, ...how }) {
       express: await peer(join(HERE, 'peers/express-pg.mjs'), environment),
       fastify: await peer(join(HERE, 'peers/fastify-pg.mjs'), environment),
     };
-    for (const scenario of scenarios(store.key)) {
+    for (const asked of scenarios(store.key)) {
       const servers = { ...peers };
       for (const [at, name] of SERVICES.entries())
         servers[name] = await startService(store, { ...environment, ...services[at] });
-      rows.push(await measure(servers, scenario, how));
+      rows.push(await measure(servers, asked, how));
       console.log(line(rows.at(-1)));
       for (const name of SERVICES) await servers[name].stop();
     }

@@ -26,11 +26,11 @@ console.log(
 );
 const rows = SKEWS.flatMap((skew) => clients(skew));
 console.table(rows);
-const regions = splitRegions();
-console.table(regions);
+const split = splitRegions();
+console.table(split);
 writeFileSync(
   new URL('scale-results.json', import.meta.url),
-  `${JSON.stringify({ bytes, clients: rows, regions }, null, 2)}\n`,
+  `${JSON.stringify({ bytes, clients: rows, regions: split }, null, 2)}\n`,
 );
 
 /** Memory of a Redis for each client, by the decisions of the service itself. */
@@ -137,7 +137,7 @@ function splitRegions() {
       ['90 % in one that is cut off', 0.1 / (regions - 1)],
     ]) {
       const admitted = Array.from({ length: TRIALS }, () =>
-        split({ regions, instances: 4, limit: LIMIT, shareAtHome, random, traffic }),
+        admittedOf({ regions, instances: 4, limit: LIMIT, shareAtHome, random, traffic }),
       ).toSorted((a, b) => a - b);
       found.push({
         regions,
@@ -151,7 +151,7 @@ function splitRegions() {
   return found;
 }
 
-function split({ regions, instances, limit, shareAtHome, random, traffic }) {
+function admittedOf({ regions, instances, limit, shareAtHome, random, traffic }) {
   const all = regions * instances;
   const cutAt = random();
   const alone = Array.from({ length: all }, () => 0);

@@ -17,9 +17,11 @@ import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { Settings } from './config/settings.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
+import { Overload } from './http/adapter/overload.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { Upgrades } from './http/adapter/upgrades.js';
 import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
+import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 import { AppLogger, LogBuffer } from './logging/app-logger.js';
 import { RequestLogMiddleware, assignRequestId } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -71,9 +73,10 @@ export function setupApp(application: INestApplication): INestApplication {
   const settings = app.get(Settings);
   const config = configOf(app);
   const adapter = app.getHttpAdapter();
-  if (adapter instanceof ServiceAdapter)
+  if (adapter instanceof ServiceAdapter) {
     adapter.compileOperationsOf({ discovery: app.get(DiscoveryService), config });
-  else configurePlainAdapter(adapter);
+    app.get(Overload).exceptFor(once(() => answeredUnderOverload(adapter)));
+  } else configurePlainAdapter(adapter);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
@@ -158,6 +161,11 @@ function configOf(app: NestExpressApplication): ApplicationConfig {
   const { config } = app as unknown as { config: unknown };
   if (config instanceof ApplicationConfig) return config;
   throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
+}
+
+/** The paths that are answered however overloaded the service is. */
+function answeredUnderOverload({ routes }: ServiceAdapter): ReadonlySet<string> {
+  return new Set(routes.filter(({ handler }) => isAnsweredUnderOverload(handler)).map(({ path }) => path));
 }
 
 const isAdded = (interceptor: object) => !PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);

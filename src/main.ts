@@ -17,7 +17,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 try {
   // Imported only now, so that a module that cannot be imported is told of as any other fault of the start.
-  const { start } = await importing(() => import('./start.js'));
+  const { start } = await importing(() => import('./processes.js'));
   await start((whenRunning) => (stop = whenRunning));
 } catch (error) {
   process.stderr.write(`${reasonOf(error)}\n`);

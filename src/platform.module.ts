@@ -23,6 +23,7 @@ import { HealthModule } from './health/health.module.js';
 import { ConnectionTimeouts } from './http/adapter/connection-timeouts.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
+import { Overload } from './http/adapter/overload.js';
 import { ParserRefusals } from './http/adapter/parser-refusals.js';
 import { UnmatchedRoutes } from './http/adapter/unmatched-routes.js';
 import { Upgrades } from './http/adapter/upgrades.js';
@@ -110,6 +111,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     MalformedRequestMiddleware,
     ConnectionTimeouts,
     Connections,
+    Overload,
     ParserRefusals,
     Upgrades,
     RequestLogMiddleware,

@@ -44,6 +44,7 @@ export { type Answer, NEXT_PAGE, Operation, Tag } from './openapi/operation.deco
 export { ApiErrors, ErrorSchema } from './errors/api-errors.decorator.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { Cached } from './caching/response-cache.js';
+export { AnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 export { IfMatch } from './caching/if-match.decorator.js';
 export { Precondition, entityTagOf } from './caching/precondition.js';
 export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator.js';

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -15,6 +16,7 @@ import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
+import { servesForParent } from './worker.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
@@ -42,6 +44,7 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   running(stopOf(app));
   app.get(Jobs).begin();
   await app.get(OtherProcesses).begin();
+  servesForParent(app);
 }
 
 /** Makes the handler that stops a running service; a second signal ends it at once. */
@@ -69,6 +72,8 @@ function stopOf(app: INestApplication): Stop {
     process.exit(0);
   };
   return (signal) => {
+    // A signal to the whole group reaches a worker, too, and then its parent tells it.
+    if (stopping && cluster.isWorker) return;
     if (stopping) process.exit(1);
     stopping = true;
     void finish(signal);

@@ -32,6 +32,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 3001,
     description: 'Port of /metrics, on the same address.',
   },
+  webConcurrency: {
+    type: wholeNumber(1, 64),
+    default: 1,
+    description:
+      'Processes of this start that share the port, for a machine with several processors; /metrics shows them as one. More ' +
+      'than 1 needs REDIS_URL.',
+  },
   databaseUrl: {
     type: databaseUrl,
     default: 'sqlite:data/petstore.sqlite',
@@ -130,6 +137,20 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     description:
       'Longest time in which a client must read a response, in milliseconds; then the service cuts its connection. A stream ' +
       'may take longer, as long as the client goes on reading it.',
+  },
+  maxRequestsInFlight: {
+    type: wholeNumber(0, 1_000_000),
+    default: 1_000,
+    description:
+      'Most requests that one process works on at the same time; beyond that, 503 at once. Slow clients and streams do not ' +
+      'count. 0: no bound.',
+  },
+  maxEventLoopLagMs: {
+    type: wholeNumber(0, 60_000),
+    default: 500,
+    description:
+      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some are answered 503 at ' +
+      'once. One pause alone does not count. 0: no bound.',
   },
   sunsetNotBefore: {
     type: instant,

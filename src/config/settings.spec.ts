@@ -42,6 +42,9 @@ describe('the settings', () => {
       responseTimeoutMs: 60_000,
       sunsetNotBefore: 0,
       shutdownTimeoutMs: 10_000,
+      webConcurrency: 1,
+      maxRequestsInFlight: 1_000,
+      maxEventLoopLagMs: 500,
     });
   });
 

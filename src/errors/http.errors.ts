@@ -135,7 +135,7 @@ export const HTTP_ERRORS = defineErrors({
   service_unavailable: {
     status: 503,
     message: 'The service cannot handle the request right now: {reason}.',
-    cause: 'The database is busy, full or away, or the service is stopping.',
+    cause: 'The service is overloaded, the database is busy, full or away, or the service is stopping.',
     remedy: 'Retry after the seconds in `Retry-After`.',
   },
 });

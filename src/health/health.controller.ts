@@ -6,6 +6,7 @@ import { Public } from '../auth/auth.decorators.js';
 import { JsonReader, WriteTrouble } from '../database/database.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { AnsweredUnderOverload } from '../http/answered-under-overload.decorator.js';
 
 /** Whether the service accepts requests, or is stopping. */
 @Injectable()
@@ -43,6 +44,7 @@ export class HealthController {
 
   /** Liveness: 200 as long as the process answers. */
   @Get('live')
+  @AnsweredUnderOverload()
   @Header('Cache-Control', 'no-store')
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
@@ -50,6 +52,7 @@ export class HealthController {
 
   /** Readiness: 200 when the database answers and can be written, and the service is not stopping; else 503. */
   @Get('ready')
+  @AnsweredUnderOverload()
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
     if (this.readiness.isStopping) throw unavailable('it is stopping');

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
@@ -27,7 +28,9 @@ export class AppLogger implements LoggerService {
   private readonly lines: ReturnType<typeof destination> | undefined;
 
   constructor({ logLevel }: Settings, metrics: Metrics) {
-    const options = { level: logLevel, base: null, timestamp: timeMember() };
+    // Lines of several processes come in one stream.
+    const base = cluster.isWorker ? { pid: process.pid } : null;
+    const options = { level: logLevel, base, timestamp: timeMember() };
     this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
     this.pino = pino(options, this.lines ?? prettyStream());
   }

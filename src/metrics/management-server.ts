@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -13,7 +13,7 @@ export class ManagementServer implements OnApplicationShutdown {
   private server: Server | undefined;
 
   constructor(
-    private readonly metrics: Metrics,
+    @Inject(Metrics) private readonly metrics: Pick<Metrics, 'exposition'>,
     private readonly settings: Settings,
   ) {}
 

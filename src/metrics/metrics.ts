@@ -10,6 +10,9 @@ export interface LabelledValue<Label extends string> {
 /** What a gauge shows when it is asked for: its value, or with labels all of its values. */
 type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
 
+/** The values of all metrics of one process, as they are sent to its parent. `type` is `counter`, `gauge` or `histogram`. */
+export type MetricsSnapshot = readonly { readonly type: unknown }[];
+
 /** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
 @Injectable()
 export class Metrics {
@@ -28,15 +31,17 @@ export class Metrics {
   /**
    * A gauge, which goes up and down. With `read` its value is what that answers whenever the metrics are asked for, such as a
    * count of rows, which is the same in every process; one with labels has all the values that it answers, the last of those
-   * with the same labels. It has none while `read` throws.
+   * with the same labels. It has none while `read` throws. `ofProcesses` tells what is shown of several processes
+   * (WEB_CONCURRENCY): the sum, as of what each has for itself, the largest, which is the default with `read`, or the smallest.
    */
   gauge<Label extends string = never>(
     name: string,
     help: string,
     labelNames: readonly Label[] = [],
     read?: () => Reading<Label> | Promise<Reading<Label>>,
+    ofProcesses: 'sum' | 'max' | 'min' = read ? 'max' : 'sum',
   ): Gauge<Label> {
-    const gauge = { name, help, labelNames, registers: [this.registry] };
+    const gauge = { name, help, labelNames, registers: [this.registry], aggregator: ofProcesses };
     return new Gauge(read ? { ...gauge, collect: valueFrom(read, labelNames.length > 0) } : gauge);
   }
 
@@ -48,6 +53,11 @@ export class Metrics {
     buckets: number[],
   ): Histogram<Label> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+
+  /** The values of all metrics, to be added to those of other processes. */
+  async snapshot(): Promise<MetricsSnapshot> {
+    return this.registry.getMetricsAsJSON();
   }
 
   /** All metrics in the Prometheus text format, with its content type. */

@@ -6,8 +6,10 @@ import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
+import { Overload } from './overload.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
+import { placeOf } from './place.js';
 import { announcesBody } from './service-server.js';
 
 /** Time between two checks of all connections, in milliseconds; a time limit is exceeded by at most that much. */
@@ -34,6 +36,7 @@ export class Connections implements AnswersInTurn {
   constructor(
     private readonly timeouts: ConnectionTimeouts,
     private readonly refusals: ParserRefusals,
+    private readonly overload: Overload,
   ) {}
 
   /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
@@ -128,7 +131,10 @@ export class Connections implements AnswersInTurn {
       pending: undefined,
     };
     this.connections.set(socket, connection);
-    socket.once('close', () => this.connections.delete(socket));
+    socket.once('close', () => {
+      if (connection.current) placeOf(connection.current)?.abandon();
+      this.connections.delete(socket);
+    });
     return connection;
   }
 
@@ -155,7 +161,7 @@ export class Connections implements AnswersInTurn {
     if (announcesBody(request))
       response.once('close', () => (connection.bytesRead = request.socket.bytesRead));
     if (this.draining) response.setHeader('Connection', 'close');
-    this.handle?.(request, response);
+    if (this.overload.admit(request, response)) this.handle?.(request, response);
   }
 
   /**
@@ -187,5 +193,6 @@ export class Connections implements AnswersInTurn {
   private sweep(): void {
     const now = performance.now();
     for (const [socket, connection] of this.connections) this.timeouts.check(socket, connection, now);
+    this.overload.check(now);
   }
 }

@@ -5,6 +5,7 @@ import express, { type RequestHandler } from 'express';
 import { CompiledOperation } from './compiled-operation.js';
 import { declaredOperationOf, type DeclaredOperation } from './declared-operation.js';
 import { planOf, type OperationPlan, type PlannedApplication } from './operation-plan.js';
+import { placeOf } from './place.js';
 import { traced, type TracedOperation } from './operation-tracing.js';
 import { serverOf } from './service-server.js';
 
@@ -159,13 +160,19 @@ export class ServiceAdapter extends ExpressAdapter {
     if (!Reflect.hasMetadata(PATH_METADATA, handler)) return handler;
     const declared = declaredOperationOf(handler);
     const compiled = this.compiled(route, declared);
-    return traced(compiled ?? handler, {
+    const run = traced(compiled ?? handler, {
       method,
       route: path,
       controller: declared?.prototype.constructor as TracedOperation['controller'],
       handler: declared?.method,
       isCompiled: compiled !== undefined,
     });
+    return (request, response, next) => {
+      const work: unknown = run(request, response, next);
+      const place = placeOf(response);
+      if (place) place.work = work;
+      return work;
+    };
   }
 
   private compiled(

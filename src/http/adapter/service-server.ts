@@ -9,6 +9,7 @@ import {
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
+import type { Place } from './place.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -48,13 +49,25 @@ export function serverOf(
  * message the prototype that the message already has, which changes nothing.
  */
 function messagesOf(application: ExpressPrototypes) {
-  class ServiceRequest extends IncomingMessage {}
+  class ServiceRequest extends IncomingMessage {
+    /** Is told when the whole body is there; undefined for a request without one. */
+    place: Place | undefined = undefined;
+
+    /** Node's parser calls it for each part of the body, and with null at the end. */
+    override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+      if (chunk === null) this.place?.take();
+      return super.push(chunk, encoding);
+    }
+  }
   class ServiceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    place: Place | undefined = undefined;
+
     /**
      * Every way to send a response calls this method. If part of the body is unread, the connection is closed: reading the rest
      * would serve only to keep the connection.
      */
     override writeHead(status: number, reason?: Fields | string, headers?: Fields): this {
+      this.place?.giveBack();
       if (hasUnreadBody(this.req)) {
         this.setHeader('Connection', 'close');
         lingerBeforeClosing(this.req.socket);

@@ -16,6 +16,7 @@ import { AppLogger } from '../../logging/app-logger.js';
 import { assignRequestId, requestIdOf } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
+import { Overload } from './overload.js';
 import { OperationContext } from './operation-context.js';
 import { lingerBeforeClosing } from './service-server.js';
 import { addToUpgradeAnswer } from './upgrade-answer.js';
@@ -48,6 +49,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     private readonly malformed: MalformedRequestMiddleware,
     private readonly logger: AppLogger,
     private readonly metrics: RequestMetricsMiddleware,
+    private readonly overload: Overload,
   ) {}
 
   /** Finds the gateways of all modules, whose decorators apply to their paths. */
@@ -99,6 +101,8 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     let status = 101;
     try {
       assignRequestId(request, response, () => undefined);
+      const refusal = this.overload.refusalOfUpgrade();
+      if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
       await admit(
         new OperationContext(request, response, () => undefined, this.classOf(path), openConnection),

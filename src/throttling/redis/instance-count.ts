@@ -40,6 +40,9 @@ export class InstanceCount {
     this.told = metrics.gauge(
       'petstore_quota_redis_instances',
       'Instances that count in Redis, as last seen: while one counts alone, limits are divided by them.',
+      [],
+      undefined,
+      'max',
     );
     this.told.set(this.counted);
   }

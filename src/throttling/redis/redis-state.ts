@@ -22,6 +22,9 @@ export class RedisState {
     this.up = metrics.gauge(
       'petstore_quota_redis_up',
       'Whether quotas are counted in Redis (1) or by this instance alone (0).',
+      [],
+      undefined,
+      'min',
     );
     this.changes = metrics.counter(
       'petstore_quota_redis_changes_total',

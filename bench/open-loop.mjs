@@ -1,0 +1,90 @@
+// Offers requests at a rate of its own, however slowly they are answered, as many independent clients do: each request is due at
+// a moment, and its latency counts from then. Runs in a process of its own: fork('open-loop.mjs'), send the run, receive the
+// result. Without a rate each connection sends its next request when the one before is answered.
+import { connect } from 'node:net';
+
+/** Clients give up after this time, in milliseconds: what is answered later helps nobody. */
+export const DEADLINE_MS = 1_000;
+
+process.once('message', (run) => {
+  void offered(run).then((result) => process.send(result, () => process.disconnect()));
+});
+
+/** `requests` are texts to send in turn; `rate` is in requests per second. */
+async function offered({ url, requests, connections, rate, seconds }) {
+  const { hostname, port } = new URL(url);
+  const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));
+  const due = [];
+  const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, givenUp: 0 };
+  const [times, shedTimes] = [[], []];
+  let sent = 0;
+  const end = (client, status) => {
+    const took = performance.now() - client.dueAt;
+    if (status === 503) {
+      result.shed += 1;
+      shedTimes.push(took);
+    } else if (status < 200 || status > 299) result.other += 1;
+    else {
+      if (took <= DEADLINE_MS) result.good += 1;
+      else result.late += 1;
+      times.push(took);
+    }
+    idle.push(client);
+    if (rate === undefined && performance.now() < until) send(performance.now());
+    else next();
+  };
+  const send = (dueAt) => {
+    const client = idle.pop();
+    client.dueAt = dueAt;
+    client.end = end;
+    client.socket.write(requests[sent++ % requests.length]);
+  };
+  const next = () => {
+    const now = performance.now();
+    while (due.length > 0 && idle.length > 0) {
+      const dueAt = due.shift();
+      if (now - dueAt > DEADLINE_MS) result.givenUp += 1;
+      else send(dueAt);
+    }
+  };
+  const begin = performance.now();
+  const until = begin + seconds * 1_000;
+  if (rate === undefined) {
+    while (idle.length > 0) send(performance.now());
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+  } else
+    for (let now = begin; now < until; now = performance.now()) {
+      while (begin + (result.offered * 1_000) / rate <= now)
+        due.push(begin + (result.offered++ * 1_000) / rate);
+      next();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  const took = (performance.now() - begin) / 1_000;
+  const counts = Object.fromEntries(Object.entries(result).map(([name, count]) => [name, count / took]));
+  for (const { socket } of idle) socket.destroy();
+  return { ...counts, p50: at(times, 0.5), p99: at(times, 0.99), shedP99: at(shedTimes, 0.99) };
+}
+
+function opened(port, host) {
+  return new Promise((resolve, reject) => {
+    const client = { socket: connect(Number(port), host), dueAt: 0, end: undefined };
+    let text = '';
+    client.socket.setNoDelay().setEncoding('latin1');
+    client.socket.on('data', (chunk) => {
+      text += chunk;
+      const head = text.indexOf('\r\n\r\n');
+      if (head < 0) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+      if (text.length < head + 4 + length) return;
+      const status = Number(text.slice(9, 12));
+      text = '';
+      client.end(client, status);
+    });
+    client.socket.once('connect', () => resolve(client)).once('error', reject);
+  });
+}
+
+function at(times, share) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Settings } from '../../config/settings.js';
+import { ApiError } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { assignRequestId } from '../../logging/request-log.middleware.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { EventLoopLag } from './event-loop-lag.js';
+import { Place, setPlace } from './place.js';
+import { announcesBody } from './service-server.js';
+
+/** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
+const QUIET_MS = 5_000;
+/** Refused clients are told 1 to this many seconds in turn, so that they do not all come back at once. */
+const MOST_RETRY_AFTER_S = 3;
+/** Their handlers are given a request without waiting for its body. */
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Why a request is refused, as its metric and the log have it. */
+type Reason = 'in_flight' | 'event_loop_lag';
+
+/**
+ * Refuses requests that would have to wait too long: when so many are in flight that one more would delay all of them, or when
+ * the event loop does not get through what arrives. A refusal costs a fraction of an answer. Nothing is counted towards a quota,
+ * and the log has no line for it, only for the begin and the end of the overload.
+ */
+@Injectable()
+export class Overload {
+  private readonly logger = new Logger('Overload');
+  private readonly places = { taken: 0 };
+  private readonly lag;
+  private readonly shed;
+  private exempt: () => ReadonlySet<string> = () => new Set();
+  private refused = 0;
+  private lastRefusedAt = 0;
+  private begunAt: number | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly requests: RequestMetricsMiddleware,
+    metrics: Metrics,
+  ) {
+    this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
+    this.shed = metrics.counter(
+      'http_requests_shed_total',
+      'Requests answered 503 at once because of overload.',
+      ['reason'],
+    );
+    metrics.gauge(
+      'http_requests_in_flight',
+      'Requests that the service works on.',
+      [],
+      () => this.places.taken,
+      'sum',
+    );
+    metrics.gauge(
+      'http_event_loop_lag_seconds',
+      'How late the event loop was at the latest look, which decides about overload.',
+      [],
+      () => this.lag.ms / 1_000,
+    );
+  }
+
+  /** Sets which paths are always answered, such as probes; asked at the first refusal. */
+  exceptFor(paths: () => ReadonlySet<string>): void {
+    this.exempt = paths;
+  }
+
+  /** Whether a request of the service's own server may begin, which then has a place; otherwise it is answered 503. */
+  admit(request: IncomingMessage, response: ServerResponse): boolean {
+    if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
+    const reason = this.reason();
+    if (reason !== undefined) {
+      if (this.isExempt(request)) return true;
+      this.refuse(request, response, reason);
+      return false;
+    }
+    const place = new Place(this.places);
+    setPlace(response, place);
+    if (announcesBody(request) && !request.complete && !BODILESS.has(request.method ?? ''))
+      setPlace(request, place);
+    else place.take();
+    return true;
+  }
+
+  /** The refusal of a connection that is to be upgraded; undefined if it may be. */
+  refusalOfUpgrade(): ApiError | undefined {
+    const reason = this.reason();
+    if (reason === undefined) return undefined;
+    const headers = this.note(reason);
+    return new ApiError(HTTP_ERRORS.service_unavailable, { params: OVERLOADED, headers, isLogged: true });
+  }
+
+  /** Tells the log when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
+  check(now: number): void {
+    if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
+    const seconds = Math.ceil((this.lastRefusedAt - this.begunAt) / 1_000);
+    this.logger.log(`No longer overloaded: ${this.refused} requests were answered 503 in ${seconds} s`);
+    this.begunAt = undefined;
+    this.refused = 0;
+  }
+
+  private reason(): Reason | undefined {
+    const { maxRequestsInFlight, maxEventLoopLagMs } = this.settings;
+    if (maxRequestsInFlight > 0 && this.places.taken >= maxRequestsInFlight) return 'in_flight';
+    return maxEventLoopLagMs > 0 && this.lag.isStanding() ? 'event_loop_lag' : undefined;
+  }
+
+  private isExempt({ url = '' }: IncomingMessage): boolean {
+    return this.exempt().has(url.split('?', 1)[0] ?? '');
+  }
+
+  private refuse(request: IncomingMessage, response: ServerResponse, reason: Reason): void {
+    const headers = this.note(reason);
+    const labels = { method: request.method ?? '', route: 'shed', status: '503' };
+    this.requests.count(labels, 0);
+    assignRequestId(request as Request, response as Response, () => undefined);
+    const end = (): void => {
+      response.writeHead(503, { ...headers, ...FIELDS }).end(BODY);
+    };
+    if (!announcesBody(request)) return end();
+    // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
+    request.resume();
+    setImmediate(end);
+  }
+
+  /** Counts a refusal; answers its `Retry-After`. */
+  private note(reason: Reason): { 'Retry-After': string } {
+    this.lastRefusedAt = performance.now();
+    if (this.begunAt === undefined) {
+      this.begunAt = this.lastRefusedAt;
+      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. What cannot be carried is answered 503`);
+    }
+    this.refused += 1;
+    this.shed.inc({ reason });
+    return { 'Retry-After': String(1 + (this.refused % MOST_RETRY_AFTER_S)) };
+  }
+
+  private causeOf(reason: Reason): string {
+    if (reason === 'in_flight') return `${this.places.taken} requests are in flight (MAX_REQUESTS_IN_FLIGHT)`;
+    return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
+  }
+}
+
+const OVERLOADED = { reason: 'it is overloaded' };
+const BODY = JSON.stringify(new ApiError(HTTP_ERRORS.service_unavailable, { params: OVERLOADED }).body);
+const FIELDS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': String(Buffer.byteLength(BODY)),
+  'Cache-Control': 'no-store',
+};

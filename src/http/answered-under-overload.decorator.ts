@@ -1,0 +1,13 @@
+import { SetMetadata } from '@nestjs/common';
+
+const ANSWERED_UNDER_OVERLOAD = 'petstore:answered-under-overload';
+
+/**
+ * Has a handler answer however overloaded the service is: for probes, which must cost little. Its path must have no parameters.
+ */
+export const AnsweredUnderOverload = (): MethodDecorator => SetMetadata(ANSWERED_UNDER_OVERLOAD, true);
+
+/** Whether a handler, or the function that Nest registers for it, is answered even under overload. */
+export function isAnsweredUnderOverload(handler: object): boolean {
+  return Reflect.getMetadata(ANSWERED_UNDER_OVERLOAD, handler) === true;
+}

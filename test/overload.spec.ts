@@ -1,0 +1,373 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Controller, Get, Logger, Module, Post, Res, Sse } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import fc from 'fast-check';
+import { interval, map } from 'rxjs';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { TestService } from '../src/testing/test-service.js';
+import { parseRaw } from './support/raw-http.js';
+
+/** Larger than what sockets and their peers hold of an answer that is not read. */
+const LARGE = 'x'.repeat(16_000_000);
+
+/** Handlers that wait until the test lets them go. */
+let waiting: (() => void)[] = [];
+const letGo = (): void => waiting.splice(0).forEach((go) => go());
+afterEach(letGo);
+
+function wait(): Promise<void> {
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+const answers = { status: 200, description: 'Done', contentType: 'text/plain' };
+const described = (id: string) => Operation({ id, summary: 'One', description: 'For a test.', answers });
+
+@Controller({ path: 'works', version: '1' })
+class WorksController {
+  @Get('waits')
+  @described('waits')
+  async waits(): Promise<string> {
+    await wait();
+    return 'done';
+  }
+
+  @Post('takes')
+  @described('takes')
+  async takes(): Promise<string> {
+    await wait();
+    return 'done';
+  }
+
+  /** Nest runs it, because it writes its answer itself. */
+  @Get('writes')
+  async writes(@Res() response: Response): Promise<void> {
+    await wait();
+    response.end('done');
+  }
+
+  @Get('fails')
+  @described('fails')
+  async fails(): Promise<string> {
+    await wait();
+    throw new Error('It fails.');
+  }
+
+  @Get('large')
+  @described('large')
+  large(): string {
+    return LARGE;
+  }
+
+  @Sse('news')
+  news() {
+    return interval(10).pipe(map((at) => ({ data: String(at) })));
+  }
+}
+
+/** Blocks the event loop in the very turn in which the request is read. */
+function block({ path }: Request, response: Response, next: NextFunction): void {
+  if (path !== '/blocks') return next();
+  for (const until = performance.now() + 30; performance.now() < until;);
+  response.end();
+  return undefined;
+}
+
+@Module({ controllers: [WorksController] })
+class WorksModule {}
+
+async function open(environment: Record<string, string>): Promise<TestService> {
+  const service = await TestService.open({
+    environment,
+    modules: [WorksModule],
+    prepare: (app) => app.use(block),
+    plan: 'enterprise',
+    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+const inFlight = (service: TestService) => service.metric('http_requests_in_flight');
+
+/** Sends this, and answers the connection. */
+function sent(service: TestService, head: string, body = ''): Socket {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('latin1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => socket.destroy());
+  socket.write(`${head}\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n${body}`);
+  return socket;
+}
+
+/** So many open connections that the service has accepted. */
+function connected(service: TestService, count: number): Promise<Socket[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('latin1');
+      onTestFinished(() => void socket.destroy());
+      socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+      await firstStatus(socket);
+      return socket;
+    }),
+  );
+}
+
+async function firstStatus(socket: Socket): Promise<number> {
+  const [text] = (await once(socket, 'data')) as [string];
+  return Number(text.slice(9, 12));
+}
+
+/** Begins so many requests that wait; answers how to wait for their statuses. */
+async function busy(service: TestService, count: number): Promise<() => Promise<number[]>> {
+  const answered = Array.from({ length: count }, () => service.request('GET', '/v1/works/waits'));
+  onTestFinished(async () => {
+    letGo();
+    await Promise.allSettled(answered);
+  });
+  await expect.poll(() => waiting.length).toBe(count);
+  return async () => (await Promise.all(answered)).map(({ status }) => status);
+}
+
+describe('at the bound of requests in flight', () => {
+  it('a request is refused at once with 503, and those in flight are answered', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '2' });
+    const admitted = await busy(service, 2);
+    const refused = await service.request('GET', '/v1/pets', { headers: { 'x-request-id': 'mine' } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: {
+        code: 'service_unavailable',
+        message: 'The service cannot handle the request right now: it is overloaded.',
+        status: 503,
+      },
+    });
+    expect(refused.headers.get('retry-after')).toMatch(/^[123]$/);
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'x-request-id': 'mine',
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    letGo();
+    expect(await admitted()).toEqual([200, 200]);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+    expect(await service.metric('http_requests_shed_total', { reason: 'in_flight' })).toBe(1);
+    expect(await service.metric('http_requests_total', { route: 'shed', status: '503' })).toBe(1);
+  });
+
+  it('a refusal counts towards no quota', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const remaining = async () =>
+      Number((await service.request('GET', '/v1/pets')).headers.get('x-ratelimit-remaining'));
+    const before = await remaining();
+    await busy(service, 1);
+    for (let sends = 0; sends < 5; sends += 1)
+      expect((await service.request('GET', '/v1/pets')).headers.has('x-ratelimit-remaining')).toBe(false);
+    letGo();
+    await expect.poll(() => inFlight(service)).toBe(0);
+    // The one that waited, and this one.
+    expect(await remaining()).toBe(before - 2);
+  });
+
+  it.each(['/health/live', '/health/ready', '/health/live?now'])('%s is answered', async (path) => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    await busy(service, 1);
+    expect((await service.request('GET', path)).status).toBe(200);
+    expect((await service.request('GET', '/healthy')).status).toBe(503);
+  });
+
+  it('a POST is refused without its body, and its connection goes on', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    await busy(service, 1);
+    const socket = sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Length: 2', '{}');
+    const [first] = (await once(socket, 'data')) as [string];
+    expect(parseRaw(first)).toMatchObject({
+      status: 503,
+      head: expect.not.stringMatching(/connection: close/i),
+    });
+    socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('a connection is not upgraded', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    (service.app.getHttpServer() as Server).on('upgrade', (_request, socket: Socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    });
+    const upgrade = async () =>
+      String(
+        (await once(sent(service, 'GET /e HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: echo'), 'data'))[0],
+      );
+    await busy(service, 1);
+    expect(await upgrade()).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: [123]\r\n/);
+    letGo();
+    await expect.poll(() => inFlight(service)).toBe(0);
+    expect(await upgrade()).toMatch(/^HTTP\/1\.1 101 /);
+  });
+
+  it('0 is no bound', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '0', MAX_EVENT_LOOP_LAG_MS: '0' });
+    await busy(service, 50);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+  });
+
+  it('the log has one line at the begin, and one when it has been over for 5 s', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const lines: string[] = [];
+    for (const level of ['warn', 'log'] as const)
+      vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => void lines.push(line));
+    await busy(service, 1);
+    await Promise.all(Array.from({ length: 20 }, () => service.request('GET', '/v1/pets')));
+    expect(lines).toEqual([
+      'Overloaded: 1 requests are in flight (MAX_REQUESTS_IN_FLIGHT). What cannot be carried is answered 503',
+    ]);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 6_000);
+    await expect
+      .poll(() => lines.slice(1))
+      .toEqual([expect.stringMatching(/^No longer overloaded: 20 requests were answered 503 in \d+ s$/)]);
+  });
+});
+
+describe('no place is held by', () => {
+  it.each<[string, (service: TestService) => Socket]>([
+    ['a connection without a request', (service) => connect(Number(new URL(service.url).port), '127.0.0.1')],
+    ['half a head', (service) => sent(service, 'GET /v1/pets HTTP/1.1').write('') as never],
+    [
+      'half a body',
+      (service) =>
+        sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9', '{}'),
+    ],
+    ['a stream of events', (service) => sent(service, 'GET /v1/works/news HTTP/1.1')],
+    ['an answer that is not read', (service) => sent(service, 'GET /v1/works/large HTTP/1.1').pause()],
+  ])('%s', async (_name, begin) => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    for (let count = 0; count < 10; count += 1) {
+      begin(service);
+      await expect.poll(() => inFlight(service)).toBe(0);
+    }
+    await expect.poll(async () => (await service.request('GET', '/v1/pets')).status).toBe(200);
+  });
+});
+
+describe('when its client is gone', () => {
+  it.each(['waits', 'writes'])('a request holds its place until its handler is done: %s', async (path) => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const socket = sent(service, `GET /v1/works/${path} HTTP/1.1`);
+    await expect.poll(() => waiting.length).toBe(1);
+    socket.destroy();
+    const closed = () => service.metric('http_requests_total', { status: '499' });
+    await expect.poll(closed).toBe(1);
+    expect(await inFlight(service)).toBe(1);
+    letGo();
+    await expect.poll(() => inFlight(service)).toBe(0);
+  });
+
+  it('a handler that never ends holds its place for at most 30 s', async () => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const later: (() => void)[] = [];
+    const { setTimeout: real } = globalThis;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
+      if (ms === 30_000) later.push(run);
+      return real(run, ms);
+    }) as never);
+    const socket = sent(service, 'GET /v1/works/waits HTTP/1.1');
+    await expect.poll(() => waiting.length).toBe(1);
+    socket.destroy();
+    await expect.poll(() => later.length).toBe(1);
+    expect(await inFlight(service)).toBe(1);
+    later.forEach((run) => run());
+    expect(await inFlight(service)).toBe(0);
+    letGo();
+    await new Promise(setImmediate);
+    expect(await inFlight(service)).toBe(0);
+  });
+});
+
+it('however requests end, every place is given back, once', async () => {
+  const service = await open({ MAX_REQUESTS_IN_FLIGHT: '8' });
+  const tag = (await service.request('GET', '/v1/pets')).headers.get('etag') ?? '';
+  const body = '{"name":"Rex","categoryId":1}';
+  const post = (path: string, length = body.length) =>
+    `POST ${path} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${length}`;
+  const requests: Record<string, [head: string, body?: string]> = {
+    'a list': ['GET /v1/pets HTTP/1.1'],
+    HEAD: ['HEAD /v1/pets HTTP/1.1'],
+    '304': [`GET /v1/pets HTTP/1.1\r\nIf-None-Match: ${tag}`],
+    '404': ['GET /v1/nowhere HTTP/1.1'],
+    'a broken path': ['GET /%zz HTTP/1.1'],
+    'a waiting one': ['GET /v1/works/waits HTTP/1.1'],
+    'one that Nest runs': ['GET /v1/works/writes HTTP/1.1'],
+    'a failing one': ['GET /v1/works/fails HTTP/1.1'],
+    'a large one': ['GET /v1/works/large HTTP/1.1'],
+    'a stream': ['GET /v1/works/news HTTP/1.1'],
+    'a POST': [post('/v1/pets'), body],
+    'a POST that waits': [post('/v1/works/takes'), body],
+    'half a POST': [post('/v1/works/takes'), '{'],
+    'a POST to nowhere': [post('/v1/nowhere'), body],
+    'a POST without a key': [`${post('/v1/pets')}\r\nAuthorization: none`, body],
+    'a body on GET': ['GET /v1/works/waits HTTP/1.1\r\nContent-Length: 5', 'ab'],
+    'two at once': ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/works/waits HTTP/1.1'],
+    'no HTTP': ['GET /v1/pets HTTP/9.9'],
+  };
+  const steps = fc.array(
+    fc.record({
+      request: fc.constantFrom(...Object.keys(requests)),
+      end: fc.constantFrom('leaves', 'reads', 'is slow', 'resets'),
+      letGo: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 20 },
+  );
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const sockets: Socket[] = [];
+      for (const { request, end, letGo: goes } of all) {
+        const [head = '', text] = requests[request] ?? [];
+        const socket = sent(service, head, text);
+        sockets.push(socket);
+        if (end === 'reads') socket.resume();
+        if (end === 'is slow') socket.pause();
+        await service.request('GET', '/health/live');
+        if (end === 'leaves') socket.end();
+        if (end === 'resets') socket.resetAndDestroy();
+        if (goes) letGo();
+        expect(await inFlight(service)).toBeLessThanOrEqual(8);
+      }
+      for (const socket of sockets) socket.destroy();
+      await expect.poll(() => (letGo(), inFlight(service)), { interval: 5 }).toBe(0);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+describe('when the event loop is late', () => {
+  it('for longer than the bound, twice in a row, requests are refused; the service gets through the rest', async () => {
+    const service = await open({ MAX_EVENT_LOOP_LAG_MS: '100' });
+    // All of a group are read in one turn of the event loop: they take 600 ms, one after the other.
+    const groups = await Promise.all([connected(service, 20), connected(service, 20)]);
+    const [first, second] = groups.map((sockets) => sockets.map(firstStatus));
+    const ask = (sockets: readonly Socket[] = []) => {
+      for (const socket of sockets)
+        socket.write(`GET /blocks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+    };
+    ask(groups[0]);
+    await first?.[0];
+    ask(groups[1]);
+    expect(new Set(await Promise.all(first ?? []))).toEqual(new Set([200]));
+    expect(new Set(await Promise.all(second ?? []))).toEqual(new Set([200, 503]));
+    expect(await service.metric('http_requests_shed_total', { reason: 'event_loop_lag' })).toBeGreaterThan(0);
+    expect(await service.metric('http_event_loop_lag_seconds')).toBeGreaterThan(0.1);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+  });
+
+  it('once, as in a pause of the garbage collector, nothing is refused', async () => {
+    const service = await open({ MAX_EVENT_LOOP_LAG_MS: '100' });
+    await service.request('GET', '/v1/pets');
+    const all = Array.from({ length: 20 }, () => service.request('GET', '/v1/pets'));
+    await new Promise(setImmediate);
+    for (const until = performance.now() + 300; performance.now() < until;);
+    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
