@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NetworkProxy } from './support/network-proxy.js';
+import { Pooler } from './support/pooler.js';
 import { PostgresServer } from './support/postgres-server.js';
 import { describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder } from './support/service-process.js';
@@ -240,6 +241,38 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       await Promise.all(others.map((other) => other.end()));
       await backAgain();
     });
+  });
+});
+
+describeWith('pgbouncer', 'a service before whose PostgreSQL there is a pooler', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterAll(() => server.remove());
+
+  const start = async (mode: 'session' | 'transaction') => {
+    const pooler = await Pooler.start(mode, server.port);
+    onTestFinished(() => pooler.stop());
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    return ServiceProcess.start(folder.path, { DATABASE_URL: pooler.url('postgres') });
+  };
+
+  it('serves in session mode', async () => {
+    const service = await start('session');
+    await vi.waitFor(() => expect(service.output).toMatch(/pst_test_\w+/));
+    const headers = { Authorization: `Bearer ${/pst_test_\w+/.exec(service.output)?.[0]}` };
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => fetch(`${service.url}/v1/pets?limit=${at + 1}`, { headers })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  it('does not start in transaction mode, which would mix up prepared statements and locks, and says so', async () => {
+    const failure = await start('transaction').catch((error: unknown) => String(error));
+    expect(failure).toMatch(/a pooler in transaction mode is between .* pool_mode = session/);
   });
 });
 

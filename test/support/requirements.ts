@@ -2,10 +2,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { PGBOUNCER } from './pooler.js';
 import { POSTGRES_PROGRAMS } from './postgres-server.js';
 
 /** Servers and programs outside the project that a suite may need. */
-export type Requirement = 'browser' | 'faketime' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
+export type Requirement =
+  'browser' | 'faketime' | 'pgbouncer' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -52,6 +54,7 @@ const missing: Readonly<Record<Requirement, () => string | undefined>> = {
     postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
   'postgres-server': () =>
     POSTGRES_PROGRAMS === undefined ? 'PostgreSQL is not installed (Debian: postgresql)' : undefined,
+  pgbouncer: () => (existsSync(PGBOUNCER) ? undefined : 'PgBouncer is not installed (Debian: pgbouncer)'),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
 

@@ -21,6 +21,7 @@ import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { NamedReads } from './named-reads.js';
 import { OnlyPostgresServer } from './only-server.js';
 import { PostgresConnection } from './postgres-connection.js';
+import { checkOwnSessions } from './own-sessions.js';
 import { openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
 import { PostgresTransactions } from './postgres-transactions.js';
@@ -142,6 +143,7 @@ export class PostgresDataSource extends Database {
       throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
     if (Number(row.version) < LEAST_VERSION)
       throw new Error(`PostgreSQL ${LEAST_VERSION / 10_000} or newer is needed`);
+    await checkOwnSessions((this.driver as PostgresDriver).master as Pool);
   }
 }
 
