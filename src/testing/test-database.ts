@@ -15,15 +15,16 @@ export interface MadeDatabase {
 /** The server on which databases are made, unless PETSTORE_TEST_POSTGRES names another. */
 const SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** A database of that server which all others are copies of; the service makes its tables there when they are missing. */
-const TEMPLATE = process.env['PETSTORE_TEST_POSTGRES_TEMPLATE'] ?? 'template0';
 
 /**
  * Makes a database. With PETSTORE_TEST_DATABASE=postgres one in memory or in a file becomes one of PostgreSQL: so a suite runs on
  * both.
  */
 export function makeDatabase(kind: DatabaseKind): Promise<MadeDatabase> {
-  if (kind === 'postgres' || process.env['PETSTORE_TEST_DATABASE'] === 'postgres') return makePostgres();
+  if (kind === 'postgres') return makePostgres('template0');
+  // A copy of one that has the tables is made sooner than they are.
+  if (process.env['PETSTORE_TEST_DATABASE'] === 'postgres')
+    return makePostgres(process.env['PETSTORE_TEST_POSTGRES_TEMPLATE'] ?? 'template0');
   return kind === 'memory' ? Promise.resolve(IN_MEMORY) : makeFile();
 }
 
@@ -37,14 +38,14 @@ async function makeFile(): Promise<MadeDatabase> {
   };
 }
 
-async function makePostgres(): Promise<MadeDatabase> {
+async function makePostgres(template: string): Promise<MadeDatabase> {
   const name = `petstore_test_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(process.env['PETSTORE_TEST_POSTGRES'] ?? SERVER);
   const server = url.href;
   url.pathname = `/${name}`;
   await order(
     server,
-    `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${TEMPLATE}`,
+    `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${template}`,
     // A test's rows need not outlive the server: commits need not wait for the disk.
     `ALTER DATABASE ${name} SET synchronous_commit = off`,
   );
