@@ -15,7 +15,6 @@ export interface MadeDatabase {
 /** The server on which databases are made, unless PETSTORE_TEST_POSTGRES names another. */
 const SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
 
-
 /**
  * Makes a database. With PETSTORE_TEST_DATABASE=postgres one in memory or in a file becomes one of PostgreSQL: so a suite runs on
  * both.
