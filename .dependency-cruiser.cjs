@@ -4,7 +4,7 @@ const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|jobs|logging|metrics|openapi|paging|startup-checks|throttling';
+  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|jobs|logging|metrics|openapi|paging|startup-checks|throttling|workers';
 
 /** Those folders, and the platform's files beside them. */
 const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot)`;
@@ -38,6 +38,7 @@ const FLOORS = [
   ['idempotency', 'paging'],
   ['openapi', 'health'],
   ['startup-checks'],
+  ['workers'],
 ];
 
 module.exports = {

@@ -3,7 +3,7 @@ import { SettingsError } from './config/define-settings.js';
 import { type Settings, loadSettings } from './config/settings.js';
 import { importing } from './import-failure.js';
 import type { Stop } from './start.js';
-import { stopWithParent } from './worker.js';
+import { stopWithParent } from './workers/worker.js';
 
 /**
  * Starts the service in this process, or with WEB_CONCURRENCY in several of which this is the parent. Calls `running` when a
@@ -12,7 +12,7 @@ import { stopWithParent } from './worker.js';
 export async function start(running: (stop: Stop) => void): Promise<void> {
   const settings = cluster.isWorker ? undefined : platformSettings();
   if (settings && settings.webConcurrency > 1) {
-    const { Parent, obstacleOf } = await import('./parent.js');
+    const { Parent, obstacleOf } = await import('./workers/parent.js');
     const obstacle = obstacleOf(settings);
     if (obstacle !== undefined) throw new Error(obstacle);
     const parent = new Parent(settings);

@@ -16,7 +16,7 @@ import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
-import { servesForParent } from './worker.js';
+import { servesForParent } from './workers/worker.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { INestApplication } from '@nestjs/common';
-import { Metrics } from './metrics/metrics.js';
+import { Metrics } from '../metrics/metrics.js';
 import { type FromWorker, isToWorker } from './worker-messages.js';
 
 /**

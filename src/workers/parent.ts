@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import cluster, { type Worker } from 'node:cluster';
-import { readDatabaseUrl } from './config/database-url.js';
-import type { Settings } from './config/settings.js';
-import { AppLogger } from './logging/app-logger.js';
-import { ManagementServer } from './metrics/management-server.js';
-import { Metrics } from './metrics/metrics.js';
+import { readDatabaseUrl } from '../config/database-url.js';
+import type { Settings } from '../config/settings.js';
+import { AppLogger } from '../logging/app-logger.js';
+import { ManagementServer } from '../metrics/management-server.js';
+import { Metrics } from '../metrics/metrics.js';
 import { MetricsOfWorkers } from './metrics-of-workers.js';
 import { type ToWorker, isFromWorker } from './worker-messages.js';
 

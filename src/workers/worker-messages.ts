@@ -1,4 +1,4 @@
-import type { MetricsSnapshot } from './metrics/metrics.js';
+import type { MetricsSnapshot } from '../metrics/metrics.js';
 
 /** What the parent tells a worker (WEB_CONCURRENCY). */
 export type ToWorker = { readonly petstore: 'stop' } | { readonly petstore: 'metrics'; readonly ask: number };
