@@ -69,13 +69,14 @@ const MAPPED_TYPES = {
     if (!/@nestjs.mapped-types.dist.type-helpers\.utils\.js$/.test(id)) return null;
     const own = 'const require = createRequire(import.meta.url);';
     if (!code.includes(own)) throw new Error('@nestjs/mapped-types requires its packages in another way.');
-    return code.replace(
+    // Another name: each file of the bundle has a `require` already, which the bundler does not know of.
+    return code.replaceAll(/\brequire\(/g, 'requireJoined(').replace(
       own,
       `import * as validator from 'class-validator';
 import * as transformer from 'class-transformer';
 import * as storage from 'class-transformer/cjs/storage.js';
 const joined = { 'class-validator': validator, 'class-transformer': transformer, 'class-transformer/cjs/storage': storage };
-const require = (name) => joined[name];`,
+const requireJoined = (name) => joined[name];`,
     );
   },
 };
