@@ -161,4 +161,5 @@ const projects = named.split(',').map((name) => {
   return project;
 });
 
-export default defineConfig({ test: { maxWorkers: 2, projects } });
+// One more than two cores: many suites wait for processes of theirs, or for a timeout.
+export default defineConfig({ test: { maxWorkers: 3, projects } });

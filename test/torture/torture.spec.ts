@@ -15,15 +15,15 @@ const WHOLE = process.env.PETSTORE_TORTURE === 'whole';
 /** What decides which fault comes when; the report names it. */
 const SEED = Number(process.env.PETSTORE_TORTURE_SEED ?? Date.now() % 1_000_000);
 /** Kills of the scenario that only kills, over both stores. */
-const KILLS = WHOLE ? 200 : 12;
+const KILLS = WHOLE ? 200 : 8;
 /** How many faults each other scenario has. */
-const FAULTS = WHOLE ? 40 : 6;
+const FAULTS = WHOLE ? 40 : 5;
 /** Clean restarts, in turn, of two processes. */
 const RESTARTS = WHOLE ? 20 : 4;
 
 /** No scenario makes faults for longer, in milliseconds, so that all of it is over in ten minutes; the one that only kills may. */
-const LONGEST_MS = WHOLE ? 90_000 : 40_000;
-const LONGEST_KILLING_MS = WHOLE ? 240_000 : 60_000;
+const LONGEST_MS = WHOLE ? 90_000 : 20_000;
+const LONGEST_KILLING_MS = WHOLE ? 240_000 : 30_000;
 
 type Fault = () => Promise<void>;
 
