@@ -132,6 +132,33 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     ]);
   });
 
+  it('goes away while nobody asks is in the log all the same, when it went and when it is back', async () => {
+    await server.stop('immediate');
+    await expect.poll(() => linesWith('does not answer:') - before.away).toBe(1);
+    await server.start();
+    await expect.poll(() => linesWith('answers again') - before.back).toBe(1);
+  });
+
+  it('has a table locked for all: each is refused, with one line at the beginning, one at the end, and no stack', async () => {
+    const stacks = linesWith('"stack"');
+    const locked = server.query(
+      'BEGIN',
+      'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE',
+      'SELECT pg_sleep(7)',
+      'COMMIT',
+    );
+    await pause(200);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, at) => ask('GET', `/v1/pets/${at + 1}`)),
+    );
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(20);
+    expect(answers.filter(({ status, code }) => status !== 200 && code !== refusal.code)).toEqual([]);
+    await locked;
+    await backAgain();
+    await expect.poll(() => linesWith('keeps up again')).toBe(1);
+    expect([linesWith('does not keep up:'), linesWith('"stack"') - stacks]).toEqual([1, 0]);
+  });
+
   it('ended its sessions goes on: reads are asked again', async () => {
     for (let times = 0; times < 5; times += 1) {
       await server.endSessions();

@@ -11,7 +11,7 @@ import { type Migration, checkSchema, migrate, schemaStatus } from '../src/datab
 import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
 import { PetDto } from '../src/pets/pets.dto.js';
 import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
-import { POSTGRES_URL, describeWith } from './support/requirements.js';
+import { POSTGRES_URL, REDIS_URL, describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 describeWith('postgres', 'on PostgreSQL', () => {
@@ -250,6 +250,23 @@ describeWith('postgres', 'on PostgreSQL', () => {
       expect((await second.stop()).code).toBe(0);
       await folder.remove();
       await own.remove();
+    });
+
+    describeWith('redis', 'with one instance that has Redis and one that has none', () => {
+      const REDIS = { REDIS_URL };
+      it.each([
+        ['first', REDIS, {}, /Another instance runs.*Set REDIS_URL/s],
+        ['second', {}, REDIS, /An instance without REDIS_URL runs.*Set REDIS_URL/s],
+      ])('is refused, where that with Redis is the %s', async (_, one, other, why) => {
+        const own = await makeDatabase('postgres');
+        const folder = await emptyFolder();
+        const environment = { DATABASE_URL: own.url };
+        const first = await ServiceProcess.start(folder.path, { ...environment, ...one });
+        await expect(ServiceProcess.start(folder.path, { ...environment, ...other })).rejects.toThrow(why);
+        expect((await first.stop()).code).toBe(0);
+        await folder.remove();
+        await own.remove();
+      });
     });
 
     it.each([

@@ -79,6 +79,7 @@ describe('REDIS_URL', () => {
     ['a password with a plain colon', 'redis+sentinel://user:p:ss@a/shop'],
     ['a user without a password', 'redis+cluster://user@a'],
     ['a broken escape', 'redis+cluster://:%zz@a'],
+    ['a broken escape for one server', 'redis://user:secret%zz@a'],
     ['a broken escape in the name', 'redis+sentinel://a/%zz'],
   ])('with %s is refused', (_, text) => {
     expect(readRedisUrl(text)).toBe(undefined);

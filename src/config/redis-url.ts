@@ -52,7 +52,7 @@ const PARAMETERS = new Set(['sentinelUsername', 'sentinelPassword']);
 
 /** Reads a REDIS_URL; undefined when it is none. The forms of groups are those of the Python library `limits`. */
 export function readRedisUrl(text: string): RedisAddress | undefined {
-  if (/^rediss?:\/\/./.test(text)) return URL.canParse(text) ? { kind: 'server', url: text } : undefined;
+  if (/^rediss?:\/\/./.test(text)) return isServer(text) ? { kind: 'server', url: text } : undefined;
   const {
     tls,
     kind,
@@ -75,6 +75,13 @@ export function readRedisUrl(text: string): RedisAddress | undefined {
   };
   if (kind === 'cluster') return path.length <= 1 && query === '' ? { kind, ...common } : undefined;
   return sentinelAddress(common, path, query);
+}
+
+/** The client reads user and password from the URL by itself, and throws where a percent sign begins nothing. */
+function isServer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return [username, password].every((part) => decoded(part) !== undefined);
 }
 
 function sentinelAddress(common: RedisNodes, path: string, query: string): RedisSentinelAddress | undefined {

@@ -10,13 +10,19 @@ export abstract class WriteTrouble {
   abstract get reason(): string | undefined;
 }
 
-/** Makes sure that one process alone serves the database, where the database can tell at once. */
+/** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
+export type Serving = 'alone' | 'among others';
+
+/** Makes sure that a process that must serve alone does, where the database can tell at once. */
 export abstract class OnlyServer {
-  /** Waits some seconds until no other process serves it; answers whether this one does now. `onLost` tells that it no longer counts. */
-  abstract claim(onLost: () => void): Promise<boolean>;
+  /**
+   * Waits some seconds until no process serves it that this one must not serve beside; answers whether it serves now. `onLost` tells
+   * that it no longer counts.
+   */
+  abstract claim(how: Serving, onLost: () => void): Promise<boolean>;
 
   /** The same without waiting. */
-  abstract tryToClaim(onLost: () => void): Promise<boolean>;
+  abstract tryToClaim(how: Serving, onLost: () => void): Promise<boolean>;
 
   /** Lets others serve. */
   abstract release(): Promise<void>;

@@ -22,7 +22,7 @@ import { NamedReads } from './named-reads.js';
 import { OnlyPostgresServer } from './only-server.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
-import { openingFailure } from './postgres-errors.js';
+import { isDenied, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
 import { PostgresTransactions } from './postgres-transactions.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
@@ -38,11 +38,14 @@ export async function createPostgres(
 ): Promise<PostgresDataSource> {
   const { default: driver } = await import('pg');
   const options = { ...declared, type: 'postgres', driver, extra: poolExtra(postgres) } as const;
-  return new PostgresDataSource(
-    { ...options, installExtensions: false, poolErrorHandler: () => undefined },
+  // A connection that nobody uses fails first where there is no traffic.
+  const poolErrorHandler = (error: unknown) => void dataSource.writeTrouble.note(error);
+  const dataSource = new PostgresDataSource(
+    { ...options, installExtensions: false, poolErrorHandler },
     driver,
     postgres,
   );
+  return dataSource;
 }
 
 /** TypeORM's DataSource on PostgreSQL, where a caller in a transaction takes part in it by itself, and int64 stays exact. */
@@ -112,6 +115,8 @@ export class PostgresDataSource extends Database {
       await runner.query(`SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
       await this.transactions.insideOf(runner.manager, () => this.transactions.claim('migrations'));
       return await work();
+    } catch (error) {
+      throw isDenied(error) ? new Error(openingFailure(error), { cause: error }) : error;
     } finally {
       await runner.rollbackTransaction();
       await runner.release();

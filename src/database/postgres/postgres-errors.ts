@@ -90,11 +90,17 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': `Make it: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
   '28P01': 'Look at the user and the password in DATABASE_URL',
   '28000': 'Look at the user in DATABASE_URL, and at pg_hba.conf of the server',
+  '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
   '53300': 'Raise max_connections of the server, or lower DATABASE_POOL of the instances',
   ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
   ENOTFOUND: 'Look at the host in DATABASE_URL',
   EAI_AGAIN: 'Look at the host in DATABASE_URL',
 };
+
+/** Whether the user of DATABASE_URL lacks a right. */
+export function isDenied(error: unknown): boolean {
+  return codeOf(error) === '42501';
+}
 
 /** Why a database cannot be opened and what to do, in one line. */
 export function openingFailure(error: unknown): string {
@@ -104,5 +110,5 @@ export function openingFailure(error: unknown): string {
 
 /** What a client is told while others are in the way. */
 export function busy(cause: unknown): ApiError {
-  return unavailable('the database is busy', cause);
+  return unavailable('the database is busy', cause, true);
 }

@@ -6,6 +6,8 @@ import { busy, meaningOf, messageOf } from './postgres-errors.js';
 
 /** How often a server that is away or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
+/** How long nothing may have been refused for a server to keep up again, in milliseconds. */
+const KEEPS_UP_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
 export const READY_GRACE_MS = 3_000;
 
@@ -26,6 +28,10 @@ export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
   private away: Trouble | undefined;
   private readOnly: Trouble | undefined;
+  /** While statements are refused because others are in the way. */
+  private crowd: { refused: number; lastAt: number } | undefined;
+  /** Why a connection was lost, until it is known whether the server is there. */
+  private lost: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isTrying = false;
   private isEnded = false;
@@ -60,11 +66,15 @@ export class PostgresTroubles extends WriteTrouble {
   note(error: unknown): unknown {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
-    if (meaning === 'busy') return busy(error);
+    if (meaning === 'busy') {
+      this.refusedInCrowd(error);
+      return busy(error);
+    }
     if (meaning === 'lost') {
       // One session may have been ended; the next try tells whether it is the server.
+      this.lost ??= messageOf(error);
       this.watch();
-      return unavailable('the connection to the database was lost', error);
+      return unavailable('the connection to the database was lost', error, true);
     }
     const isAway = meaning === 'away';
     this.went(isAway ? 'away' : 'readOnly', error);
@@ -81,7 +91,28 @@ export class PostgresTroubles extends WriteTrouble {
     clearTimeout(this.timer);
   }
 
+  private refusedInCrowd(error: unknown): void {
+    if (!this.crowd && !this.isEnded) {
+      this.logger.warn(
+        `${this.name} does not keep up: ${messageOf(error)}. What would wait longer is refused with 503; reads from the cache go on.`,
+      );
+      const look = setInterval(() => this.lookAtCrowd(look), KEEPS_UP_MS / 5);
+      // The timer alone must not keep the process running.
+      look.unref();
+    }
+    this.crowd = { refused: (this.crowd?.refused ?? 0) + 1, lastAt: performance.now() };
+  }
+
+  private lookAtCrowd(look: NodeJS.Timeout): void {
+    if (this.crowd && !this.isEnded && performance.now() - this.crowd.lastAt < KEEPS_UP_MS) return;
+    clearInterval(look);
+    if (this.crowd)
+      this.logger.log(`${this.name} keeps up again: ${this.crowd.refused} statements were refused`);
+    this.crowd = undefined;
+  }
+
   private went(where: 'away' | 'readOnly', error: unknown): void {
+    if (where === 'away') this.lost = undefined;
     if (this.isEnded) return;
     if (!this[where]) {
       const reason = messageOf(error);
@@ -119,7 +150,11 @@ export class PostgresTroubles extends WriteTrouble {
 
   private found(found: Found): void {
     if (this.away) this.logger.log(`${this.name} answers again, after ${secondsOf(this.away)} s`);
-    this.away = undefined;
+    if (this.lost !== undefined)
+      this.logger.warn(
+        `${this.name} ended a connection: ${this.lost}. Reads were repeated, writes on it refused with 503`,
+      );
+    this.away = this.lost = undefined;
     if (found === 'reads') return;
     if (this.readOnly) this.logger.log(`${this.name} is written again, after ${secondsOf(this.readOnly)} s`);
     this.readOnly = undefined;

@@ -1,14 +1,14 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../config/settings.js';
-import type { Database, OnlyServer } from '../../database/database.js';
+import type { Database, OnlyServer, Serving } from '../../database/database.js';
 
 /** How often a lock that was lost is claimed again, in milliseconds. */
 const PERIOD_MS = 1_000;
 
 /**
- * Without Redis each process counts quotas for itself. Where the database can tell (PostgreSQL), a second one therefore does not
- * start; processes on one SQLite file find each other later (OtherProcesses).
+ * Without Redis a process counts quotas for itself. Where the database can tell (PostgreSQL), a second one therefore does not start
+ * beside it, with or without Redis; processes on one SQLite file find each other later (OtherProcesses).
  */
 @Injectable()
 export class OnlyProcess implements OnApplicationShutdown {
@@ -24,7 +24,8 @@ export class OnlyProcess implements OnApplicationShutdown {
   /** Claims the database for this process. Throws an Error that says what to do when another process serves it. */
   async begin(): Promise<void> {
     const server = this.server;
-    if (server && !(await server.claim(() => this.claimAgain(server)))) throw new Error(TAKEN);
+    if (server && !(await server.claim(this.serving, () => this.claimAgain(server))))
+      throw new Error(this.taken);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -33,7 +34,16 @@ export class OnlyProcess implements OnApplicationShutdown {
   }
 
   private get server(): OnlyServer | undefined {
-    return this.settings.redisUrl === null ? (this.dataSource as Database).onlyServer : undefined;
+    return (this.dataSource as Database).onlyServer;
+  }
+
+  private get serving(): Serving {
+    return this.settings.redisUrl === null ? 'alone' : 'among others';
+  }
+
+  private get taken(): string {
+    const which = this.serving === 'alone' ? 'Another instance' : 'An instance without REDIS_URL';
+    return `${which} runs on this database. ${WHY}`;
   }
 
   private claimAgain(server: OnlyServer): void {
@@ -45,24 +55,24 @@ export class OnlyProcess implements OnApplicationShutdown {
 
   private async attempt(server: OnlyServer): Promise<void> {
     try {
-      if (!(await server.tryToClaim(() => this.claimAgain(server)))) return this.tell();
+      if (!(await server.tryToClaim(this.serving, () => this.claimAgain(server)))) return this.tell();
     } catch {
       // The database is away, which is in the log already.
       return;
     }
     clearInterval(this.timer);
     this.timer = undefined;
-    if (this.isTold) this.logger.log('No other instance serves this database any more');
+    if (this.isTold) this.logger.log('No instance that counts for itself serves this database any more');
     this.isTold = false;
   }
 
   /** It began while the database was away from this one. */
   private tell(): void {
-    if (!this.isTold) this.logger.error(TAKEN);
+    if (!this.isTold) this.logger.error(this.taken);
     this.isTold = true;
   }
 }
 
-const TAKEN =
-  'Another instance runs on this database. Without Redis each counts quotas for itself, so that a client could use its quota ' +
-  'once in each. Set REDIS_URL in all of them, or stop the other one.';
+const WHY =
+  'Without Redis each counts quotas for itself, so that a client could use its quota once in each. Set REDIS_URL in all of ' +
+  'them, or stop the other one.';
