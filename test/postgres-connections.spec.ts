@@ -10,7 +10,7 @@ import { NetworkProxy } from './support/network-proxy.js';
 import { Pooler } from './support/pooler.js';
 import { PostgresServer } from './support/postgres-server.js';
 import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 const run = promisify(execFile);
 
@@ -36,6 +36,10 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       `CREATE ROLE shop LOGIN SUPERUSER PASSWORD '${PASSWORD}'`,
       `CREATE DATABASE shop OWNER shop ENCODING 'UTF8' TEMPLATE template0`,
       `CREATE DATABASE network OWNER shop ENCODING 'UTF8' TEMPLATE template0`,
+    );
+    await server.query(
+      'CREATE ROLE guest LOGIN',
+      `CREATE DATABASE guests ENCODING 'UTF8' TEMPLATE template0`,
     );
     await server.accept('host all shop all scram-sha-256', 'local all shop scram-sha-256');
   });
@@ -114,6 +118,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         /database "absent" does not exist.*CREATE DATABASE/,
       ],
       [
+        'a user who may not make tables',
+        () => `postgres://guest@127.0.0.1:${server.port}/guests`,
+        {},
+        /permission denied for schema public.*OWNER TO/,
+      ],
+      [
         'a port that nobody listens on',
         () => 'postgres://shop:wrong-secret@127.0.0.1:1/shop',
         {},
@@ -132,6 +142,15 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         expect(failure).not.toMatch(/\n\s+at /);
       },
     );
+  });
+
+  it('doctor finds a user who may not make tables', async () => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    const { code, stdout } = await petstore(folder.path, ['doctor'], {
+      DATABASE_URL: `postgres://guest@127.0.0.1:${server.port}/guests`,
+    });
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/database.*may not make tables.*OWNER TO/)]);
   });
 
   describe('in which the network', () => {

@@ -84,14 +84,20 @@ async function examineDatabase(settings: Settings, areImported: boolean): Promis
 
 /** Whether PostgreSQL takes writes, and how many more connections than this process may need. */
 async function examineServer(database: Database, { databaseUrl, databasePool }: Settings): Promise<Finding> {
-  const [row] = await database.query<{ version: string; reads: boolean; free: string }[]>(
+  const [row] = await database.query<{ version: string; reads: boolean; mayMake: boolean; free: string }[]>(
     `SELECT current_setting('server_version') AS version,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayMake",
        current_setting('max_connections')::int - (SELECT count(*) FROM pg_stat_activity) AS free`,
   );
   const name = `${shownDatabaseUrl(databaseUrl)} (PostgreSQL ${row?.version})`;
   if (row?.reads === true)
     return wrong('database', `${name} is read-only. Name the server that writes with DATABASE_URL.`);
+  if (row?.mayMake !== true)
+    return wrong(
+      'database',
+      `${name}: its user may not make tables, which migrations do. ALTER DATABASE <name> OWNER TO <user>.`,
+    );
   const unfinished = await unfinishedCopy(database);
   if (unfinished !== undefined) return wrong('database', `${name}: ${unfinished}`);
   const free = Number(row?.free);
