@@ -6,6 +6,7 @@ import { JobState } from '../src/jobs/job.entity.js';
 import { Jobs } from '../src/jobs/jobs.js';
 import { Lease } from '../src/jobs/lease.entity.js';
 import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { ON_POSTGRES } from './support/databases.js';
 
 const HOUR = 3_600_000;
 /** How far the clock and the timers move at a time, in milliseconds. */
@@ -136,7 +137,8 @@ describe('a job of 1 s', () => {
     await begin();
     await jobs.stop();
     pass(3_000);
-    expect(vi.getTimerCount()).toBe(0);
+    // Connections to PostgreSQL have timers of their own.
+    if (!ON_POSTGRES) expect(vi.getTimerCount()).toBe(0);
     expect(begun).toEqual([]);
   });
 });
