@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.js';
 import { WriteTrouble } from '../database.js';
@@ -6,6 +7,8 @@ import { busy, meaningOf, messageOf } from './postgres-errors.js';
 
 /** How often a server that is away or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
+/** How long after its session was ended a try is repeated, in milliseconds. */
+const RETRY_MS = 100;
 /** How long nothing may have been refused for a server to keep up again, in milliseconds. */
 const KEEPS_UP_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
@@ -137,15 +140,25 @@ export class PostgresTroubles extends WriteTrouble {
   private async try(): Promise<void> {
     this.timer = undefined;
     this.isTrying = true;
-    let failure: unknown;
-    try {
-      this.found(await this.attempt());
-    } catch (error) {
-      failure = error;
+    let failure = await this.failureOfAttempt();
+    // The session of the try itself may have been ended; that tells nothing of the server yet.
+    for (let more = 0; more < 5 && failure !== undefined && meaningOf(failure) === 'lost'; more += 1) {
+      await pause(RETRY_MS);
+      failure = await this.failureOfAttempt();
     }
     this.isTrying = false;
     if (failure !== undefined) this.went('away', failure);
     else if (this.readOnly) this.watch();
+  }
+
+  /** Why the server could not be tried; undefined when it could. */
+  private async failureOfAttempt(): Promise<unknown> {
+    try {
+      this.found(await this.attempt());
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   private found(found: Found): void {
