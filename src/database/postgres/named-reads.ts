@@ -8,6 +8,8 @@ import { READY_GRACE_MS } from './postgres-troubles.js';
 
 /** Statements that are prepared at most, on each connection: clients choose how lists are filtered and sorted. */
 const MOST_NAMED = 500;
+/** How often a read is asked again at most, when its connection is lost each time. */
+const MOST_READS = 5;
 /** A prepared statement whose table has changed in the meantime. */
 const STALE_PLAN = '0A000';
 
@@ -70,9 +72,14 @@ export class NamedReads extends JsonReader {
       if (!isStale && meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
       if (isStale) this.statements.clear();
     }
-    return this.read({ text: statement.text }, parameters).catch((error: unknown) => {
-      throw this.pool.troubles.note(error);
-    });
+    for (let more = 1; ; more += 1) {
+      try {
+        return await this.read({ text: statement.text }, parameters);
+      } catch (error) {
+        // All sessions may have been ended at once; the pool does not know of each yet.
+        if (more === MOST_READS || meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
+      }
+    }
   }
 
   /** The lock leaves others free to refer to the row by a foreign key. */
