@@ -13,6 +13,7 @@ import { DeclarationChecks } from './declaration-checks.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
+import { RequestWaits } from './request-waits.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { Sweeper } from './sweeper.js';
@@ -47,6 +48,7 @@ const logger = new Logger('Database');
     WriteProbe,
     offered(JsonReader, ({ reader }) => reader),
     offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
+    offered(RequestWaits, ({ waits }) => waits),
     offered(Transactions, ({ transactions }) => transactions),
     offered(DataVersion, ({ dataVersion }) => dataVersion),
   ],
@@ -56,6 +58,7 @@ const logger = new Logger('Database');
     JsonReader,
     JsonRows,
     References,
+    RequestWaits,
     CacheNeutralWrites,
     Sweeper,
     Transactions,

@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import type { ApiError } from '../errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
+import type { RequestWaits } from './request-waits.js';
 import type { Transactions } from './transactions.js';
 
 /** Whether the database can be written at the moment. */
@@ -23,6 +24,12 @@ export abstract class OnlyServer {
 
   /** The same without waiting. */
   abstract tryToClaim(how: Serving, onLost: () => void): Promise<boolean>;
+
+  /** Tells the others the name of the counts that this process shares with some of them; undefined when it shares none. */
+  abstract countsIn(name: string | undefined): Promise<void>;
+
+  /** Whether any process that serves counts under another name. */
+  abstract isCountedElsewhere(name: string): Promise<boolean>;
 
   /** Lets others serve. */
   abstract release(): Promise<void>;
@@ -78,6 +85,8 @@ export abstract class Database extends DataSource {
   abstract readonly transactions: Transactions;
   /** Whether anything was committed, by this process or another. */
   abstract readonly dataVersion: DataVersion;
+  /** How long requests wait for it. */
+  abstract readonly waits: RequestWaits;
   /** Whether it can be written at the moment. */
   abstract readonly writeTrouble: WriteTrouble;
 

@@ -2,16 +2,23 @@ import { type EntityMetadata, type EntityTarget, InsertResult, type ObjectLitera
 import { ApiError } from '../errors/api-error.js';
 import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
 import { kindsWithNewRow } from './data-version.js';
+import type { RequestWaits } from './request-waits.js';
+import { unavailable } from './unavailable.js';
 
 /** Rows of one INSERT at most. */
 const MOST_ROWS = 500;
 /** Values of one INSERT at most: SQLite takes 32,766, PostgreSQL 65,535. */
 const MOST_VALUES = 32_766;
 
+/** How long the request of a row must still be able to wait for the row to be written, in milliseconds. */
+const LEAST_MS = 500;
+
 interface Waiting {
   readonly row: ObjectLiteral;
   readonly resolve: (result: InsertResult) => void;
   readonly reject: (reason: unknown) => void;
+  /** How long its request may still wait, in milliseconds. */
+  readonly leftMs: () => number;
 }
 
 /**
@@ -24,7 +31,10 @@ export class GroupedInserts {
   private readonly groupable = new WeakMap<EntityMetadata, boolean>();
   private isWriting = false;
 
-  constructor(private readonly database: CommittingDatabase) {}
+  constructor(
+    private readonly database: CommittingDatabase,
+    private readonly waits: RequestWaits,
+  ) {}
 
   /**
    * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.
@@ -45,19 +55,21 @@ export class GroupedInserts {
   }
 
   private inNextGroup(metadata: EntityMetadata, row: ObjectLiteral): Promise<InsertResult> {
-    return new Promise((resolve, reject) => {
+    const { leftMs, end } = this.waits.begin();
+    const inserted = new Promise<InsertResult>((resolve, reject) => {
       const rows = this.waiting.get(metadata) ?? [];
       this.waiting.set(metadata, rows);
-      rows.push({ row, resolve, reject });
+      rows.push({ row, resolve, reject, leftMs });
       if (this.isWriting) return;
       this.isWriting = true;
       // Whatever else has arrived by now is read before the first commit begins.
       setImmediate(() => void this.writeAll());
     });
+    return inserted.finally(end);
   }
 
   private async writeAll(): Promise<void> {
-    for (let group = this.nextGroup(); group; group = this.nextGroup()) await this.write(...group);
+    for (let group = this.nextGroup(); group; group = this.nextGroup()) await this.write(...inTime(...group));
     this.isWriting = false;
   }
 
@@ -80,8 +92,11 @@ export class GroupedInserts {
 
   /** Never throws: each row's promise is settled by its own outcome. */
   private async write(metadata: EntityMetadata, group: readonly Waiting[]): Promise<void> {
+    if (group.length === 0) return;
     try {
-      const result = await this.commit(metadata, group);
+      // None of the requests may wait longer for being in a group.
+      const leftMs = Math.min(...group.map((waiting) => waiting.leftMs()));
+      const result = await this.waits.within(leftMs, () => this.commit(metadata, group));
       // A turn later: the next group is on its way to the disk before this one's answers are written.
       setImmediate(() => {
         for (const [index, { resolve }] of group.entries()) resolve(partOf(result, index, group.length));
@@ -104,6 +119,14 @@ export class GroupedInserts {
       manager.insert(metadata.target, rows),
     );
   }
+}
+
+/** The rows of a group whose requests may still wait; refuses the others, before they delay or shorten anything. */
+function inTime(metadata: EntityMetadata, group: readonly Waiting[]): [EntityMetadata, Waiting[]] {
+  const late = new Set(group.filter(({ leftMs }) => leftMs() < LEAST_MS));
+  for (const { reject } of late)
+    reject(unavailable('the database is busy', new Error('a row has waited for as long as it may'), true));
+  return [metadata, group.filter((waiting) => !late.has(waiting))];
 }
 
 /**

@@ -47,7 +47,7 @@ const commit = (kinds: readonly CachedKind[], failure?: Error, isOutcomeKnown = 
       log.push('commit');
       return failure ? Promise.reject(failure) : Promise.resolve('done');
     },
-    () => isOutcomeKnown,
+    () => (isOutcomeKnown ? Promise.resolve() : undefined),
   );
 
 describe('the version', () => {
@@ -79,6 +79,34 @@ describe('the version', () => {
   });
 });
 
+describe('while instances may use different Redis servers', () => {
+  beforeEach(() => {
+    version.heard(named('a'));
+    version.isSplit = () => true;
+  });
+
+  it('nothing is cached', () => {
+    expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined]);
+  });
+
+  it('a commit is told through the database', async () => {
+    expect(await commit(['responses'])).toBe('done');
+    expect(log).toEqual(['unannounced', 'commit', 'announced again']);
+  });
+
+  it('a commit that began before is told through the database as well, before it is acknowledged', async () => {
+    version.isSplit = () => log.includes('commit');
+    await commit(['responses']);
+    expect(log).toEqual([
+      'withdrawn responses',
+      'commit',
+      'unannounced',
+      'announced again',
+      'released responses',
+    ]);
+  });
+});
+
 describe('a commit', () => {
   it('comes when the names are withdrawn, and before they are released', async () => {
     expect(await commit(['responses'])).toBe('done');
@@ -100,6 +128,45 @@ describe('a commit', () => {
     expect(log).toEqual(['withdrawn keys', 'commit']);
   });
 
+  it('that may still be carried out gives the names back when it is over, and is told through the database until then', async () => {
+    for (const isRedisUp of [true, false]) {
+      isUp = isRedisUp;
+      log = [];
+      let end!: () => void;
+      const over = new Promise<void>((resolve) => (end = resolve));
+      const failed = version.commit(
+        ['keys'],
+        () => Promise.reject(new Error('late')),
+        () => over,
+      );
+      await expect(failed).rejects.toThrow('late');
+      const begun = [...log];
+      end();
+      await over;
+      await Promise.resolve();
+      expect([begun, log.slice(begun.length)]).toEqual(
+        isRedisUp ? [['withdrawn keys'], ['released keys']] : [['unannounced'], ['announced again']],
+      );
+    }
+  });
+
+  it('that may still be carried out is another version once it is over', async () => {
+    version = new SharedDataVersion(unannounced);
+    let end!: () => void;
+    const over = new Promise<void>((resolve) => (end = resolve));
+    const failed = version.commit(
+      ['keys'],
+      () => Promise.reject(new Error('late')),
+      () => over,
+    );
+    await expect(failed).rejects.toThrow('late');
+    const before = version.current('keys');
+    end();
+    await over;
+    await Promise.resolve();
+    expect(version.current('keys')).not.toBe(before);
+  });
+
   it('is announced through the database while Redis is away', async () => {
     isUp = false;
     await commit(ALL_CACHED);
@@ -114,7 +181,7 @@ describe('a commit', () => {
         log.push('commit');
         return Promise.resolve();
       },
-      () => true,
+      () => Promise.resolve(),
     );
     expect(log).toEqual([
       'withdrawn responses',
@@ -131,7 +198,7 @@ describe('a commit', () => {
     const long = version.commit(
       ['keys'],
       () => new Promise<void>((resolve) => (end = resolve)),
-      () => true,
+      () => Promise.resolve(),
     );
     await commit(['keys']);
     expect(log).not.toContain('announced again');

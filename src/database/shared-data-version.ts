@@ -26,6 +26,9 @@ export interface UnannouncedWrites {
   watch(): void;
 }
 
+/** When a commit that failed with this error changes nothing any more; undefined when nobody will know. */
+type WhenOver = (error: unknown) => Promise<void> | undefined;
+
 /**
  * The data version of a database that several instances share. A random name of each state lies in Redis and comes with every
  * decision on a quota, so no request waits for it. A writer withdraws the name before its commit, and a new one is set after it: what
@@ -33,6 +36,11 @@ export interface UnannouncedWrites {
  * fails, its writers say so through the database, and what this process has cached is void.
  */
 export class SharedDataVersion extends DataVersion {
+  /**
+   * Whether instances may have names from different Redis servers. Then this one caches nothing, and its writers say so through the
+   * database, which all instances look at.
+   */
+  isSplit: () => boolean = () => false;
   private link: StateLink | undefined;
   private names: StateNames = NO_NAMES;
   private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
@@ -71,58 +79,94 @@ export class SharedDataVersion extends DataVersion {
   /** Without Redis one instance serves, and sees its own commits: keys, which are cached for seconds, need no more. */
   current(kind: CachedKind): number | undefined {
     if (!this.link) return kind === 'keys' ? this.versions.keys : undefined;
+    if (this.isSplit()) return undefined;
     return this.names[kind] !== null && this.unannounced.isQuiet ? this.versions[kind] : undefined;
   }
 
   /**
    * Commits what changes these kinds of what is cached, so that no instance uses what it had cached before from the moment at which
-   * this resolves. `isOutcomeKnown` tells whether a commit that failed has certainly changed nothing; otherwise the names stay
-   * withdrawn until that expires.
+   * this resolves. `whenOver` tells of a commit that failed when it is certain that it changes nothing any more: until then the names
+   * stay withdrawn. Undefined when nobody will know: then until that expires.
    */
-  async commit<T>(
-    kinds: readonly CachedKind[],
-    commit: () => Promise<T>,
-    isOutcomeKnown: (error: unknown) => boolean,
-  ): Promise<T> {
+  async commit<T>(kinds: readonly CachedKind[], commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
     if (kinds.length === 0) return commit();
     try {
-      return await this.announced(kinds, commit, isOutcomeKnown);
+      return await this.announced(kinds, commit, whenOver);
+    } catch (error) {
+      void whenOver(error)?.then(() => this.raise(kinds));
+      throw error;
     } finally {
-      for (const kind of kinds) this.versions[kind] += 1;
+      this.raise(kinds);
     }
+  }
+
+  private raise(kinds: readonly CachedKind[]): void {
+    for (const kind of kinds) this.versions[kind] += 1;
   }
 
   private async announced<T>(
     kinds: readonly CachedKind[],
     commit: () => Promise<T>,
-    isOutcomeKnown: (error: unknown) => boolean,
+    whenOver: WhenOver,
   ): Promise<T> {
-    const { link } = this;
+    const link = this.isSplit() ? undefined : this.link;
     const isWithdrawn = await link?.withdraw(kinds).catch(() => undefined);
-    if (!link || !isWithdrawn) return this.commitUnannounced(commit);
+    if (!link || !isWithdrawn) return this.commitUnannounced(commit, whenOver);
     let result: T;
     try {
       result = await commit();
     } catch (error) {
-      if (isOutcomeKnown(error)) void link.release(kinds);
+      const over = whenOver(error);
+      if (over) void this.releaseAfter(over, link, kinds);
       throw error;
     }
     // Redis may have forgotten in the meantime that this one writes.
-    if (!isWithdrawn()) await this.commitUnannounced(() => Promise.resolve());
+    if (!isWithdrawn() || this.isSplit()) await this.commitUnannounced(() => Promise.resolve(), whenOver);
     void link.release(kinds);
     return result;
   }
 
-  private async commitUnannounced<T>(commit: () => Promise<T>): Promise<T> {
+  private async commitUnannounced<T>(commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
     this.underWay += 1;
+    let over: Promise<void> | undefined;
     try {
       await this.unannounced.begin();
       return await commit();
+    } catch (error) {
+      over = whenOver(error);
+      throw error;
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.unannounced.end();
+      if (over) void over.then(() => this.endUnannounced());
+      else this.endUnannounced();
     }
   }
+
+  private endUnannounced(): void {
+    this.underWay -= 1;
+    if (this.underWay === 0) this.unannounced.end();
+  }
+
+  private async releaseAfter(
+    over: Promise<void>,
+    link: StateLink,
+    kinds: readonly CachedKind[],
+  ): Promise<void> {
+    // A writer that says nothing for a minute counts as dead.
+    const renewal = setInterval(() => {
+      link.withdraw(kinds).then(
+        () => link.release(kinds),
+        () => undefined,
+      );
+    }, RENEWAL_MS);
+    // The timer alone must not keep the process running.
+    renewal.unref();
+    await over;
+    clearInterval(renewal);
+    await link.release(kinds);
+  }
 }
+
+/** How often a writer says that it is still under way, in milliseconds. */
+const RENEWAL_MS = 20_000;
 
 const NO_NAMES: StateNames = { responses: null, keys: null };

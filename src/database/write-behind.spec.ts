@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
 
 /** Writes numbers, unless it is told to fail. */
@@ -46,6 +47,16 @@ describe('what is written behind', () => {
     const numbers = new Numbers();
     await numbers.onModuleDestroy();
     expect(numbers.written).toEqual([]);
+  });
+
+  it('leaves to others what the log has been told already', async () => {
+    const numbers = new Numbers();
+    const told = [vi.spyOn(Logger.prototype, 'error'), vi.spyOn(Logger.prototype, 'log')];
+    const write = vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write');
+    write.mockRejectedValueOnce(unavailable('the database does not answer', new Error('away'), true));
+    await numbers.flush();
+    await numbers.flush();
+    expect(told.map(({ mock }) => mock.calls)).toEqual([[], []]);
   });
 
   it('is written one write at a time, and all who ask meanwhile share the next', async () => {

@@ -1,4 +1,5 @@
 import type { Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import { ApiError } from '../errors/api-error.js';
 import { OneAtATime } from './one-at-a-time.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
@@ -14,7 +15,8 @@ export interface WriteBehindMessages {
 
 /**
  * Collects changes in memory and writes them every second beside the requests, one write at a time, and once more at the stop.
- * When a write fails, the changes are kept for the next one, and the log is told once, not every second.
+ * When a write fails, the changes are kept for the next one, and the log is told once, not every second; not at all of what it has
+ * been told already, such as a database that is away.
  */
 export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly writes = new OneAtATime(() => this.attempt());
@@ -55,6 +57,8 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
       if (this.isFailing && this.messages.recovered !== undefined) this.logger.log(this.messages.recovered);
       this.isFailing = false;
     } catch (error) {
+      // The log has been told already that the database is away, and will be told when it is back.
+      if (error instanceof ApiError && error.isLogged) return;
       if (!this.isFailing) this.logger.error(this.messages.failing, error);
       this.isFailing = true;
     }

@@ -2,7 +2,7 @@ import { readDatabaseUrl, shownDatabaseUrl } from '../../config/database-url.js'
 import type { PostgresAddress } from '../../config/database-url.js';
 import type { DatabaseSettings } from '../data-source.js';
 import type { TableSum } from './checksum.js';
-import { CopyRefusal } from './copy-refusal.js';
+import { CopyMismatch, CopyRefusal } from './copy-refusal.js';
 import { type CopyState, progressOf } from './copy-state.js';
 import { PostgresTarget } from './postgres-target.js';
 import { countRows, examineRows, lastIds } from './pre-flight.js';
@@ -87,6 +87,7 @@ class DatabaseCopy {
     try {
       return await this.copy(tables, state, ids);
     } catch (error) {
+      if (error instanceof CopyMismatch) throw error;
       throw new CopyRefusal(
         `${error instanceof Error ? error.message : String(error)}\n` +
           'What was copied is kept. Run the same command again with --resume to go on.',
@@ -112,7 +113,7 @@ class DatabaseCopy {
       compared(here.rows);
     }
     if (await source.wasWritten())
-      throw new CopyRefusal(
+      throw new CopyMismatch(
         `${source.file} was written to during the copy. Stop what writes, and copy into an empty database.`,
       );
     await target.finish(tables, state, ids);
@@ -146,7 +147,7 @@ class DatabaseCopy {
     for (const name of new Set([...sums.keys(), ...Object.keys(begun.tables)])) {
       const [before, now] = [begun.tables[name], sums.get(name)];
       if (before?.rows === now?.rows && before?.checksum === now?.checksum) continue;
-      throw new CopyRefusal(
+      throw new CopyMismatch(
         `${this.source.file} is not what the interrupted copy was made of: ${name} had ${shown(before)} then, and has ${shown(now)} now. ` +
           'Go on with that file as it was, or copy this one into an empty database.',
       );
@@ -167,8 +168,8 @@ class DatabaseCopy {
   }
 }
 
-function differing(table: string, there: TableSum | undefined, here: TableSum): CopyRefusal {
-  return new CopyRefusal(
+function differing(table: string, there: TableSum | undefined, here: TableSum): CopyMismatch {
+  return new CopyMismatch(
     `${table} is not the same on both sides: ${shown(there)} in SQLite, ${shown(here)} in PostgreSQL. Something else wrote there; copy ` +
       'into an empty database.',
   );

@@ -71,7 +71,7 @@ export class PostgresTarget {
       if (found?.count === 0) return;
       if (look === LOOKS)
         throw new CopyRefusal(
-          `An instance or a command of the service is connected to ${this.name} (${found?.count} connections). Stop it, then copy.`,
+          `An instance or a command of the service is connected to ${this.name} (connections: ${found?.count}). Stop it, then copy.`,
         );
       await pause(LOOK_MS);
     }

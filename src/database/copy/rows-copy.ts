@@ -1,6 +1,6 @@
 import { CarriedRows, isFaulty } from './carried-rows.js';
 import type { CopyState, TableState } from './copy-state.js';
-import { CopyRefusal } from './copy-refusal.js';
+import { CopyMismatch } from './copy-refusal.js';
 import type { PostgresTarget } from './postgres-target.js';
 import type { Tick } from './pre-flight.js';
 import type { RawValue } from './raw-value.js';
@@ -33,7 +33,10 @@ export class RowsCopy {
     for await (const batch of this.source.batches(table, after === null ? undefined : keyOfText(after))) {
       const carried = batch.map((row) => {
         const found = rows.carry(row);
-        if (isFaulty(found)) throw new CopyRefusal(`${this.source.file} changed while it was read.`);
+        if (isFaulty(found))
+          throw new CopyMismatch(
+            `${this.source.file} was written to while it was read. Stop what writes, and copy into an empty database.`,
+          );
         return found;
       });
       after = keyText(keyOf(table, batch.at(-1) ?? []));

@@ -3,6 +3,7 @@ import type sqlite3 from 'sqlite3';
 import { openForReading } from '../sqlite/read-connection.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { CopyRefusal } from './copy-refusal.js';
+import { LogBeside } from './log-beside.js';
 import { type RawValue, rawSql } from './raw-value.js';
 import type { TargetTable } from './target-schema.js';
 
@@ -27,6 +28,7 @@ export class SqliteSource {
     readonly file: string,
     private readonly connection: sqlite3.Database,
     private readonly version: unknown,
+    private readonly log: LogBeside,
   ) {}
 
   /** Opens a file, which must be there, and begins the one transaction in which all of it is read. */
@@ -35,15 +37,17 @@ export class SqliteSource {
       if (error.code === 'ENOENT') throw new CopyRefusal(`${file} is not there. Name the file with --from.`);
     });
     return naming(file, async () => {
+      const log = await LogBeside.of(file);
       const connection = await openForReading(file, LOCK_WAIT_MS);
       try {
         const [version] = await rowsOf(connection, 'PRAGMA data_version');
         await rowsOf(connection, 'BEGIN');
         // The transaction begins with the first read.
         await rowsOf(connection, 'SELECT count(*) FROM sqlite_master');
-        return new SqliteSource(file, connection, version?.['data_version']);
+        return new SqliteSource(file, connection, version?.['data_version'], log);
       } catch (error) {
         await closed(connection);
+        await log.restore();
         throw error;
       }
     });
@@ -87,9 +91,10 @@ export class SqliteSource {
     return version?.['data_version'] !== this.version;
   }
 
-  /** Closes the file. */
-  close(): Promise<void> {
-    return closed(this.connection);
+  /** Closes the file. What reading it has put beside it is gone then. */
+  async close(): Promise<void> {
+    await closed(this.connection);
+    await this.log.restore();
   }
 
   private async page(

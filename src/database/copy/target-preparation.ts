@@ -1,6 +1,7 @@
 import { shownDatabaseUrl } from '../../config/database-url.js';
 import { type DatabaseSettings, createDataSource, openDataSource } from '../data-source.js';
 import type { Database } from '../database.js';
+import { messageOf } from '../postgres/postgres-errors.js';
 import { migrate, schemaStatus } from '../schema.js';
 import type { DeclaredCheck } from './constraint-faults.js';
 import { CopyRefusal } from './copy-refusal.js';
@@ -43,6 +44,7 @@ export async function prepareTarget(
   const begun = state && progressOf(state).copied > 0 ? state : undefined;
   if (begun) refuseUnlessResumed(order, begun);
   else await refuseData(order, source, target);
+  if (!state) refuseUnbegun(order);
   await bringSchema(order.target, state !== undefined);
   if (!begun) await mark(source, target, state);
   const tables = await tablesToCopy(source, await target.tables(), declared.tables, order.leftOut);
@@ -80,9 +82,20 @@ async function declaredOf(settings: DatabaseSettings) {
 function refuseUnlessResumed({ target, isResumed }: Order, begun: CopyState): void {
   if (isResumed) return;
   const { copied, rows } = progressOf(begun);
+  const [state, what] =
+    copied < rows
+      ? [`that was interrupted after ${copied} of ${rows} rows`, 'go on with it']
+      : [`of which all ${rows} rows are written, but not compared yet`, 'compare them'];
   throw new CopyRefusal(
-    `${shownDatabaseUrl(target.databaseUrl)} holds a copy that was interrupted after ${copied} of ${rows} rows. Use --resume to go on ` +
-      'with it, or name an empty database.',
+    `${shownDatabaseUrl(target.databaseUrl)} holds a copy ${state}. Use --resume to ${what}, or name an empty database.`,
+  );
+}
+
+/** One that is to go on must not begin in silence, where a wrong database was named: it would be there twice. */
+function refuseUnbegun({ target, isResumed }: Order): void {
+  if (!isResumed) return;
+  throw new CopyRefusal(
+    `No copy into ${shownDatabaseUrl(target.databaseUrl)} was begun. Leave --resume away to copy from the beginning.`,
   );
 }
 
@@ -93,9 +106,12 @@ async function refuseData(
 ): Promise<void> {
   const filled = await target.filled(await sharedTables(source, target));
   if (filled.length === 0) return;
+  const unbegun = isResumed
+    ? ', and no copy into it is unfinished. A copy takes its mark away when both were found the same: if this is one that was ended at ' +
+      'its last moment, the database can be used as it is. Otherwise name'
+    : '. Name';
   throw new CopyRefusal(
-    `${shownDatabaseUrl(databaseUrl)} has data already (${filled.join(', ')})${isResumed ? ', and no copy into it was interrupted' : ''}. ` +
-      'Name an empty database with --to.',
+    `${shownDatabaseUrl(databaseUrl)} has data already (${filled.join(', ')})${unbegun} an empty database with --to.`,
   );
 }
 
@@ -104,11 +120,20 @@ async function sharedTables(source: SqliteSource, target: PostgresTarget): Promi
   return (await ownTables(source)).filter((table) => there.has(table));
 }
 
+/** What is said of DATABASE_URL is said of the option that names the target. */
+async function asTarget<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new CopyRefusal(messageOf(error).replaceAll('DATABASE_URL', '--to'), { cause: error });
+  }
+}
+
 /** Migrates the target, unless a copy was begun there: then it has to have the schema of this build already. */
 async function bringSchema(settings: DatabaseSettings, isBegun: boolean): Promise<void> {
-  const database: Database = await openDataSource(settings, { isPatient: true });
+  const database: Database = await asTarget(() => openDataSource(settings, { isPatient: true }));
   try {
-    if (!isBegun) await migrate(database);
+    if (!isBegun) await asTarget(() => migrate(database));
     const { pending, unknown } = await schemaStatus(database);
     if (pending.length === 0 && unknown.length === 0) return;
     throw new CopyRefusal(

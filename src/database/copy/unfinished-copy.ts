@@ -9,7 +9,7 @@ export async function unfinishedCopy(database: Database): Promise<string | undef
   );
   if (row?.isThere !== true) return undefined;
   return (
-    'The database holds a copy that is not whole. Go on with "petstore db copy --from … --to … --resume", or copy into an ' +
+    'The database holds a copy that is not whole, or not compared yet. Go on with "petstore db copy --from … --to … --resume", or copy into an ' +
     'empty database.'
   );
 }

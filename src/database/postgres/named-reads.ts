@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../database.js';
 import type { Transactions } from '../transactions.js';
+import { answeredWithin, limited } from './limited-statements.js';
 import { meaningOf } from './postgres-errors.js';
 import { type PostgresPool, breaks } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
@@ -94,7 +95,11 @@ export class NamedReads extends JsonReader {
     const client = await this.pool.take();
     let isBroken = false;
     try {
-      const { rows } = await client.query<Row>({ ...statement, values: [...values] });
+      const { rows } = await this.pool.waits.wait((limitMs) =>
+        limited(client, limitMs, () =>
+          client.query<Row>({ ...statement, values: [...values], ...answeredWithin(limitMs) }),
+        ),
+      );
       return rows[0];
     } catch (error) {
       isBroken = breaks(error);

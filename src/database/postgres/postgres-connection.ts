@@ -1,3 +1,4 @@
+import type { PoolClient, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ApiError } from '../../errors/api-error.js';
@@ -5,6 +6,8 @@ import { ALL_CACHED, type CachedKind } from '../data-version.js';
 import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
 import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
 import type { SharedDataVersion } from '../shared-data-version.js';
+import { type Query, lateCommitOf } from './late-commits.js';
+import { answeredWithin, limited } from './limited-statements.js';
 import { meaningOf } from './postgres-errors.js';
 import { type PostgresPool, breaks } from './postgres-pool.js';
 import { PostgresSession, type RunOn, RunnerOn } from './postgres-session.js';
@@ -43,13 +46,17 @@ export class PostgresConnection extends ConnectionScope {
     const isReading = READS.test(sql);
     const run: RunOn = (runner) => runner.query(sql, parameters, structured);
     if (session) return session.run(scope, sql, isReading, run);
-    return isReading ? this.alone(run) : this.committing(ALL_CACHED, () => this.alone(run));
+    return isReading ? this.alone(run) : this.committing(ALL_CACHED, () => this.aloneCommitting(run));
   }
 
   async begin(transaction: ConnectedTransaction): Promise<void> {
     const { isolation, isAllOrNothing = false } = transaction.options;
-    const { troubles } = this.pool;
-    const session = new PostgresSession(await this.pool.take(), this.driver, troubles, isAllOrNothing);
+    const session = new PostgresSession(
+      await this.pool.takeToWrite(),
+      this.driver,
+      this.pool,
+      isAllOrNothing,
+    );
     this.sessions.set(transaction, session);
     await session.begin(isolation);
   }
@@ -57,6 +64,8 @@ export class PostgresConnection extends ConnectionScope {
   async finish(transaction: ConnectedTransaction, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     const session = this.sessionOf(transaction);
     if (!session) return;
+    // The server undoes it when the connection is closed, or has been told to commit it.
+    if (session.isBroken && how === 'ROLLBACK') return;
     const kinds = transaction.changes ?? (session.hasWritten ? ALL_CACHED : []);
     const end = () => session.command(how);
     const { command } = await (how === 'COMMIT' ? this.committing(kinds, end) : end());
@@ -78,7 +87,7 @@ export class PostgresConnection extends ConnectionScope {
   /** Commits so that no instance answers from a cache what was before. */
   private async committing<T>(kinds: readonly CachedKind[], commit: () => Promise<T>): Promise<T> {
     try {
-      return await this.dataVersion.commit(kinds, commit, isKnownToHaveFailed);
+      return await this.dataVersion.commit(kinds, commit, whenOver);
     } catch (error) {
       throw error instanceof ApiError ? error : this.pool.troubles.note(error);
     }
@@ -86,9 +95,27 @@ export class PostgresConnection extends ConnectionScope {
 
   private async alone(run: RunOn): Promise<unknown> {
     const client = await this.pool.take();
+    return this.on(client, run, (query, limitMs) => client.query({ ...query, ...answeredWithin(limitMs) }));
+  }
+
+  /** The server commits it with its end, and does not limit how long that takes. */
+  private async aloneCommitting(run: RunOn): Promise<unknown> {
+    const client = await this.pool.takeToWrite();
+    return this.on(client, run, (query, limitMs) => this.pool.late.commit(client, query, limitMs));
+  }
+
+  private async on(
+    client: PoolClient,
+    run: RunOn,
+    ask: (query: Query, limitMs: number | undefined) => Promise<QueryResult>,
+  ): Promise<unknown> {
     let isBroken = false;
     try {
-      return await run(new RunnerOn(this.driver, client));
+      return await this.pool.waits.wait((limitMs) =>
+        limited(client, limitMs, () =>
+          run(new RunnerOn(this.driver, client, (query) => ask(query, limitMs))),
+        ),
+      );
     } catch (error) {
       isBroken = breaks(error);
       throw this.pool.troubles.note(error);
@@ -104,10 +131,14 @@ export class PostgresConnection extends ConnectionScope {
   }
 }
 
-/** Whether the server itself has refused a commit: it was not carried out. */
-function isKnownToHaveFailed(error: unknown): boolean {
+/** Resolves when it is certain that a commit that failed is carried out or never will be; undefined when nobody will know. */
+function whenOver(error: unknown): Promise<void> | undefined {
+  const late = lateCommitOf(error);
+  if (late) return late.over;
   const meaning = meaningOf(error instanceof ApiError ? (error.cause ?? error) : error);
-  return meaning !== 'lost' && meaning !== 'away';
+  return meaning === 'lost' || meaning === 'away' || meaning === 'late' ? undefined : OVER;
 }
+
+const OVER = Promise.resolve();
 
 const keepsNothing: GiveBack = () => undefined;

@@ -24,6 +24,7 @@ import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
+import { PostgresWaits } from './request-waits.js';
 import { PostgresTransactions } from './postgres-transactions.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
@@ -55,6 +56,7 @@ export class PostgresDataSource extends Database {
   readonly reader: JsonReader;
   readonly transactions: PostgresTransactions;
   readonly onlyServer: OnlyPostgresServer;
+  readonly waits: PostgresWaits;
   private readonly pool: PostgresPool;
   private readonly unannounced: UnannouncedPostgresWrites;
   private readonly inserts: GroupedInserts;
@@ -62,18 +64,18 @@ export class PostgresDataSource extends Database {
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
     super(options);
     const driver = this.driver as PostgresDriver;
-    this.pool = new PostgresPool(driverPackage, postgres, () => driver.master as Pool);
-    this.onlyServer = new OnlyPostgresServer(driverPackage, postgres);
-    this.unannounced = unannouncedWrites(driverPackage, postgres);
+    this.waits = new PostgresWaits(postgres.statementTimeoutMs);
+    this.pool = new PostgresPool(driverPackage, postgres, () => driver.master as Pool, this.waits);
+    this.onlyServer = new OnlyPostgresServer(driverPackage, postgres, (sql, name) =>
+      this.query<{ answer: boolean }[]>(sql, [name]),
+    );
+    this.unannounced = unannouncedWrites(driverPackage, postgres, this.waits);
     this.dataVersion = new SharedDataVersion(this.unannounced);
     const connection = new PostgresConnection(driver, this.pool, this.dataVersion);
     this.transactions = new PostgresTransactions(connection, this);
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    this.inserts = new GroupedInserts({
-      dataSource: this,
-      dataVersion: this.dataVersion,
-      transactions: this.transactions,
-    });
+    const { dataVersion, transactions, waits } = this;
+    this.inserts = new GroupedInserts({ dataSource: this, dataVersion, transactions }, waits);
     const { home } = this.transactions;
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, home);
     driver.createGeneratedMap = generatedValues;
@@ -103,7 +105,8 @@ export class PostgresDataSource extends Database {
   }
 
   override async destroy(): Promise<void> {
-    this.pool.troubles.end();
+    this.pool.end();
+    this.waits.end();
     await this.unannounced.close();
     await super.destroy();
   }
@@ -158,12 +161,16 @@ const MIGRATION_WAIT_MS = 600_000;
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;
 
-function unannouncedWrites(driver: typeof pg, options: PostgresOptions): UnannouncedPostgresWrites {
+function unannouncedWrites(
+  driver: typeof pg,
+  options: PostgresOptions,
+  waits: PostgresWaits,
+): UnannouncedPostgresWrites {
   const writing = new SideSession(driver, options, 'petstore, writes unannounced', () => Promise.resolve());
   const caching = new SideSession(driver, options, 'petstore, caches', async (ask) => {
     await ask(LOCKS.beginCaching);
   });
-  return new UnannouncedPostgresWrites(writing, caching);
+  return new UnannouncedPostgresWrites(writing, caching, waits);
 }
 
 /** Gives a column that is declared for both databases the type and collation that it has here. */

@@ -1,3 +1,4 @@
+import { certificateRemedy } from '../../config/certificates.js';
 import type { ApiError } from '../../errors/api-error.js';
 import { unavailable } from '../unavailable.js';
 
@@ -7,6 +8,8 @@ export type Meaning =
   | 'away'
   /** A connection was lost; others may be fine. */
   | 'lost'
+  /** A connection has not answered in time; others may. */
+  | 'late'
   /** The server reads, but does not write. */
   | 'read-only'
   /** Others are in the way; the same request may succeed a moment later. */
@@ -40,13 +43,26 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // The server cannot read its files.
   '58': 'busy',
   XX: 'busy',
+  // This process or its machine has no descriptor, port or memory left for one more connection; those that are open go on.
+  EMFILE: 'busy',
+  ENFILE: 'busy',
+  EADDRNOTAVAIL: 'busy',
+  ENOBUFS: 'busy',
+  ENOMEM: 'busy',
+  EAI_MEMORY: 'busy',
   ECONNREFUSED: 'away',
+  EHOSTDOWN: 'away',
   EHOSTUNREACH: 'away',
+  ENETDOWN: 'away',
   ENETUNREACH: 'away',
+  // A packet filter of this machine.
+  EPERM: 'away',
   ENOTFOUND: 'away',
   EAI_AGAIN: 'away',
+  EAI_FAIL: 'away',
   ENOENT: 'away',
   EACCES: 'away',
+  ECONNABORTED: 'lost',
   ECONNRESET: 'lost',
   EPIPE: 'lost',
   ETIMEDOUT: 'away',
@@ -54,9 +70,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 /** The driver says these in words alone. */
 const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
+  [/was not answered in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
-  [/^timeout exceeded when trying to connect/, 'busy'],
+  [/^timeout exceeded when trying to connect|^a request has waited/, 'busy'],
   [/^Connection terminated|not queryable|Client was closed/, 'lost'],
   [/self.signed certificate|certificate|SSL/, 'away'],
 ];
@@ -87,15 +104,28 @@ export function messageOf(error: unknown): string {
 
 /** What an operator should do when a database cannot be opened, by SQLSTATE or Node's code. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  '3D000': `Make it: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  '3D000': `Make it: CREATE DATABASE <name> OWNER <user> ENCODING 'UTF8' TEMPLATE template0`,
   '28P01': 'Look at the user and the password in DATABASE_URL',
   '28000': 'Look at the user in DATABASE_URL, and at pg_hba.conf of the server',
   '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
   '53300': 'Raise max_connections of the server, or lower DATABASE_POOL of the instances',
   ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
+  ENOENT:
+    'Start the server, or name the folder of its socket (unix_socket_directories) with ?host= in DATABASE_URL',
   ENOTFOUND: 'Look at the host in DATABASE_URL',
   EAI_AGAIN: 'Look at the host in DATABASE_URL',
 };
+
+/** The driver says so in words alone. */
+const NO_TLS = /server does not support SSL/;
+const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
+
+const TRUST = { url: 'DATABASE_URL', ca: 'DATABASE_CA' };
+
+/** Whether a disk of the server is full. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === '53100';
+}
 
 /** Whether the user of DATABASE_URL lacks a right. */
 export function isDenied(error: unknown): boolean {
@@ -104,7 +134,10 @@ export function isDenied(error: unknown): boolean {
 
 /** Why a database cannot be opened and what to do, in one line. */
 export function openingFailure(error: unknown): string {
-  const remedy = REMEDIES[codeOf(error) ?? ''];
+  const remedy =
+    REMEDIES[codeOf(error) ?? ''] ??
+    certificateRemedy(error, TRUST) ??
+    (NO_TLS.test(messageOf(error)) ? TLS_REMEDY : undefined);
   return `${messageOf(error)}${remedy === undefined ? '' : `. ${remedy}.`}`;
 }
 

@@ -1,14 +1,15 @@
-import { readFileSync } from 'node:fs';
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type pg from 'pg';
+import { readCertificates } from '../../config/certificates.js';
 import type { PostgresAddress } from '../../config/database-url.js';
-import { meaningOf } from './postgres-errors.js';
+import { isDenied, isFull, meaningOf } from './postgres-errors.js';
+import { ANSWER_LATE_MS, LateCommits, pidOf } from './late-commits.js';
 import { type Found, PostgresTroubles } from './postgres-troubles.js';
+import { type PostgresWaits, withinLimit } from './request-waits.js';
+import { WritePlaces, placesOf } from './write-places.js';
 
 /** How long making a connection, or waiting for one, may take, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 2_000;
-/** How much longer than the server this process waits for the end of a statement, in milliseconds. */
-const ANSWER_LATE_MS = 500;
 /** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 /** How long an unused connection stays open, in milliseconds. */
@@ -36,7 +37,7 @@ export function clientConfig({ address, ca, statementTimeoutMs }: PostgresOption
     database,
     ssl: sslMode !== 'disable' && {
       rejectUnauthorized: sslMode !== 'require',
-      ...(ca === null ? {} : { ca: readFileSync(ca, 'utf8') }),
+      ...(ca === null ? {} : { ca: readCertificates('DATABASE_CA', ca) }),
       // verify-ca trusts the certificate whatever host it names.
       ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
     },
@@ -58,30 +59,63 @@ export function poolExtra(options: PostgresOptions): object {
   return { ...clientConfig(options), max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
 }
 
+/** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
+const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
+/** Which of these processes of the server work on a statement, and the process that answers. */
+const WORKING =
+  'SELECT pg_backend_pid() AS own, ' +
+  `ARRAY(SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND state NOT LIKE 'idle%') AS working`;
+
 /** The connections to PostgreSQL, and whether it answers. While it does not, requests are refused at once. */
 export class PostgresPool {
   readonly troubles: PostgresTroubles;
+  readonly late: LateCommits;
+  private readonly places: WritePlaces;
+  /** The connections that have a place of a write. */
+  private readonly writing = new WeakSet<PoolClient>();
 
   /** `pool` is asked for late: TypeORM makes it when the DataSource is opened. */
   constructor(
     private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
     private readonly pool: () => Pool,
+    readonly waits: PostgresWaits,
   ) {
     const { host, port, database } = options.address;
+    const name = `PostgreSQL (${host}:${port}, database ${database})`;
+    this.places = new WritePlaces(placesOf(options.pool));
+    this.late = new LateCommits(
+      name,
+      options.statementTimeoutMs,
+      this.places.most,
+      (pids) => this.workingOf(pids),
+      (fault) => this.places.refuse(fault),
+    );
     this.troubles = new PostgresTroubles(
-      `PostgreSQL (${host}:${port}, database ${database})`,
-      () => this.attempt(),
+      name,
+      (wasFull) => this.attempt(wasFull),
       () => void this.dropIdle(),
+      () => this.late.fault !== undefined,
     );
   }
 
-  /** A connection, which is to be given back. Throws service_unavailable when there is none. */
-  async take(): Promise<PoolClient> {
+  /** A connection for a read, which is to be given back. Throws service_unavailable when there is none. */
+  take(): Promise<PoolClient> {
+    return this.taken((limitMs) => this.connected(limitMs));
+  }
+
+  /** The same for what commits. Not all connections are in writes at the same time, so that reads go on while commits hang. */
+  async takeToWrite(): Promise<PoolClient> {
+    const fault = this.troubles.fault ?? this.late.fault;
+    if (fault) throw fault;
+    return this.taken((limitMs) => this.connectedToWrite(limitMs));
+  }
+
+  private async taken(connect: (limitMs: number | undefined) => Promise<PoolClient>): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
     try {
-      const client = await this.pool().connect();
+      const client = await this.waits.wait(connect);
       client.on('error', ignored);
       return client;
     } catch (error) {
@@ -89,14 +123,66 @@ export class PostgresPool {
     }
   }
 
-  /** Gives a connection back; one that is broken is closed. */
-  giveBack(client: PoolClient, isBroken: boolean): void {
-    client.off('error', ignored);
-    client.release(isBroken);
+  private async connectedToWrite(limitMs = CONNECT_TIMEOUT_MS): Promise<PoolClient> {
+    const until = performance.now() + Math.min(limitMs, CONNECT_TIMEOUT_MS);
+    await this.places.take(until - performance.now());
+    try {
+      const client = await this.connected(until - performance.now());
+      this.writing.add(client);
+      return client;
+    } catch (error) {
+      this.places.giveBack();
+      throw error;
+    }
   }
 
-  /** Connects anew: the connections of the pool may be dead without knowing it. */
-  private async attempt(): Promise<Found> {
+  private async connected(limitMs: number | undefined): Promise<PoolClient> {
+    const connecting = this.pool().connect();
+    if (limitMs === undefined || limitMs >= CONNECT_TIMEOUT_MS) return connecting;
+    try {
+      return await withinLimit(connecting, limitMs);
+    } catch (error) {
+      // Nobody waits any more for the connection that may still come.
+      connecting.then((client) => client.release(), ignored);
+      throw error;
+    }
+  }
+
+  /** Gives a connection back; one that is broken is closed, and one whose commit is late once that is over. */
+  giveBack(client: PoolClient, isBroken: boolean): void {
+    const over = this.late.over(client);
+    if (over) void over.then(() => this.release(client, true));
+    else this.release(client, isBroken);
+  }
+
+  /** Waits for nothing any more. */
+  end(): void {
+    this.troubles.end();
+    this.late.end();
+  }
+
+  private release(client: PoolClient, isBroken: boolean): void {
+    client.off('error', ignored);
+    client.release(isBroken);
+    if (this.writing.delete(client)) this.places.giveBack();
+  }
+
+  /** Not as a part of the request whose commit happened to be the first that was late. */
+  private async workingOf(pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
+    const client = await this.pool().connect();
+    client.on('error', ignored);
+    let isBroken = true;
+    try {
+      const { rows } = await client.query<{ own: number; working: number[] }>(WORKING, [pids]);
+      isBroken = false;
+      return rows[0]?.own === pidOf(client) ? new Set(rows[0]?.working) : undefined;
+    } finally {
+      this.release(client, isBroken);
+    }
+  }
+
+  /** Connects anew: the connections of the pool may be dead without knowing it. Of a disk that was full, a page is asked for. */
+  private async attempt(wasFull: boolean): Promise<Found> {
     const client = new this.driver.Client({
       ...clientConfig(this.options),
       query_timeout: CONNECT_TIMEOUT_MS,
@@ -107,7 +193,13 @@ export class PostgresPool {
       const { rows } = await client.query<{ reads: boolean }>(
         `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads`,
       );
+      if (wasFull) await client.query(TAKES_A_PAGE);
       return rows[0]?.reads === true ? 'reads' : 'writes';
+    } catch (error) {
+      if (isFull(error)) return 'reads';
+      // A user who may make no temporary tables learns it by the next write.
+      if (isDenied(error)) return 'writes';
+      throw error;
     } finally {
       client.end().catch(ignored);
     }

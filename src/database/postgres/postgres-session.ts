@@ -2,11 +2,23 @@ import type { PoolClient, QueryResult as DriverResult } from 'pg';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
+import type { Query } from './late-commits.js';
 import { meaningOf } from './postgres-errors.js';
-import type { PostgresTroubles } from './postgres-troubles.js';
+import { answeredWithin, limitInTransaction } from './limited-statements.js';
+import type { PostgresPool } from './postgres-pool.js';
+import { WaitedTooLong } from './request-waits.js';
 
 /** Statements after whose failure a transaction goes on, as it does on SQLite; PostgreSQL itself would end it. */
 const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
+
+/**
+ * Statements that are sent however long the request has waited: without its BEGIN what follows would be committed alone, and what was
+ * begun must be undone.
+ */
+const ALWAYS_SENT = /^(?:BEGIN|ROLLBACK)\b/;
+
+/** What ends a transaction so that others see it. */
+const COMMIT = 'COMMIT';
 
 /** Runs a statement by TypeORM's runner on one connection. */
 export type RunOn = (runner: RunnerOn) => Promise<unknown>;
@@ -23,8 +35,8 @@ export class PostgresSession {
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
   constructor(
     readonly client: PoolClient,
-    driver: PostgresDriver,
-    private readonly troubles: PostgresTroubles,
+    private readonly driver: PostgresDriver,
+    private readonly pool: PostgresPool,
     private readonly isAllOrNothing: boolean,
   ) {
     this.runner = new RunnerOn(driver, client);
@@ -46,10 +58,8 @@ export class PostgresSession {
       this.hasWritten ||= !isReading;
       const isUndoneAlone = !this.isAllOrNothing && UNDONE_ALONE.test(sql);
       const undoTo = isUndoneAlone ? `statement_${depthOf(scope)}` : undefined;
-      // Sent together with the statement, not before it.
-      if (undoTo !== undefined) this.client.query(`SAVEPOINT ${undoTo}`).catch(ignored);
       try {
-        const result = await run(this.runner);
+        const result = await this.pool.waits.wait((limitMs) => this.sendIn(undoTo, limitMs, run));
         if (undoTo !== undefined) this.client.query(`RELEASE SAVEPOINT ${undoTo}`).catch(ignored);
         return result;
       } catch (error) {
@@ -61,6 +71,15 @@ export class PostgresSession {
   /** Runs a statement that ends the transaction, or begins or ends one within it. */
   command(sql: string): Promise<DriverResult> {
     return this.inTurn(() => this.send(sql));
+  }
+
+  /** Sends the savepoint and the limit of a statement together with it, not before it. */
+  private sendIn(undoTo: string | undefined, limitMs: number | undefined, run: RunOn): Promise<unknown> {
+    if (limitMs !== undefined) limitInTransaction(this.client, limitMs);
+    if (undoTo !== undefined) this.client.query(`SAVEPOINT ${undoTo}`).catch(ignored);
+    if (limitMs === undefined) return run(this.runner);
+    const ask = (query: Query) => this.client.query({ ...query, ...answeredWithin(limitMs) });
+    return run(new RunnerOn(this.driver, this.client, ask));
   }
 
   /**
@@ -80,25 +99,39 @@ export class PostgresSession {
   }
 
   private async send(sql: string): Promise<DriverResult> {
+    const { waits, troubles } = this.pool;
+    const run = (limitMs: number | undefined) => this.answered(sql, limitMs);
     try {
-      return await this.client.query(sql);
+      return await (ALWAYS_SENT.test(sql) ? waits.ending(run) : waits.wait(run));
     } catch (error) {
-      this.isBroken = true;
-      throw this.troubles.note(error);
+      // What was not sent at all leaves the connection as it is, to be rolled back.
+      this.isBroken ||= !(error instanceof WaitedTooLong);
+      throw troubles.note(error);
+    }
+  }
+
+  private async answered(sql: string, limitMs: number | undefined): Promise<DriverResult> {
+    if (sql === COMMIT) return this.pool.late.commit(this.client, { text: sql }, limitMs);
+    try {
+      return await this.client.query({ text: sql, ...answeredWithin(limitMs) });
+    } catch (error) {
+      if (limitMs === undefined || meaningOf(error) !== 'away') throw error;
+      throw new Error(`${sql} was not answered in time`, { cause: error });
     }
   }
 
   /** What to throw for a statement that failed, after its effects on the transaction were undone. */
   private async failed(scope: StatementScope, error: unknown, undoTo: string | undefined): Promise<unknown> {
-    const refusal = this.troubles.note(error);
+    const refusal = this.pool.troubles.note(error);
     const meaning = meaningOf(error);
-    const isOver = meaning === 'lost' || meaning === 'away';
+    const isOver = meaning === 'lost' || meaning === 'away' || meaning === 'late';
     if (!isOver && undoTo !== undefined) {
       try {
-        await this.client.query(`ROLLBACK TO SAVEPOINT ${undoTo}`);
+        const undo = `ROLLBACK TO SAVEPOINT ${undoTo}`;
+        await this.pool.waits.ending((limitMs) => this.answered(undo, limitMs));
         return refusal;
       } catch (second) {
-        this.troubles.note(second);
+        this.pool.troubles.note(second);
       }
     }
     this.isBroken ||= isOver;
@@ -107,17 +140,21 @@ export class PostgresSession {
   }
 }
 
-/** TypeORM's query runner on a connection that it did not take itself. */
+/** TypeORM's query runner on a connection that it did not take itself; `ask` sends what must not wait as long as others. */
 export class RunnerOn extends PostgresQueryRunner {
   constructor(
     driver: PostgresDriver,
     private readonly client: PoolClient,
+    private readonly ask?: (query: Query) => Promise<DriverResult>,
   ) {
     super(driver, 'master');
   }
 
-  override connect(): Promise<PoolClient> {
-    return Promise.resolve(this.client);
+  override connect(): Promise<Pick<PoolClient, 'query'>> {
+    const { client, ask } = this;
+    if (!ask) return Promise.resolve(client);
+    const query = (text: string, values: unknown[]) => ask({ text, values });
+    return Promise.resolve({ query } as unknown as PoolClient);
   }
 }
 

@@ -3,7 +3,8 @@ import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../errors/api-error.js';
 import { WriteTrouble } from '../database.js';
 import { unavailable } from '../unavailable.js';
-import { busy, meaningOf, messageOf } from './postgres-errors.js';
+import { lateCommitOf } from './late-commits.js';
+import { busy, isFull, meaningOf, messageOf } from './postgres-errors.js';
 
 /** How often a server that is away or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
@@ -21,6 +22,7 @@ export type Found = 'writes' | 'reads';
 interface Trouble {
   readonly since: number;
   readonly reason: string;
+  readonly isFull: boolean;
 }
 
 /**
@@ -40,19 +42,22 @@ export class PostgresTroubles extends WriteTrouble {
   private isEnded = false;
 
   /**
-   * `name` is how the log calls the database; `attempt` connects anew and tells what the server can do; `onAway` is called when it
-   * went away.
+   * `name` is how the log calls the database; `attempt` connects anew and tells what the server can do, whose disk was full;
+   * `onAway` is called when it went away; `isStuck` tells whether so many commits hang that no more are begun.
    */
   constructor(
     private readonly name: string,
-    private readonly attempt: () => Promise<Found>,
+    private readonly attempt: (wasFull: boolean) => Promise<Found>,
     private readonly onAway: () => void,
+    private readonly isStuck: () => boolean,
   ) {
     super();
   }
 
   get reason(): string | undefined {
-    return this.readOnly && 'the database cannot be written to: it is read-only';
+    if (this.readOnly)
+      return `the database cannot be written to: ${this.readOnly.isFull ? 'its disk is full' : 'it is read-only'}`;
+    return this.isStuck() ? 'the database cannot be written to: it does not answer commits' : undefined;
   }
 
   /** Why nothing can be asked at the moment; undefined while all is well. */
@@ -78,6 +83,12 @@ export class PostgresTroubles extends WriteTrouble {
       this.lost ??= messageOf(error);
       this.watch();
       return unavailable('the connection to the database was lost', error, true);
+    }
+    if (meaning === 'late') {
+      // A commit may take long although the server reads; the next try tells whether it is the server.
+      if (!lateCommitOf(error)) this.refusedInCrowd(error);
+      this.watch();
+      return unavailable('the database did not answer in time', error, true);
     }
     const isAway = meaning === 'away';
     this.went(isAway ? 'away' : 'readOnly', error);
@@ -119,7 +130,7 @@ export class PostgresTroubles extends WriteTrouble {
     if (this.isEnded) return;
     if (!this[where]) {
       const reason = messageOf(error);
-      this[where] = { since: performance.now(), reason };
+      this[where] = { since: performance.now(), reason, isFull: isFull(error) };
       this.logger.error(
         where === 'away'
           ? `${this.name} does not answer: ${reason}. Requests that need it are refused with 503; the service goes on by itself.`
@@ -130,9 +141,9 @@ export class PostgresTroubles extends WriteTrouble {
     this.watch();
   }
 
-  private watch(): void {
+  private watch(afterMs = this.away || this.readOnly ? PERIOD_MS : 0): void {
     if (this.timer || this.isTrying || this.isEnded) return;
-    this.timer = setTimeout(() => void this.try(), this.away || this.readOnly ? PERIOD_MS : 0);
+    this.timer = setTimeout(() => void this.try(), afterMs);
     // The timer alone must not keep the process running.
     this.timer.unref();
   }
@@ -147,14 +158,16 @@ export class PostgresTroubles extends WriteTrouble {
       failure = await this.failureOfAttempt();
     }
     this.isTrying = false;
-    if (failure !== undefined) this.went('away', failure);
+    // Without a descriptor for the try nobody knows; connections that are open may do.
+    if (failure !== undefined && meaningOf(failure) === 'busy') this.watch(PERIOD_MS);
+    else if (failure !== undefined) this.went('away', failure);
     else if (this.readOnly) this.watch();
   }
 
   /** Why the server could not be tried; undefined when it could. */
   private async failureOfAttempt(): Promise<unknown> {
     try {
-      this.found(await this.attempt());
+      this.found(await this.attempt(this.readOnly?.isFull ?? false));
       return undefined;
     } catch (error) {
       return error;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import type { RequestWaits } from '../request-waits.js';
 import type { UnannouncedWrites } from '../shared-data-version.js';
 import type { SideSession } from './side-session.js';
 
@@ -43,6 +44,7 @@ export class UnannouncedPostgresWrites implements UnannouncedWrites {
   constructor(
     private readonly writing: SideSession,
     private readonly caching: SideSession,
+    private readonly waits: RequestWaits,
   ) {}
 
   get isQuiet(): boolean {
@@ -59,7 +61,7 @@ export class UnannouncedPostgresWrites implements UnannouncedWrites {
       this.begun = undefined;
       throw error;
     });
-    return this.begun;
+    return this.waits.bounded(this.begun);
   }
 
   end(): void {

@@ -15,6 +15,7 @@ import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { GroupedInserts } from '../grouped-inserts.js';
+import { UnlimitedWaits } from '../request-waits.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
@@ -38,6 +39,7 @@ const logger = new Logger('Database');
  * and generated ids as doubles.
  */
 export class SqliteDataSource extends Database {
+  readonly waits = new UnlimitedWaits();
   readonly dialect = SQLITE_DIALECT;
   /** Processes that serve one file mark it (ProcessMarks). */
   readonly onlyServer = undefined;
@@ -66,7 +68,8 @@ export class SqliteDataSource extends Database {
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(connection);
     this.transactions = transactions;
-    this.inserts = new GroupedInserts({ dataSource: this, dataVersion: this.dataVersion, transactions });
+    const own = { dataSource: this, dataVersion: this.dataVersion, transactions };
+    this.inserts = new GroupedInserts(own, this.waits);
     driver.createQueryRunner = () => new SerialQueryRunner(driver, connection, transactions.home);
     driver.createGeneratedMap = generatedIds;
   }
