@@ -2,9 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit-entry.entity.js';
 import { AuditService, type Change } from '../audit/audit.service.js';
+import { Clock } from '../clock.js';
 import { Transactions } from '../database/transactions.js';
+import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
+import { ApiKey } from './api-key.entity.js';
+import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
+import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 
 /** Who changes clients and keys. */
 export interface Operator extends Actor {
@@ -40,20 +45,38 @@ export class AuditedChanges {
     private readonly transactions: Transactions,
     private readonly audit: AuditService,
     private readonly events: DomainEvents,
+    private readonly clock: Clock,
   ) {}
 
-  /** Runs work in a transaction and returns its result; the work calls `record` for each change that it makes. */
+  /**
+   * Runs work in a transaction and returns its result; the work calls `record` for each change that it makes. Throws revoked_api_key,
+   * expired_api_key and client_suspended when the key that orders it has ended since its request was let in: a body may come long
+   * after that.
+   */
   run<T>(
     by: Operator,
     work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
   ): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await this.transactions.claim(ADMINISTRATION);
+      if (by.kind === 'key') await this.refuseEnded(by.keyId, manager);
       return work(manager, async (change) => {
         const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
         this.events.publish(ACCOUNTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
       });
     });
+  }
+
+  private async refuseEnded(id: string | null, manager: EntityManager): Promise<void> {
+    const key =
+      id === null ? null : await manager.findOne(ApiKey, { where: { id }, relations: { client: true } });
+    // It was deleted with its client.
+    if (!key)
+      throw new ApiError(KEY_ERRORS.revoked_api_key, {
+        headers: { 'WWW-Authenticate': CHALLENGE_AFTER_CREDENTIAL },
+      });
+    refuseEndedCredential(key, this.clock.now());
+    refuseSuspended(key.client);
   }
 }

@@ -49,9 +49,18 @@ export class ClientsService {
     return client;
   }
 
-  /** A page of the clients, oldest first. */
-  list(page: PageRequest): Promise<Page<Client>> {
-    return keysetPage(this.clients.createQueryBuilder('client'), page, BY_CREATION);
+  /**
+   * A page of the clients, oldest first; with `name` only those whose name holds this text, in whichever case its letters A to
+   * Z are.
+   */
+  list(page: PageRequest, { name }: { readonly name?: string } = {}): Promise<Page<Client>> {
+    const query = this.clients.createQueryBuilder('client');
+    if (name !== undefined) {
+      // No character has a special meaning in the text that is looked for.
+      const holds = `%${name.replaceAll(/[!%_]/g, '!$&')}%`;
+      query.where(`LOWER(client.name) LIKE LOWER(:holds) ESCAPE '!'`, { holds });
+    }
+    return keysetPage(query, page, BY_CREATION);
   }
 
   /** What a client may send now: the limits of its plan, or its own for the enterprise plan. */

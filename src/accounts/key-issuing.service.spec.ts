@@ -61,7 +61,7 @@ describe('issuing a key', () => {
   it('is refused for nobody, for an unknown scope, and for one that who orders it lacks', async () => {
     await expect(issue({ clientId: NOBODY })).rejects.toMatchObject({ code: 'client_not_found' });
     await expect(issue({ scopes: ['nothing'] })).rejects.toMatchObject({ code: 'validation_failed' });
-    const by: Operator = { ...SERVICE_ITSELF, kind: 'key', scopes: ['shelves:read'] };
+    const by: Operator = { ...SERVICE_ITSELF, kind: 'user', scopes: ['shelves:read'] };
     await expect(issue({ scopes: ['shelves:write'] }, by)).rejects.toMatchObject({ code: 'scope_not_held' });
     expect((await keys.list({ limit: 9 })).items).toEqual([]);
     expect((await issue({ scopes: ['shelves:read'] }, by)).apiKey.scopes).toEqual(['shelves:read']);
@@ -156,7 +156,7 @@ describe('rotating a key', () => {
     await expect(rotate(rotated)).rejects.toThrow(
       `The key ${rotated} was rotated already; the key ${successor.id} follows it.`,
     );
-    const by: Operator = { ...SERVICE_ITSELF, kind: 'key', scopes: ['shelves:read'] };
+    const by: Operator = { ...SERVICE_ITSELF, kind: 'user', scopes: ['shelves:read'] };
     await expect(rotate(plain, by)).rejects.toMatchObject({ code: 'scope_not_held' });
     expect((await keys.get(plain)).replacedBy).toBeNull();
   });

@@ -62,6 +62,8 @@ export function declaredScopes(): Scope[] {
 
 /** The challenge of a response that asks for a bearer credential (RFC 6750 section 3). */
 export const CHALLENGE = 'Bearer realm="petstore"';
+/** The challenge to a token that was refused (RFC 6750 section 3.1). */
+export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 
 /** The challenge to a key that lacks scopes (RFC 6750 section 3.1). */
 export function scopeChallenge(scopes: readonly string[]): string {

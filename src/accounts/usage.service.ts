@@ -49,9 +49,13 @@ export class UsageService {
     return usage as Usage;
   }
 
-  /** A page of the clients with their usage, oldest first. */
-  async list(page: PageRequest, days = DAYS_SHOWN): Promise<Page<{ client: Client; usage: Usage }>> {
-    const { items, ...more } = await this.clients.list(page);
+  /** A page of the clients with their usage, oldest first; with `name` only those whose name holds this text. */
+  async list(
+    page: PageRequest,
+    days = DAYS_SHOWN,
+    filter: { readonly name?: string } = {},
+  ): Promise<Page<{ client: Client; usage: Usage }>> {
+    const { items, ...more } = await this.clients.list(page, filter);
     const usages = await this.ofAll(items, days);
     return { items: usages.map((usage, index) => ({ client: items[index] as Client, usage })), ...more };
   }
@@ -70,7 +74,7 @@ export class UsageService {
     const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
     const keys = await this.keys.find({
       where: { clientId: In(ids) },
-      select: { id: true, clientId: true, lastUsedAt: true },
+      select: { id: true, clientId: true, lastUsedAt: true, expiresAt: true, revokedAt: true },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
     return Promise.all(
@@ -109,12 +113,18 @@ export class UsageService {
   private async quotaOf(client: Client, keys: readonly ApiKey[]): Promise<Pick<Usage, 'windows' | 'bans'>> {
     const subject = this.quotas.subjectOf(client);
     const { windows } = await this.quota.look(subject);
-    const bans = [];
-    for (const { id: keyId } of keys) {
-      const { bannedUntil } = await this.quota.look({ ...subject, keyId });
-      if (bannedUntil !== undefined) bans.push({ keyId, bannedUntil: isoOf(bannedUntil) });
-    }
-    return { windows, bans };
+    const now = isoOf(this.clock.now());
+    // A key that has ended is refused for that; whether it was banned means nothing any more.
+    const working = keys.filter(
+      ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
+    );
+    const bans = await Promise.all(
+      working.map(async ({ id: keyId }) => {
+        const { bannedUntil } = await this.quota.look({ ...subject, keyId });
+        return bannedUntil === undefined ? [] : [{ keyId, bannedUntil: isoOf(bannedUntil) }];
+      }),
+    );
+    return { windows, bans: bans.flat() };
   }
 }
 

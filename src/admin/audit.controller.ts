@@ -4,8 +4,8 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { AuditQuery } from './dto/admin.inputs.js';
-import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
+import { AuditQuery } from '../faces/dto/inputs.js';
+import { AuditEntryDto, toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
 @Tag('Audit', 'Who changed what, when, and from where.')

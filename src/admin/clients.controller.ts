@@ -8,12 +8,12 @@ import { UsageService } from '../accounts/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { PageQuery, Paged, type Pager } from '../paging/pager.js';
+import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { CurrentOperator } from './current-operator.js';
-import { ClientParams, DaysQuery, ForceQuery } from './dto/admin.inputs.js';
-import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
-import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
+import { CurrentOperator } from '../faces/current-operator.js';
+import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from '../faces/dto/inputs.js';
+import { ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
+import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from '../faces/dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
   ACCOUNTS_ERRORS;
@@ -41,8 +41,9 @@ export class ClientsController {
       optionalHeaders: NEXT_PAGE,
     },
   })
-  async list(@Query() query: PageQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
-    return (await pager.answer(query, (page) => this.clients.list(page))).map((client) => this.shown(client));
+  async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
+    const found = await pager.answer(query, (page) => this.clients.list(page, nameOf(query)));
+    return found.map((client) => this.shown(client));
   }
 
   @Post()

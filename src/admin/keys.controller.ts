@@ -11,8 +11,8 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { CurrentOperator } from './current-operator.js';
-import { ForceQuery, KeyParams, KeysQuery } from './dto/admin.inputs.js';
+import { CurrentOperator } from '../faces/current-operator.js';
+import { ForceQuery, KeyParams, KeysQuery } from '../faces/dto/inputs.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,
@@ -20,10 +20,11 @@ import {
   KeyChangesDto,
   KeyRotationDto,
   NewKeyDto,
+  ROTATION_EXAMPLE,
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
-} from './dto/api-key.dto.js';
+} from '../faces/dto/api-key.dto.js';
 
 const {
   client_not_found,
@@ -134,7 +135,7 @@ export class KeysController {
       headers: { Location: 'Address of the new key' },
     },
   })
-  @ApiBody({ type: KeyRotationDto, required: false })
+  @ApiBody({ type: KeyRotationDto, required: false, examples: ROTATION_EXAMPLE })
   @Header('Cache-Control', 'no-store')
   @ApiErrors(
     key_not_found,

@@ -4,8 +4,8 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
 import { Paged, type Pager } from '../paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { UsageQuery } from './dto/admin.inputs.js';
-import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+import { UsageQuery, nameOf } from '../faces/dto/inputs.js';
+import { ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
 @Tag('Usage', 'What clients have used of their plans.')
@@ -29,7 +29,7 @@ export class UsageController {
     },
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
-    const found = await pager.answer(query, (page) => this.usage.list(page, query.days));
+    const found = await pager.answer(query, (page) => this.usage.list(page, query.days, nameOf(query)));
     return found.map(({ client, usage }) => toClientUsageDto(client, usage));
   }
 }

@@ -1,7 +1,7 @@
 import { holdsApiKey } from '../../accounts/api-key.format.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
 import { Rule } from '../../input/define-field.js';
-import { Flag, Integer, Uuid } from '../../input/fields.js';
+import { Flag, Integer, Text, Uuid } from '../../input/fields.js';
 import { PageQuery } from '../../paging/pager.js';
 
 const DAYS = {
@@ -35,8 +35,24 @@ export class DaysQuery {
   days!: number;
 }
 
+/** Query of the list of clients. */
+export class ClientsQuery extends PageQuery {
+  @Text({
+    description:
+      'Only clients whose name holds this text; its letters A to Z may be upper or lower case, and no character has a special meaning',
+    maxLength: 255,
+    optional: true,
+  })
+  name?: string;
+}
+
+/** The filter by name that a query holds, as the services take it. */
+export function nameOf({ name }: ClientsQuery): { readonly name?: string } {
+  return name === undefined ? {} : { name };
+}
+
 /** Query of the usage of all clients. */
-export class UsageQuery extends PageQuery {
+export class UsageQuery extends ClientsQuery {
   @Integer(DAYS)
   days!: number;
 }

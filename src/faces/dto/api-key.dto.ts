@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Duration, Instant, Names, Text, Uuid } from '../../input/fields.js';
 import type { ApiKey } from '../../accounts/api-key.entity.js';
 import type { IssuedKey } from '../../accounts/key-issuing.service.js';
-import { WithoutApiKey } from './admin.inputs.js';
+import { WithoutApiKey } from './inputs.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })
@@ -86,16 +86,13 @@ const LABEL = {
   optional: true,
 };
 
-/** A key to issue. */
-@ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
-export class NewKeyDto {
-  @Uuid({ description: 'Client that the key belongs to' })
-  clientId!: string;
-
+/** A key to issue for the own client. */
+@ApiSchema({ name: 'NewOwnKey', description: 'A key to issue.' })
+export class NewOwnKeyDto {
   @Names({
     optional: true,
     description:
-      'Scopes of the key, none that the ordering key lacks; default: all that the ordering key holds, but the administrative ones',
+      'Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default',
     example: ['pets:read'],
   })
   scopes?: string[];
@@ -111,6 +108,13 @@ export class NewKeyDto {
     optional: true,
   })
   expires?: number;
+}
+
+/** A key to issue for any client. */
+@ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
+export class NewKeyDto extends NewOwnKeyDto {
+  @Uuid({ description: 'Client that the key belongs to' })
+  clientId!: string;
 }
 
 /** What can be changed of a key; what is left out stays as it is. */
@@ -149,3 +153,6 @@ export class KeyRotationDto {
   })
   expires?: number;
 }
+
+/** What the documents try out: without a lifetime, which a key that has none would get by it. */
+export const ROTATION_EXAMPLE = { rotation: { value: { grace: '24h' } } };

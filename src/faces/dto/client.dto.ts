@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../accounts/client.entity.js';
 import { Enum, Instant, Integer, Text } from '../../input/fields.js';
 import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../../throttling/plans.js';
-import { WithoutApiKey } from './admin.inputs.js';
+import { WithoutApiKey } from './inputs.js';
 
 /** A client as shown, on the command line and over HTTP. */
 @ApiSchema({ name: 'Client', description: 'An account that holds a plan and owns keys.' })

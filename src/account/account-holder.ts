@@ -1,0 +1,17 @@
+import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
+import { CHALLENGE } from '../accounts/scopes.js';
+import type { Caller } from '../auth/caller.js';
+import { ApiError } from '../errors/api-error.js';
+
+/** Whose account it is, and the key that was sent. */
+export interface AccountHolder {
+  readonly clientId: string;
+  readonly keyId: string;
+}
+
+/** The account of a caller. Throws no_account for a credential that is no API key: its user belongs to no client. */
+export function accountHolderOf(caller: Caller | undefined): AccountHolder {
+  if (caller === undefined || caller.keyId === null)
+    throw new ApiError(ACCOUNTS_ERRORS.no_account, { headers: { 'WWW-Authenticate': CHALLENGE } });
+  return { clientId: caller.clientId, keyId: caller.keyId };
+}

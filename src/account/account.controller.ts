@@ -1,0 +1,67 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
+import { ApiKeysService } from '../accounts/api-keys.service.js';
+import { ClientsService } from '../accounts/clients.service.js';
+import { UsageService } from '../accounts/usage.service.js';
+import { RequireScopes } from '../auth/auth.decorators.js';
+import { type Caller, CurrentClient } from '../auth/caller.js';
+import { ApiErrors } from '../errors/api-errors.decorator.js';
+import { toApiKeyStateDto } from '../faces/dto/api-key.dto.js';
+import { ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
+import { toClientDto } from '../faces/dto/client.dto.js';
+import { DaysQuery } from '../faces/dto/inputs.js';
+import { Operation, Tag } from '../openapi/operation.decorator.js';
+import { Uncounted } from '../throttling/uncounted.decorator.js';
+import { READ_BOUND } from './account.bounds.js';
+import { accountHolderOf } from './account-holder.js';
+import { AccountDto } from './dto/account.dto.js';
+
+/** Who the caller is and what it has used. Every key may ask: it needs no scope, no quota, and not to be free of a ban. */
+@Tag('Account', 'Who you are, and what you have used of your plan.')
+@RequireScopes()
+@Uncounted(READ_BOUND)
+@Controller('account')
+export class AccountController {
+  constructor(
+    private readonly clients: ClientsService,
+    private readonly keys: ApiKeysService,
+    private readonly usage: UsageService,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'getAccount',
+    summary: 'Show who you are',
+    description:
+      'Shows the client of the key that is sent, with plan and limits, and the key itself. Needs no scope.',
+    answers: { status: 200, description: 'The client and the key', type: AccountDto },
+  })
+  @ApiErrors(ACCOUNTS_ERRORS.no_account)
+  async get(@CurrentClient() caller: Caller | undefined): Promise<AccountDto> {
+    const { clientId, keyId } = accountHolderOf(caller);
+    const client = await this.clients.get(clientId);
+    const key = await this.keys.get(keyId);
+    return {
+      client: toClientDto(client, this.clients.limitsOf(client)),
+      key: toApiKeyStateDto(key, await this.usage.bannedUntil(key)),
+    };
+  }
+
+  @Get('usage')
+  @Operation({
+    id: 'getAccountUsage',
+    summary: 'Show what you have used',
+    description:
+      'Shows both windows as they stand, past days, calls of deprecated operations, and which keys of the client are banned. ' +
+      'Needs no scope.',
+    answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
+  })
+  @ApiErrors(ACCOUNTS_ERRORS.no_account)
+  async getUsage(
+    @Query() { days }: DaysQuery,
+    @CurrentClient() caller: Caller | undefined,
+  ): Promise<ClientUsageDto> {
+    const client = await this.clients.get(accountHolderOf(caller).clientId);
+    return toClientUsageDto(client, await this.usage.of(client, days));
+  }
+}

@@ -1,0 +1,10 @@
+import { defineScope } from '../accounts/scopes.js';
+
+/** The right to order keys for the own client; not a right of a feature, so its name has one word. No key gets it unless it is named. */
+export const ACCOUNT_SCOPE = defineScope(
+  'account',
+  'Issue, rotate and revoke keys of the own client, over HTTP.',
+  {
+    grantedByDefault: false,
+  },
+);

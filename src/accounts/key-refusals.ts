@@ -1,0 +1,45 @@
+import { ApiError } from '../errors/api-error.js';
+import { defineErrors } from '../errors/define-errors.js';
+import type { ApiKey } from './api-key.entity.js';
+import type { Client } from './client.entity.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
+
+/** What a genuine key that works no more is refused with. */
+export const KEY_ERRORS = defineErrors({
+  expired_api_key: {
+    status: 401,
+    message: 'The API key expired at {instant}.',
+    example: { instant: '2026-11-20T12:00:00.000Z' },
+    cause: 'The key is genuine, but its expiry has passed.',
+    remedy: 'Have a new key issued.',
+  },
+  revoked_api_key: {
+    status: 401,
+    message: 'The API key was revoked.',
+    cause: 'The key is genuine, but it was revoked.',
+    remedy: 'Have a new key issued.',
+  },
+  client_suspended: {
+    status: 403,
+    message: 'The client of this API key is suspended.',
+    cause: 'The key is valid, but an operator has suspended the client that it belongs to.',
+    remedy: 'Ask the operator of the service to resume the client.',
+  },
+});
+
+/** Throws revoked_api_key or expired_api_key for a key that has ended by `now`, in milliseconds since 1970. */
+export function refuseEndedCredential(
+  { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): void {
+  const headers = { 'WWW-Authenticate': CHALLENGE_AFTER_CREDENTIAL };
+  if (revokedAt !== null) throw new ApiError(KEY_ERRORS.revoked_api_key, { headers });
+  if (expiresAt !== null && Date.parse(expiresAt) <= now)
+    throw new ApiError(KEY_ERRORS.expired_api_key, { params: { instant: expiresAt }, headers });
+}
+
+/** Throws client_suspended for a client that an operator has suspended. */
+export function refuseSuspended({ suspendedAt }: Pick<Client, 'suspendedAt'>): void {
+  if (suspendedAt !== null)
+    throw new ApiError(KEY_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });
+}
