@@ -15,6 +15,7 @@ import { changesNoAnswer } from './caching/changes-no-answer.decorator.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
 import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { Settings } from './config/settings.js';
+import { HelpLinks, useHelpLinks } from './errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { Overload } from './http/adapter/overload.js';
@@ -27,6 +28,7 @@ import { RequestLogMiddleware, assignRequestId } from './logging/request-log.mid
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
+import { usePublicPrefix } from './public-prefix.js';
 import { trustedProxies } from './request-address.js';
 
 const EXPOSED_HEADERS = [
@@ -81,6 +83,8 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
+  usePublicPrefix(app, settings.publicBaseUrl);
+  useHelpLinks(adapter.getInstance<Application>(), new HelpLinks(settings.publicBaseUrl));
   app.enableVersioning({ type: VersioningType.URI });
   app.use(
     combined(

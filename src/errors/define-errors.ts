@@ -8,6 +8,8 @@ export interface ErrorRow<Code extends string = string> {
   readonly status: number;
   /** Public text. `{name}` is replaced by the parameter of that name given to ApiError. */
   readonly message: string;
+  /** Values of all the `{name}` places of the message as an answer may have them, for the examples of the OpenAPI document. */
+  readonly example?: Readonly<Record<string, string | number>>;
   /** When it occurs, for docs/errors.md. */
   readonly cause: string;
   /** What the client should do, for docs/errors.md. */
@@ -23,7 +25,7 @@ const catalogue = new Map<string, ErrorRow>();
 /**
  * Declares the error codes that a feature owns and adds them to the service's catalogue.
  * A code that is not a lower_snake slug, has a status that is no error's, or is declared by another feature already, stops the
- * start.
+ * start; so does an `example` that does not name the places of its message.
  */
 export function defineErrors<Code extends string>(
   definitions: Record<Code, ErrorDefinition>,
@@ -38,8 +40,20 @@ export function defineErrors<Code extends string>(
       fault(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
     else if (catalogue.has(code)) fault('is declared twice. Rename one of them.');
     else catalogue.set(code, rows[code]);
+    const { message, example } = definition;
+    if (example && placesOf(message).join() !== Object.keys(example).toSorted().join())
+      fault(
+        `has an example of ${Object.keys(example).join(', ')}; its message has ${placesOf(message).join(', ') || 'no places'}. ` +
+          'Give the example a value for each place.',
+      );
   }
   return rows;
+}
+
+/** The names of the `{name}` places of a message, each once, in alphabetical order. */
+export function placesOf(message: string): string[] {
+  const names = [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return [...new Set(names)].toSorted();
 }
 
 /** Every error row declared so far, by code in alphabetical order. */

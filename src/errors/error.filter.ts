@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError, type ErrorBody } from './api-error.js';
+import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 import { mappedError } from './map-error.js';
 
@@ -31,7 +32,15 @@ export function writeRefusal(failure: unknown, request: Request, response: Respo
     return;
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  addLink(response, helpLinkFor(request, body.code));
   writeErrorBody(response, body);
+}
+
+/** Adds a link behind those that the response has already, such as that of a deprecation. */
+function addLink(response: Response, link: string | undefined): void {
+  if (link === undefined) return;
+  const present = response.getHeader('Link');
+  response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);
 }
 
 /** Ends a response with an Error body. */
@@ -62,7 +71,7 @@ function toRefusal(thrown: unknown, request: Request): Refusal {
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
   if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
-    // Nest's own exception for a request without a matching route, outside /v1 and /admin.
+    // Nest's own exception for a request without a matching route, outside /v1, /account and /admin.
     return new ApiError(HTTP_ERRORS.route_not_found);
   }
   // A module may throw Nest's own exceptions: their message is sent, and their code is the name of the status.

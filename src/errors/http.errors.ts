@@ -5,6 +5,7 @@ export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,
     message: 'The request is malformed: {reason}.',
+    example: { reason: 'it has no Host (RFC 9112 section 3.2)' },
     cause:
       'The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, ' +
       'the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
@@ -13,6 +14,7 @@ export const HTTP_ERRORS = defineErrors({
   malformed_json: {
     status: 400,
     message: 'The request body is not valid JSON: {reason}.',
+    example: { reason: 'it is empty' },
     cause:
       'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, ' +
       'is nested deeper than 64 levels, or holds a number of more than 1,000 characters.',
@@ -28,20 +30,22 @@ export const HTTP_ERRORS = defineErrors({
   },
   route_not_found: {
     status: 404,
-    message: 'There is no such route; /docs and /docs/admin list the operations.',
+    message: 'There is no such route; /docs, /docs/account and /docs/admin list the operations.',
     cause: 'No operation has this path.',
     remedy:
-      'Compare the path with /docs, or /docs/admin below /admin. Paths are case-sensitive and have no trailing slash.',
+      'Compare the path with /docs, with /docs/account below /account, or /docs/admin below /admin. Paths are case-sensitive and have no trailing slash.',
   },
   method_not_allowed: {
     status: 405,
     message: 'This path does not take {method}; it takes {allowed}.',
+    example: { method: 'DELETE', allowed: 'GET, HEAD, POST' },
     cause: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   not_acceptable: {
     status: 406,
     message: 'This operation answers {type}, which the Accept header excludes.',
+    example: { type: 'application/json' },
     cause:
       'The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
     remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
@@ -74,6 +78,7 @@ export const HTTP_ERRORS = defineErrors({
   operation_removed: {
     status: 410,
     message: 'This operation was removed on {date}; use {replacement} instead.',
+    example: { date: '2030-12-05', replacement: 'GET /v1/pets?status=available' },
     cause: 'The operation was deprecated and its removal date has passed.',
     remedy: 'Use the replacement that the message and the operation’s description name.',
   },
@@ -89,6 +94,7 @@ export const HTTP_ERRORS = defineErrors({
   payload_too_large: {
     status: 413,
     message: 'The request body is larger than {limit} bytes.',
+    example: { limit: 102_400 },
     cause:
       'The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own.',
     remedy: 'Send a smaller body.',
@@ -96,6 +102,7 @@ export const HTTP_ERRORS = defineErrors({
   uri_too_long: {
     status: 414,
     message: 'The request target is longer than {limit} characters.',
+    example: { limit: 8_192 },
     cause: 'Path and query together are too long.',
     remedy: 'Shorten the query.',
   },
@@ -103,6 +110,7 @@ export const HTTP_ERRORS = defineErrors({
     status: 415,
     message:
       'The request body must be {type}; its only charset is UTF-8, its only content codings are {codings}.',
+    example: { type: 'application/json', codings: 'gzip, deflate, br' },
     cause:
       'Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
     remedy: 'Send a type that the message names, mostly `Content-Type: application/json`.',
@@ -123,6 +131,7 @@ export const HTTP_ERRORS = defineErrors({
   headers_too_large: {
     status: 431,
     message: 'The request headers are too large: at most {fields} fields and 16 KiB.',
+    example: { fields: 100 },
     cause: 'Request line and headers together exceed 16 KiB, or there are more than 100 header fields.',
     remedy: 'Send fewer or shorter headers.',
   },
@@ -135,6 +144,7 @@ export const HTTP_ERRORS = defineErrors({
   service_unavailable: {
     status: 503,
     message: 'The service cannot handle the request right now: {reason}.',
+    example: { reason: 'it is overloaded' },
     cause: 'The service is overloaded, the database is busy, full or away, or the service is stopping.',
     remedy: 'Retry after the seconds in `Retry-After`.',
   },

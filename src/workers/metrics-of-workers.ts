@@ -8,10 +8,14 @@ const ANSWER_LIMIT_MS = 1_000;
 
 /**
  * The metrics of all workers in one. Counters and histograms are added up, gauges as `Metrics.gauge()` declares. What a worker has
- * counted stays counted when it has died or does not answer, as far as it told: a counter that falls would look like a restart.
+ * counted stays counted when it has died or does not answer, as far as it told: a counter that falls would look like a restart. It
+ * tells with each scrape, and every second.
  */
 export class MetricsOfWorkers {
-  private readonly latest = new Map<Worker, MetricsSnapshot>();
+  /** What each has counted, as it last told. */
+  private readonly counts = new Map<Worker, MetricsSnapshot>();
+  /** What those show that have answered this scrape, beside their counts. */
+  private readonly gauges = new Map<Worker, MetricsSnapshot>();
   private readonly ofEnded: MetricsSnapshot[] = [];
   private asked = 0;
   private pending = new Set<Worker>();
@@ -26,24 +30,35 @@ export class MetricsOfWorkers {
     return (this.running ??= this.collect().finally(() => (this.running = undefined)));
   }
 
+  /** A worker has told what it has counted so far. */
+  counted(worker: Worker, counts: MetricsSnapshot): void {
+    this.counts.set(worker, counts);
+  }
+
   /** A worker has told its metrics. */
   answered(worker: Worker, ask: number, metrics: MetricsSnapshot): void {
-    this.latest.set(worker, metrics);
+    this.counted(
+      worker,
+      metrics.filter((metric) => !isGauge(metric)),
+    );
     if (ask !== this.asked) return;
+    this.gauges.set(worker, metrics.filter(isGauge));
     this.pending.delete(worker);
     if (this.pending.size === 0) this.complete();
   }
 
-  /** A worker has ended: what it last told of its counts is kept. */
+  /** A worker has ended, and nothing more comes from it: what it last told of its counts is kept. */
   ended(worker: Worker): void {
-    this.ofEnded.push(countsOf(this.latest.get(worker) ?? []));
-    this.latest.delete(worker);
+    this.ofEnded.push(this.counts.get(worker) ?? []);
+    this.counts.delete(worker);
+    this.gauges.delete(worker);
     this.pending.delete(worker);
     if (this.pending.size === 0) this.complete();
   }
 
   private async collect(): Promise<{ contentType: string; text: string }> {
     const ask = (this.asked += 1);
+    this.gauges.clear();
     this.pending = new Set(this.workers().filter((worker) => worker.isConnected()));
     let timer: NodeJS.Timeout | undefined;
     const answered = new Promise<void>((resolve) => {
@@ -58,15 +73,15 @@ export class MetricsOfWorkers {
     // However many have ended, one sum of them is kept.
     const ended = this.ofEnded.splice(0);
     this.ofEnded.push(await AggregatorRegistry.aggregate(ended).getMetricsAsJSON());
-    const told = [...this.latest].map(([worker, metrics]) =>
-      this.pending.has(worker) ? countsOf(metrics) : metrics,
-    );
-    const all = AggregatorRegistry.aggregate([...this.ofEnded, ...told]);
+    const all = AggregatorRegistry.aggregate([
+      ...this.ofEnded,
+      ...this.counts.values(),
+      ...this.gauges.values(),
+    ]);
     return { contentType: all.contentType, text: await all.metrics() };
   }
 }
 
-/** What only grows: it is true also when it is no longer told. */
-function countsOf(metrics: MetricsSnapshot): MetricsSnapshot {
-  return metrics.filter(({ type }) => type !== 'gauge');
+function isGauge({ type }: MetricsSnapshot[number]): boolean {
+  return type === 'gauge';
 }

@@ -6,22 +6,37 @@ import { AppLogger } from '../logging/app-logger.js';
 import { ManagementServer } from '../metrics/management-server.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MetricsOfWorkers } from './metrics-of-workers.js';
-import { type ToWorker, isFromWorker } from './worker-messages.js';
+import { WorkerEnds } from './worker-ends.js';
+import { type FromWorker, type ToWorker, isFromWorker } from './worker-messages.js';
 
 /** Waits before a worker is started again, in milliseconds: doubled each time until one has lived long enough. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 const LONG_LIFE_MS = 60_000;
-/** What a worker may need beyond its own time limits before it is killed, in milliseconds. */
-const BEYOND_STOP_MS = 5_000;
+/** Least time in which a worker must have heard of a stop, in milliseconds: it may be busy. */
+const HEARING_MS = 2_000;
+/** What a worker that stops may need beyond SHUTDOWN_TIMEOUT_MS, in milliseconds: for its last writes, its log and its exit. */
+const LAST_WRITES_MS = 4_000;
+
+/** What the parent knows of a worker. */
+interface StartedWorker {
+  readonly startedAt: number;
+  readonly pauseMs: number;
+  isServing: boolean;
+  /** Whether it has heard that it is to stop. */
+  isStopping: boolean;
+  /** Why it cannot start. */
+  reason?: string;
+}
 
 /**
  * The parent of several processes that serve one port (WEB_CONCURRENCY). It serves no request of the API: it starts the workers,
  * starts one again that has died, stops them all, and shows the metrics of all.
  */
 export class Parent {
-  private readonly workers = new Map<Worker, { readonly startedAt: number; pauseMs: number }>();
+  private readonly workers = new Map<Worker, StartedWorker>();
   private readonly logger: AppLogger;
+  private readonly ends: WorkerEnds;
   private readonly metrics: MetricsOfWorkers;
   private readonly management: ManagementServer;
   private isStopping = false;
@@ -30,6 +45,7 @@ export class Parent {
 
   constructor(private readonly settings: Settings) {
     this.logger = new AppLogger(settings, new Metrics());
+    this.ends = new WorkerEnds(this.logger);
     this.metrics = new MetricsOfWorkers(() => [...this.workers.keys()]);
     this.management = new ManagementServer(this.metrics, settings);
   }
@@ -51,12 +67,11 @@ export class Parent {
       if (!isFromWorker(message)) return;
       // Node drops what is sent to a worker before it hears.
       if (this.isStopping) tell(worker, { petstore: 'stop' });
-      if (message.petstore === 'metrics') this.metrics.answered(worker, message.ask, message.metrics);
-      else if (message.petstore === 'running' && !this.isServing) {
-        this.isServing = true;
-        if (port !== null) this.logger.log(`Metrics of all on port ${port} at /metrics`, 'Start');
-        for (let count = 1; count < webConcurrency; count += 1) this.fork(FIRST_PAUSE_MS);
-      }
+      this.told(worker, message);
+      if (message.petstore !== 'running' || this.isServing) return;
+      this.isServing = true;
+      if (port !== null) this.logger.log(`Metrics of all on port ${port} at /metrics`, 'Start');
+      for (let count = 1; count < webConcurrency; count += 1) this.fork(FIRST_PAUSE_MS);
     });
     this.fork(FIRST_PAUSE_MS);
   }
@@ -65,11 +80,15 @@ export class Parent {
   readonly stop = (signal: string): void => {
     if (this.isStopping) return this.kill();
     this.isStopping = true;
-    this.logger.log(`${signal}: stopping ${this.workers.size} workers`, 'Stop');
+    const { size } = this.workers;
+    this.logger.log(`${signal}: stopping ${size === 1 ? '1 worker' : `${size} workers`}`, 'Stop');
     for (const worker of this.workers.keys()) tell(worker, { petstore: 'stop' });
-    const limitMs = 2 * Math.max(this.settings.shutdownTimeoutMs, 2_000) + BEYOND_STOP_MS;
-    setTimeout(() => this.kill(), limitMs).unref();
-    if (this.workers.size === 0) void this.end();
+    const { shutdownTimeoutMs } = this.settings;
+    const hearingMs = Math.max(shutdownTimeoutMs, HEARING_MS);
+    const stoppingMs = shutdownTimeoutMs + LAST_WRITES_MS;
+    setTimeout(() => this.killUnheard(hearingMs), hearingMs).unref();
+    setTimeout(() => this.kill(`has not ended in ${stoppingMs} ms`), stoppingMs).unref();
+    if (size === 0) void this.end();
     return undefined;
   };
 
@@ -77,13 +96,32 @@ export class Parent {
     if (this.isStopping) return;
     // This process serves the metrics of all.
     const worker = cluster.fork({ MANAGEMENT_PORT: 'off' });
-    this.workers.set(worker, { startedAt: performance.now(), pauseMs });
+    this.workers.set(worker, { startedAt: performance.now(), pauseMs, isServing: false, isStopping: false });
+  }
+
+  private told(worker: Worker, message: FromWorker): void {
+    const started = this.workers.get(worker);
+    if (message.petstore === 'counts') this.metrics.counted(worker, message.metrics);
+    if (message.petstore === 'metrics') this.metrics.answered(worker, message.ask, message.metrics);
+    if (message.petstore === 'running' && started) {
+      started.isServing = true;
+      this.ends.serves();
+    }
+    if (message.petstore === 'stops' && started) started.isStopping = true;
+    if (message.petstore === 'failed' && started) {
+      started.reason = message.reason;
+      // The first one's reason is that of this process, which ends as it does.
+      if (!this.isServing) process.stderr.write(`${message.reason}\n`);
+    }
   }
 
   private ended(worker: Worker, code: number, signal: string | null): void {
-    const { startedAt = 0, pauseMs = FIRST_PAUSE_MS } = this.workers.get(worker) ?? {};
+    const started = this.workers.get(worker);
+    const { startedAt = 0, pauseMs = FIRST_PAUSE_MS, isServing: hadServed = false, reason } = started ?? {};
     this.workers.delete(worker);
-    this.metrics.ended(worker);
+    // What it told last may come after this.
+    if (worker.isConnected()) worker.once('disconnect', () => this.metrics.ended(worker));
+    else this.metrics.ended(worker);
     if (this.isStopping || !this.isServing) {
       // One that ends with a code has told why.
       if (signal !== null && !this.isStopping)
@@ -93,15 +131,25 @@ export class Parent {
       return;
     }
     const pause = performance.now() - startedAt >= LONG_LIFE_MS ? FIRST_PAUSE_MS : pauseMs;
-    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-    this.logger.warn(`Worker ${worker.process.pid} ended ${how}; another starts in ${pause} ms`, 'Workers');
+    this.ends.ended({ pid: worker.process.pid, startedAt, hadServed, reason, code, signal }, pause);
     setTimeout(() => this.fork(Math.min(2 * pause, LONGEST_PAUSE_MS)), pause).unref();
   }
 
-  private kill(): void {
-    this.exitCode = 1;
-    for (const worker of this.workers.keys()) worker.process.kill('SIGKILL');
-    if (this.workers.size === 0) void this.end();
+  /** Ends the workers that would take no notice of anything else: what they have in flight has had its time. */
+  private killUnheard(afterMs: number): void {
+    const unheard = [...this.workers].filter(([, { isStopping }]) => !isStopping);
+    this.kill(
+      `has not heard of the stop in ${afterMs} ms`,
+      unheard.map(([worker]) => worker),
+    );
+  }
+
+  private kill(reason = 'is told twice to stop', workers: Iterable<Worker> = this.workers.keys()): void {
+    for (const worker of workers) {
+      this.exitCode = 1;
+      this.logger.warn(`Worker ${worker.process.pid} ${reason} and is killed`, 'Stop');
+      worker.process.kill('SIGKILL');
+    }
   }
 
   private async end(): Promise<void> {

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
+import { RequestWaits } from '../../database/request-waits.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { endEventStream, isEventStream } from './event-streams.js';
@@ -18,6 +19,11 @@ const SWEEP_MS = 1_000;
  * How many requests of one connection may wait for their turn. At this number the service stops reading from the connection.
  */
 const MOST_WAITING = 64;
+/**
+ * How many connections continue with what waits on them in one turn of the event loop. Node accepts few new connections in a turn, so
+ * turns must be short while many clients have sent requests ahead: with 600 of them a new one waited 4 s to be accepted.
+ */
+const MOST_CONTINUING = 16;
 
 /**
  * Handles the requests of each connection one after the other, in the order in which they were sent.
@@ -30,6 +36,10 @@ const MOST_WAITING = 64;
 export class Connections implements AnswersInTurn {
   private readonly connections = new Map<Socket, Connection>();
 
+  /** Connections whose turn it is to continue, the one that waits longest first. */
+  private readonly continuing = new Map<Socket, Connection>();
+  private isContinuing = false;
+
   private handle: RequestListener | undefined;
   private draining = false;
 
@@ -37,6 +47,7 @@ export class Connections implements AnswersInTurn {
     private readonly timeouts: ConnectionTimeouts,
     private readonly refusals: ParserRefusals,
     private readonly overload: Overload,
+    private readonly waits: RequestWaits,
   ) {}
 
   /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
@@ -161,7 +172,7 @@ export class Connections implements AnswersInTurn {
     if (announcesBody(request))
       response.once('close', () => (connection.bytesRead = request.socket.bytesRead));
     if (this.draining) response.setHeader('Connection', 'close');
-    if (this.overload.admit(request, response)) this.handle?.(request, response);
+    if (this.overload.admit(request, response)) this.waits.run(() => this.handle?.(request, response));
   }
 
   /**
@@ -177,8 +188,26 @@ export class Connections implements AnswersInTurn {
 
   private answered(connection: Connection, socket: Socket): void {
     // In a later turn of the event loop, so that other connections are served in between.
-    if (connection.waiting.length > 0 && socket.writable) setImmediate(() => this.next(connection, socket));
-    else connection.last?.();
+    if (connection.waiting.length > 0 && socket.writable) {
+      this.continuing.set(socket, connection);
+      this.continueLater();
+    } else connection.last?.();
+  }
+
+  private continueLater(): void {
+    if (this.isContinuing) return;
+    this.isContinuing = true;
+    setImmediate(() => this.continueSome());
+  }
+
+  private continueSome(): void {
+    this.isContinuing = false;
+    let continued = 0;
+    for (const [socket, connection] of this.continuing) {
+      if ((continued += 1) > MOST_CONTINUING) return this.continueLater();
+      this.continuing.delete(socket);
+      this.next(connection, socket);
+    }
   }
 
   private next(connection: Connection, socket: Socket): void {

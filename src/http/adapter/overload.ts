@@ -3,18 +3,24 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings.js';
 import { ApiError } from '../../errors/api-error.js';
+import { HelpLinks } from '../../errors/help-link.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { assignRequestId } from '../../logging/request-log.middleware.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { AnswerRate } from './answer-rate.js';
 import { EventLoopLag } from './event-loop-lag.js';
-import { Place, setPlace } from './place.js';
+import { Place, type Places, setPlace } from './place.js';
 import { announcesBody } from './service-server.js';
 
 /** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
 const QUIET_MS = 5_000;
 /** Refused clients are told 1 to this many seconds in turn, so that they do not all come back at once. */
 const MOST_RETRY_AFTER_S = 3;
+/** So many requests are let in whatever the rate is: it says nothing of what the service carries until there is something to do. */
+const SURE_IN_FLIGHT = 500;
+/** Beyond those, as many as are answered in this time, in seconds: a request waits as long as those before it take (Little's law). */
+const MOST_WAIT_S = 0.5;
 /** Their handlers are given a request without waiting for its body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -29,9 +35,11 @@ type Reason = 'in_flight' | 'event_loop_lag';
 @Injectable()
 export class Overload {
   private readonly logger = new Logger('Overload');
-  private readonly places = { taken: 0 };
+  private readonly rate = new AnswerRate();
+  private readonly places: Places = { taken: 0, rate: this.rate };
   private readonly lag;
   private readonly shed;
+  private readonly fields: Readonly<Record<string, string>>;
   private exempt: () => ReadonlySet<string> = () => new Set();
   private refused = 0;
   private lastRefusedAt = 0;
@@ -43,6 +51,8 @@ export class Overload {
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
+    const help = new HelpLinks(settings.publicBaseUrl).of(HTTP_ERRORS.service_unavailable.code);
+    this.fields = { ...FIELDS, ...(help === undefined ? {} : { Link: help }) };
     this.shed = metrics.counter(
       'http_requests_shed_total',
       'Requests answered 503 at once because of overload.',
@@ -104,8 +114,15 @@ export class Overload {
 
   private reason(): Reason | undefined {
     const { maxRequestsInFlight, maxEventLoopLagMs } = this.settings;
-    if (maxRequestsInFlight > 0 && this.places.taken >= maxRequestsInFlight) return 'in_flight';
+    if (maxRequestsInFlight > 0 && this.areInFlight(maxRequestsInFlight)) return 'in_flight';
     return maxEventLoopLagMs > 0 && this.lag.isStanding() ? 'event_loop_lag' : undefined;
+  }
+
+  /** Whether as many requests are in flight as may be, `most` at the most. */
+  private areInFlight(most: number): boolean {
+    const { taken } = this.places;
+    if (taken < SURE_IN_FLIGHT && taken < most) return false;
+    return taken >= most || taken >= this.rate.perSecond * MOST_WAIT_S;
   }
 
   private isExempt({ url = '' }: IncomingMessage): boolean {
@@ -118,7 +135,7 @@ export class Overload {
     this.requests.count(labels, 0);
     assignRequestId(request as Request, response as Response, () => undefined);
     const end = (): void => {
-      response.writeHead(503, { ...headers, ...FIELDS }).end(BODY);
+      response.writeHead(503, { ...headers, ...this.fields }).end(BODY);
     };
     if (!announcesBody(request)) return end();
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
@@ -139,7 +156,8 @@ export class Overload {
   }
 
   private causeOf(reason: Reason): string {
-    if (reason === 'in_flight') return `${this.places.taken} requests are in flight (MAX_REQUESTS_IN_FLIGHT)`;
+    if (reason === 'in_flight')
+      return `${this.places.taken} requests are in flight, more than can be answered soon (MAX_REQUESTS_IN_FLIGHT)`;
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
 }

@@ -7,6 +7,7 @@ import type { Request, Response } from 'express';
 import { ApiError } from '../../errors/api-error.js';
 import type { ErrorRow } from '../../errors/define-errors.js';
 import { writeRefusal } from '../../errors/error.filter.js';
+import { HelpLinks } from '../../errors/help-link.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { AppLogger } from '../../logging/app-logger.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
@@ -39,13 +40,16 @@ export interface AnswersInTurn {
 @Injectable()
 export class ParserRefusals {
   private readonly refused = new WeakSet<Socket>();
+  private readonly help: HelpLinks;
 
   constructor(
     private readonly quota: QuotaService,
     private readonly settings: Settings,
     private readonly logger: AppLogger,
     private readonly metrics: RequestMetricsMiddleware,
-  ) {}
+  ) {
+    this.help = new HelpLinks(settings.publicBaseUrl);
+  }
 
   /** Answers whatever the server's parser rejects, after the responses to the requests before it on the connection. */
   answer(server: Server, connections: AnswersInTurn): void {
@@ -111,9 +115,16 @@ export class ParserRefusals {
     this.logger.pino.info({ requestId, route: 'unparsed', status, code });
     this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0);
     if (!socket.writable) return;
-    socket.write(rawResponse(body, { ...headers, ...quota, 'X-Request-Id': requestId }));
+    socket.write(
+      rawResponse(body, { ...headers, ...quota, ...this.linkOf(code), 'X-Request-Id': requestId }),
+    );
     lingerBeforeClosing(socket);
     socket.destroySoon();
+  }
+
+  private linkOf(code: string): { Link?: string } {
+    const link = this.help.of(code);
+    return link === undefined ? {} : { Link: link };
   }
 }
 

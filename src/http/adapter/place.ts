@@ -4,6 +4,8 @@ const MOST_ABANDONED_MS = 30_000;
 /** How many requests are in flight. */
 export interface Places {
   taken: number;
+  /** Is told of each that is given back. */
+  readonly rate: { note(): void };
 }
 
 /**
@@ -32,6 +34,7 @@ export class Place {
     if (!this.isHeld) return;
     this.isHeld = false;
     this.places.taken -= 1;
+    this.places.rate.note();
   }
 
   /** The connection is closed, of which the handler may not know. */

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { Logger, RequestMethod, type NestApplicationOptions } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -8,6 +9,12 @@ import { planOf, type OperationPlan, type PlannedApplication } from './operation
 import { placeOf } from './place.js';
 import { traced, type TracedOperation } from './operation-tracing.js';
 import { serverOf } from './service-server.js';
+
+/**
+ * How many connections may wait to be accepted: as many as the kernel keeps (net.core.somaxconn on Linux, 4,096 by default). Of
+ * those that come at once beyond Node's own 511 the rest would wait for the kernel's next tries, after 1, 3 and 7 s.
+ */
+const BACKLOG = 65_535;
 
 /** The adapter's methods by which Nest registers routes. */
 type RouteMethod =
@@ -85,6 +92,13 @@ export class ServiceAdapter extends ExpressAdapter {
 
   override initHttpServer(options?: NestApplicationOptions): void {
     this.setHttpServer(serverOf(this.getInstance<Parameters<typeof serverOf>[0]>(), options?.httpsOptions));
+  }
+
+  override listen(port: string | number, ...rest: unknown[]): Server {
+    const callback = rest.at(-1);
+    const before = typeof callback === 'function' ? rest.slice(0, -1) : rest;
+    const listen = super.listen.bind(this) as (port: string | number, ...rest: unknown[]) => Server;
+    return listen(port, ...before, BACKLOG, ...rest.slice(before.length));
   }
 
   /** Registers no body parser: JsonBodyInterceptor reads the bodies, after the guards. */

@@ -14,12 +14,12 @@ import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
  * Below these paths, below each other version, and below the first segment of each operation that needs a key, a caller without
  * one is not told which paths exist.
  */
-const GUARDED_PATHS = ['/v1', '/admin'];
+const GUARDED_PATHS = ['/v1', '/account', '/admin'];
 /** The first segment of a path, if it is literal. */
 const FIRST_SEGMENT = /^\/[\w.~-]+/;
 
 /**
- * Answers requests under /v1 and /admin that no route matches (404, 405, a broken percent-encoding). They pass the same guards
+ * Answers requests under /v1, /account and /admin that no route matches (404, 405, a broken percent-encoding). They pass the same guards
  * as other requests: they need a key, count towards the quota, and the answer carries the headers. Nest alone runs no guards
  * for them. After all routes, each of their paths is registered again for every method. A request that gets there has a known
  * path, but no route for its method.

@@ -5,6 +5,7 @@ import { Settings } from '../../config/settings.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
+import { publicPrefix } from '../../public-prefix.js';
 import { declaredOperationOf } from '../adapter/declared-operation.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { writeExactJson } from './exact-json.js';
@@ -24,7 +25,7 @@ export class JsonResponseInterceptor extends AsyncInterceptor {
 
   constructor({ publicBaseUrl }: Settings) {
     super();
-    this.prefix = new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$/, '');
+    this.prefix = publicPrefix(publicBaseUrl);
   }
 
   async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
