@@ -3,9 +3,8 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { ClientQuotas } from '../accounts/client-quotas.js';
+import { refuseSuspended } from '../accounts/key-refusals.js';
 import { KeyUseService } from '../accounts/key-use.service.js';
-import { CHALLENGE } from '../accounts/scopes.js';
-import { ApiError } from '../errors/api-error.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
@@ -13,7 +12,6 @@ import type { QuotaSubject } from '../throttling/quota.js';
 import { isHttp } from '../request-protocol.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
-import { AUTH_ERRORS } from './auth.errors.js';
 import { setCaller } from './caller.js';
 import type { FoundKey } from './key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
@@ -84,7 +82,7 @@ export class ApiKeyGuard implements CanActivate {
     const turn = (lookUp: () => Promise<FoundKey>) => (isFresh ? lookUp() : this.inTurn(request, lookUp));
     const { key, cachedAt } = await this.verifier.verify(request.headers.authorization, turn, isFresh);
     identifyCaller(request, key);
-    if (key.client.suspendedAt !== null) throw suspended();
+    refuseSuspended(key.client);
     this.use.note(key.id);
     const subject = { ...this.quotas.subjectOf(key.client), keyId: key.id };
     if (cachedAt === undefined) return subject;
@@ -125,8 +123,4 @@ function isOfCredential(refusal: unknown): refusal is HttpException {
 
 function identifyCaller(request: Request, { id: keyId, client, scopes }: ApiKey): void {
   setCaller(request, { clientId: client.id, keyId, user: null, scopes });
-}
-
-function suspended(): ApiError {
-  return new ApiError(AUTH_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });
 }

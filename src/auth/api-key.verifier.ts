@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { digestOf, isWellFormedApiKey } from '../accounts/api-key.format.js';
-import { CHALLENGE } from '../accounts/scopes.js';
+import { refuseEndedCredential } from '../accounts/key-refusals.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../accounts/scopes.js';
 import { Clock } from '../clock.js';
+import { RequestWaits } from '../database/request-waits.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ErrorRow } from '../errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
-import { CHALLENGE_AFTER_CREDENTIAL } from './other-credentials.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -34,6 +35,7 @@ export class ApiKeyVerifier {
     private readonly lookUp: KeyLookUp,
     private readonly cache: KeyCache,
     private readonly clock: Clock,
+    private readonly waits: RequestWaits,
   ) {}
 
   /** Whether a key that was cached with this version still holds, as far as the last decision of Redis tells. */
@@ -53,17 +55,14 @@ export class ApiKeyVerifier {
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     const digest = digestOf(token);
     const cached = isFresh ? undefined : this.cache.get(digest);
-    const { key } = cached ?? (await turn(() => this.lookUp.find(digest)));
+    const { key } = cached ?? (await this.waits.bounded(turn(() => this.lookUp.find(digest))));
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
-    if (key.revokedAt !== null) throw refusal(AUTH_ERRORS.revoked_api_key);
-    if (key.expiresAt !== null && Date.parse(key.expiresAt) <= this.clock.now()) {
-      throw refusal(AUTH_ERRORS.expired_api_key, { instant: key.expiresAt });
-    }
+    refuseEndedCredential(key, this.clock.now());
     return { key, cachedAt: this.cache.isShared ? cached?.version : undefined };
   }
 }
 
-function refusal(row: ErrorRow, params?: Readonly<Record<string, string>>): ApiError {
+function refusal(row: ErrorRow): ApiError {
   const challenge = row === AUTH_ERRORS.missing_api_key ? CHALLENGE : CHALLENGE_AFTER_CREDENTIAL;
-  return new ApiError(row, { ...(params ? { params } : {}), headers: { 'WWW-Authenticate': challenge } });
+  return new ApiError(row, { headers: { 'WWW-Authenticate': challenge } });
 }

@@ -1,7 +1,7 @@
 import { HttpException, Injectable, Optional } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ClientQuotas } from '../accounts/client-quotas.js';
-import { CHALLENGE } from '../accounts/scopes.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../accounts/scopes.js';
 import { ApiError } from '../errors/api-error.js';
 import type { PlanLimits } from '../throttling/plans.js';
 import type { QuotaSubject } from '../throttling/quota.js';
@@ -11,8 +11,6 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 
 /** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
 const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
-/** The challenge to a token that was refused (RFC 6750 section 3.1). */
-export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 
 /** Who sends a request with another credential, and what it counts for. */
 export interface OtherCaller {

@@ -57,12 +57,27 @@ export class Metrics {
 
   /** The values of all metrics, to be added to those of other processes. */
   async snapshot(): Promise<MetricsSnapshot> {
-    return this.registry.getMetricsAsJSON();
+    const gauges = await this.valuesOf((metric) => metric instanceof Gauge);
+    // Counts last: gauges may take their time, and what is told later must not have counted less.
+    return [...gauges, ...(await this.counts())];
+  }
+
+  /** The values of all that only grows: counters and histograms. */
+  async counts(): Promise<MetricsSnapshot> {
+    return this.valuesOf((metric) => !(metric instanceof Gauge));
   }
 
   /** All metrics in the Prometheus text format, with its content type. */
   async exposition(): Promise<{ contentType: string; text: string }> {
     return { contentType: this.registry.contentType, text: await this.registry.metrics() };
+  }
+
+  private valuesOf(isWanted: (metric: object) => boolean): Promise<MetricsSnapshot> {
+    const metrics = this.registry
+      .getMetricsAsArray()
+      .flatMap(({ name }) => this.registry.getSingleMetric(name) ?? [])
+      .filter(isWanted);
+    return Promise.all(metrics.map((metric) => metric.get()));
   }
 }
 

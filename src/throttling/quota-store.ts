@@ -21,6 +21,11 @@ export abstract class QuotaStore implements ThrottlerStorage {
   /** Ends a key's ban and clears its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
   abstract unban(keyId: string, subjectId: string, now: number): Promise<void>;
 
+  /** A name of the counts that instances share, the same for all that count together; undefined while this one counts by itself. */
+  get countsIn(): string | undefined {
+    return undefined;
+  }
+
   /**
    * Called when the clock was set forward by `by` ms (back when negative), so that bans keep their remaining length. A store
    * that shares its state with other instances changes nothing.

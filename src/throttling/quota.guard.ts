@@ -16,6 +16,7 @@ import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
+import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';
 
 /** Prefix of all metadata keys of Throttler's decorators. */
 const THROTTLER = 'THROTTLER:';
@@ -49,6 +50,7 @@ const LIMIT_KEY = keyOf(Throttle({ '': { limit: SAMPLE_LIMIT, ttl: 0 } }), SAMPL
 export class QuotaGuard extends ThrottlerGuard {
   private readonly collected = new WeakMap<ExecutionContext, QuotaWindow[]>();
   private readonly isPlain;
+  private readonly boundOf;
 
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
@@ -58,6 +60,9 @@ export class QuotaGuard extends ThrottlerGuard {
   ) {
     super(options, storage, reflector);
     this.isPlain = new HandlerMetadata((targets) => !targets.some(saysAnythingOfThrottling));
+    this.boundOf = new HandlerMetadata((targets) =>
+      reflector.getAllAndOverride<UncountedBound | undefined>(UNCOUNTED, targets),
+    );
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -67,6 +72,11 @@ export class QuotaGuard extends ThrottlerGuard {
     // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.
     if (this.isPlain.of(context)) {
       await this.quota.take(request, response);
+      return true;
+    }
+    const bound = this.boundOf.of(context);
+    if (bound) {
+      await this.quota.takeUncounted(request, response, bound);
       return true;
     }
     const windows: QuotaWindow[] = [];
@@ -98,7 +108,9 @@ export class QuotaGuard extends ThrottlerGuard {
   }
 }
 
-/** Whether a handler or controller has any metadata of Throttler's decorators. */
+/** Whether a handler or controller has any metadata of Throttler's decorators, or of `@Uncounted()`. */
 function saysAnythingOfThrottling(target: object): boolean {
-  return Reflect.getMetadataKeys(target).some((key) => String(key).startsWith(THROTTLER));
+  return Reflect.getMetadataKeys(target).some(
+    (key) => String(key).startsWith(THROTTLER) || key === UNCOUNTED,
+  );
 }

@@ -124,7 +124,7 @@ describe('a request', () => {
     const { body, headers } = await send(CLIENT);
     expect(body).toEqual({
       code: 'rate_limit_exceeded',
-      message: 'The limit of 2 requests per minute is used up; retry in 60 seconds.',
+      message: 'The limit of 2 requests per minute is used up; retry in 60 s.',
       status: 429,
     });
     expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'retry-after': '60' });
@@ -139,7 +139,7 @@ describe('a request', () => {
     const { body, headers } = await send(CLIENT);
     expect(body).toMatchObject({
       code: 'daily_quota_exceeded',
-      message: 'The quota of 3 requests per day is used up; it is full again in 43140 seconds.',
+      message: 'The quota of 3 requests per day is used up; it is full again in 43140 s.',
     });
     expect(headers).toMatchObject({ 'x-ratelimit-reset': MIDNIGHT, 'retry-after': '43140' });
   });
@@ -150,7 +150,7 @@ describe('a request', () => {
     expect((await send(CLIENT, windows)).headers).toMatchObject({ ratelimit: '"burst";r=0;t=10' });
     expect((await send(CLIENT, windows)).body).toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'The limit of 1 requests per burst is used up; retry in 10 seconds.',
+      message: 'The limit of 1 request per burst is used up; retry in 10 s.',
     });
     expect((await send(CLIENT)).headers).toMatchObject({ 'x-ratelimit-remaining': '1' });
   });
@@ -169,7 +169,7 @@ describe('a request', () => {
       'plan="pro",verdict="banned" 2',
     ]);
     expect(text).toContain(
-      '# HELP petstore_quota_verdicts_total Requests admitted, refused by quota, and refused because the key is banned, by plan.',
+      '# HELP petstore_quota_verdicts_total Requests admitted, refused by quota, refused because the key is banned, and answered without being counted, by plan.',
     );
   });
 });
@@ -208,7 +208,7 @@ describe('a ban', () => {
       body: {
         code: 'api_key_banned',
         message: expect.stringMatching(
-          /^The API key is banned until 2026-11-20T12:05:21\.000Z, .+ in 299 seconds\.$/,
+          /^The API key is banned until 2026-11-20T12:05:21\.000Z, .+ in 299 s\.$/,
         ),
       },
       headers: { 'retry-after': '299' },

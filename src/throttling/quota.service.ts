@@ -2,8 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock, ClockSteps } from '../clock.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
@@ -18,10 +16,10 @@ import {
   type QuotaVerdict,
   type QuotaWindow,
   underLimits,
-  violatedWindow,
 } from './quota.js';
-import { THROTTLING_ERRORS } from './throttling.errors.js';
+import { refusalOf, refusalOfFailure } from './quota-refusals.js';
 import { API_KEY_BANNED } from './throttling.events.js';
+import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 
 /** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
@@ -39,7 +37,7 @@ export class QuotaService {
     this.steps = new ClockSteps(clock);
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
-      'Requests admitted, refused by quota, and refused because the key is banned, by plan.',
+      'Requests admitted, refused by quota, refused because the key is banned, and answered without being counted, by plan.',
       ['plan', 'verdict'],
     );
   }
@@ -66,6 +64,40 @@ export class QuotaService {
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (verdict.banBegins) this.tellOfBan(subject, verdict);
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
+  }
+
+  /**
+   * Admits one request of an `@Uncounted()` operation: it counts for nothing but the operation's own bound, and its headers tell the
+   * caller's quota and ban as they stand. A refusal is no strike, and a banned key is admitted: it may ask until when. Throws
+   * rate_limit_exceeded beyond the bound, with the headers of the bound, api_key_banned where the bound refuses banned keys, or
+   * service_unavailable.
+   */
+  async takeUncounted(request: Request, response: Response, bound: UncountedBound): Promise<void> {
+    let subject = quotaSubjectOf(request);
+    const verdict = await this.decide({
+      subject: subject.id,
+      isClient: subject.perDay !== undefined,
+      windows: [windowOfBound(bound, subject)],
+    });
+    if (subject.renewal && !subject.renewal.isCurrent()) {
+      subject = await subject.renewal.renew();
+      setQuotaSubject(request, subject);
+    }
+    COUNTED.set(request, true);
+    this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
+    const looked = verdict.admitted ? await this.lookFor(subject) : verdict;
+    const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
+    const headers = quotaHeaders({ ...looked, admitted: !isRefused });
+    setHeaders(response, headers);
+    if (isRefused) throw refusalOf(looked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
+  }
+
+  private async lookFor(subject: QuotaSubject): Promise<QuotaVerdict> {
+    try {
+      return await this.look(subject);
+    } catch (error) {
+      throw refusalOfFailure(error);
+    }
   }
 
   private async decide(request: QuotaRequest): Promise<QuotaVerdict> {
@@ -143,34 +175,4 @@ function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-}
-
-/** The failure of a store as service_unavailable; an ApiError that the store itself threw is kept. */
-function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError(HTTP_ERRORS.service_unavailable, {
-    params: { reason },
-    headers: { 'Retry-After': '1' },
-    cause: error,
-  });
-}
-
-/** The error for a refused request; `seconds` is the value of its `Retry-After`. */
-function refusalOf(verdict: QuotaVerdict, seconds: string): ApiError {
-  if (verdict.bannedUntil !== undefined) {
-    const until = new Date(verdict.bannedUntil).toISOString();
-    return new ApiError(THROTTLING_ERRORS.api_key_banned, { params: { until, seconds } });
-  }
-  const window = violatedWindow(verdict);
-  const row =
-    window?.lengthMs === DAY_MS
-      ? THROTTLING_ERRORS.daily_quota_exceeded
-      : THROTTLING_ERRORS.rate_limit_exceeded;
-  return new ApiError(row, {
-    params: {
-      limit: window?.limit ?? 0,
-      window: window?.name ?? 'window',
-      seconds,
-    },
-  });
 }

@@ -3,15 +3,18 @@ import { defineErrors } from '../errors/define-errors.js';
 export const THROTTLING_ERRORS = defineErrors({
   rate_limit_exceeded: {
     status: 429,
-    message: 'The limit of {limit} requests per {window} is used up; retry in {seconds} seconds.',
+    message: 'The limit of {requests} per {window} is used up; retry in {seconds} s.',
+    example: { requests: '60 requests', window: 'minute', seconds: 31 },
     cause:
-      'The client has used the requests that its plan allows in this window, or an address without a valid key has.',
+      'The client has used the requests that its plan allows in this window, or an address without a valid key has; or an ' +
+      'operation that no quota counts was called more often than its own bound allows, which the message then names.',
     remedy: 'Wait the seconds in `Retry-After`, back off exponentially, or move to a larger plan.',
   },
   api_key_banned: {
     status: 429,
     message:
-      'The API key is banned until {until}, because it kept sending requests after 429; retry in {seconds} seconds.',
+      'The API key is banned until {until}, because it kept sending requests after 429; retry in {seconds} s.',
+    example: { until: '2026-11-20T12:05:00.000Z', seconds: 290 },
     cause:
       'The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.',
     remedy:
@@ -19,7 +22,8 @@ export const THROTTLING_ERRORS = defineErrors({
   },
   daily_quota_exceeded: {
     status: 429,
-    message: 'The quota of {limit} requests per day is used up; it is full again in {seconds} seconds.',
+    message: 'The quota of {requests} per day is used up; it is full again in {seconds} s.',
+    example: { requests: '1000 requests', seconds: 40_210 },
     cause: 'The client has used the requests that its plan allows in a UTC day.',
     remedy: 'Wait the seconds in `Retry-After`, or move to a larger plan.',
   },

@@ -1,4 +1,5 @@
 import { type ExecutionContext, Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Clock } from '../clock.js';
@@ -16,6 +17,7 @@ import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
 import { QuotaService } from './quota.service.js';
+import { OneRedis } from './redis/one-redis.js';
 import { REDIS_PREFIX } from './redis/redis-keys.js';
 
 /** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
@@ -32,29 +34,34 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     },
     {
       provide: QuotaStore,
-      inject: [Settings, Metrics, MemoryQuotaStore, Clock, DataVersion],
+      inject: [Settings, Metrics, MemoryQuotaStore, Clock, DataVersion, HttpAdapterHost],
       useFactory: async (
-        { redisUrl, redisTimeoutMs }: Settings,
+        { redisUrl, redisCa, redisTimeoutMs }: Settings,
         metrics: Metrics,
         memory: MemoryQuotaStore,
         clock: Clock,
         version: DataVersion,
+        { listen$ }: HttpAdapterHost,
       ) => {
         if (redisUrl === null) return memory;
         // Imported on demand: a start without REDIS_URL does not load the Redis client.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
-        return ResilientQuotaStore.open(
-          { url: redisUrl, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
+        const store = await ResilientQuotaStore.open(
+          { place: { url: redisUrl, ca: redisCa }, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
           memory,
           metrics,
           clock,
           version,
         );
+        // The command line takes part in what Redis has, but admits no requests: limits are not divided by it.
+        listen$.subscribe(() => store.join());
+        return store;
       },
     },
     QuotaWriteBehind,
     OnlyProcess,
     OtherProcesses,
+    OneRedis,
   ],
   exports: [QuotaStore, QuotaJournal],
 })

@@ -167,7 +167,7 @@ export class MemoryQuotaStore extends QuotaStore {
     if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
     // Concurrent requests of one client share one read.
     const running = this.loading.get(subject);
-    if (running) return running;
+    if (running) return journal.bounded(running);
     const reading = this.read(subject, journal).finally(() => this.loading.delete(subject));
     this.loading.set(subject, reading);
     return reading;

@@ -1,6 +1,7 @@
 import { SystemClock } from '../../clock.js';
-import { isClusterUrl, reasonOf, redisClient } from './redis-client.js';
+import { type RedisPlace, connectTo, isClusterUrl, reasonOf, redisClient } from './redis-client.js';
 import { withTimeout } from './redis-commands.js';
+import { remedyFor } from './redis-remedies.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
 
@@ -8,21 +9,25 @@ import { RedisQuotaStore } from './redis-quota-store.js';
 const CHECK_LIMIT_MS = 2_000;
 
 /**
- * Throws the reason if an instance could not count in the Redis of a URL. Runs the commands that an instance runs, on the same
+ * Throws the reason if an instance could not count in Redis, and what to do about it. Runs the commands that an instance runs, on the same
  * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
  */
-export async function checkRedis(url: string): Promise<void> {
-  const redis = redisClient(url, { connectTimeout: CHECK_LIMIT_MS });
-  let reason: unknown;
+export async function checkRedis(place: RedisPlace): Promise<void> {
+  const redis = redisClient(place, { connectTimeout: CHECK_LIMIT_MS });
+  let reason: Error | undefined;
   redis.on('error', (error) => (reason = reasonOf(error)));
-  const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(url));
+  const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(place.url));
   try {
-    await redis.connect();
+    await connectTo(redis);
     // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
     await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, CHECK_LIMIT_MS).probe();
     await withTimeout(redis.zcard(keys.instances()), CHECK_LIMIT_MS);
   } catch (error) {
-    throw reason ?? error;
+    const failure = reason ?? (error as Error);
+    const remedy = remedyFor(failure);
+    throw remedy === undefined
+      ? failure
+      : new Error(`${failure.message.replace(/\.$/, '')}. ${remedy}`, { cause: failure });
   } finally {
     redis.disconnect();
   }

@@ -100,11 +100,29 @@ it.each([
 
 it('is told of by each instance under a name of its own, for ten seconds at a time, until it leaves', async () => {
   const [one, other] = [open(), open()];
-  await one.instances.beat();
-  await one.instances.leave();
-  await other.instances.beat();
+  for (const { instances } of [one, other]) {
+    instances.join();
+    await instances.beat();
+    await instances.leave();
+  }
   const [beat, leave] = one.sent;
-  expect(beat).toEqual([1, 'test:instances', expect.any(String), 10_000]);
-  expect(leave).toEqual(['test:instances', beat?.[2]]);
-  expect(other.sent[0]?.[2]).not.toBe(beat?.[2]);
+  const name = one.instances.dataName;
+  expect(beat).toEqual([2, 'test:instances', 'test:data', expect.any(String), 10_000, name, 86_400_000]);
+  expect(leave).toEqual(['test:instances', beat?.[3]]);
+  expect(other.sent[0]?.[3]).not.toBe(beat?.[3]);
+});
+
+it('is not one more by a process that has not joined', async () => {
+  const { instances, sent } = open();
+  await instances.beat();
+  expect(sent[0]?.[3]).toBe('');
+});
+
+it('brings the name of the data, which is told to a Redis that has none', async () => {
+  const { instances, beat, sent } = open();
+  const own = instances.dataName;
+  await beat(1, 1, 'found');
+  await beat(1, 0, 'found');
+  expect(instances.dataName).toBe('found');
+  expect(sent.map((args) => args[5])).toEqual([own, 'found']);
 });

@@ -12,21 +12,32 @@ const FORGOTTEN_MS = 10_000;
  * to reconnect would find only itself; the others reconnect within the longest backoff and one heartbeat.
  */
 const KEPT_MS = 15_000;
+/** How long the name of the data is kept that no instance asks for, in milliseconds. */
+const DATA_NAME_MS = 86_400_000;
 
-/** Uses the clock of Redis, not those of the instances; drops times in its future, which are from before it was set back. */
+/**
+ * Uses the clock of Redis, not those of the instances; drops times in its future, which are from before it was set back.
+ * KEYS: the heartbeats; the name of the data. ARGV: id of the instance, or nothing for a process that is none; for how long a heartbeat
+ * counts, in ms; the name that the data has unless it has one; for how long it is kept, in ms. Returns the number of instances,
+ * whether this one is new, and the name.
+ */
 const HEARTBEAT_SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local added = redis.call('ZADD', KEYS[1], now, ARGV[1])
+local added = ARGV[1] ~= '' and redis.call('ZADD', KEYS[1], now, ARGV[1]) or 0
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + 1, '+inf')
 redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]))
-return { redis.call('ZCARD', KEYS[1]), added }
+local name = redis.call('GET', KEYS[2]) or ARGV[3]
+redis.call('SET', KEYS[2], name, 'PX', tonumber(ARGV[4]))
+return { redis.call('ZCARD', KEYS[1]), added, name }
 `;
 
-/** Counts the instances that share one Redis by their heartbeats, this one included. */
+/** Counts the instances that share one Redis by their heartbeats, this one included once it has joined. */
 export class InstanceCount {
   private readonly id = randomUUID();
+  private hasJoined = false;
+  private name: string = randomUUID();
   private counted = 1;
   private keptUntil = 0;
   private readonly told: Gauge;
@@ -52,11 +63,35 @@ export class InstanceCount {
     return this.counted;
   }
 
+  /**
+   * The random name of the data in the Redis that answered last. One that lost its data is told the name again by whoever comes
+   * first, and the others take over what they find.
+   */
+  get dataName(): string {
+    return this.name;
+  }
+
+  /** From the next heartbeat on this process counts as an instance: it serves. */
+  join(): void {
+    this.hasJoined = true;
+  }
+
   /** Sends a heartbeat. `isNew` tells that Redis did not know this instance. */
   async beat(): Promise<{ isNew: boolean }> {
-    const answer = await this.redis.eval(HEARTBEAT_SCRIPT, 1, this.keys.instances(), this.id, FORGOTTEN_MS);
-    const [count, added] = Array.isArray(answer) ? (answer as unknown[]) : [];
+    const id = this.hasJoined ? this.id : '';
+    const answer = await this.redis.eval(
+      HEARTBEAT_SCRIPT,
+      2,
+      this.keys.instances(),
+      this.keys.data(),
+      id,
+      FORGOTTEN_MS,
+      this.name,
+      DATA_NAME_MS,
+    );
+    const [count, added, name] = Array.isArray(answer) ? (answer as unknown[]) : [];
     if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
+    if (typeof name === 'string') this.name = name;
     const now = this.clock.steady();
     if ((count as number) >= this.counted || now >= this.keptUntil) {
       this.counted = Math.max(1, count as number);

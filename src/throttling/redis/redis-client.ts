@@ -1,9 +1,18 @@
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { readCertificates } from '../../config/certificates.js';
 import { readRedisUrl, type RedisAddress } from '../../config/redis-url.js';
 import { RedisKeys } from './redis-keys.js';
 
 /** The connection to one server or to the master of a Sentinel group, or those to the masters of a Cluster. */
 export type RedisClient = Redis | Cluster;
+
+/** Where Redis is, as the settings say. */
+export interface RedisPlace {
+  /** A REDIS_URL. */
+  readonly url: string;
+  /** File with the certificates that are trusted with TLS; null for those of Node.js. */
+  readonly ca: string | null;
+}
 
 /** How long connecting may take, in milliseconds. */
 interface ConnectionLimit {
@@ -30,13 +39,15 @@ const SLOT_MOVING_MS = 10;
 /** So many keys are tried to find one for each master: a master of a Cluster with hardly any slot may get none. */
 const MOST_TRIED = 2_000;
 
-/** The client for a REDIS_URL, not yet connected. Throws when it is none. */
-export function redisClient(url: string, limit: ConnectionLimit): RedisClient {
+/** The client for a REDIS_URL, not yet connected. Throws when it is none, or the certificates cannot be read. */
+export function redisClient({ url, ca }: RedisPlace, limit: ConnectionLimit): RedisClient {
   const address = readRedisUrl(url);
   if (!address) throw new Error('This is no URL of Redis.');
   const options = { ...CONNECTION, ...limit };
-  if (address.kind === 'server') return new Redis(address.url, options);
-  const access = accessOf(address);
+  const tls = address.tls ? (ca === null ? {} : { ca: readCertificates('REDIS_CA', ca) }) : undefined;
+  const access = { ...accessOf(address), ...(tls ? { tls } : {}) };
+  if (address.kind === 'server')
+    return new Redis({ ...options, ...access, ...address.node, db: address.database });
   if (address.kind === 'cluster')
     return new RedisCluster([...address.nodes], clusterOptions({ ...options, ...access }));
   return new Redis({
@@ -47,7 +58,7 @@ export function redisClient(url: string, limit: ConnectionLimit): RedisClient {
     db: address.database,
     ...(address.sentinelUsername === undefined ? {} : { sentinelUsername: address.sentinelUsername }),
     ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
-    ...(address.tls ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    ...(tls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: () => null,
     sentinelCommandTimeout: limit.connectTimeout,
   });
@@ -70,6 +81,12 @@ class RedisCluster extends Cluster {
     const waiting = this.nodes('master').filter(({ status }) => status === 'wait');
     await Promise.all(waiting.map((node) => node.connect()));
   }
+}
+
+/** Connects. Rejects when the server does not have the database: the client itself would go on in another one. */
+export async function connectTo(redis: RedisClient): Promise<void> {
+  await redis.connect();
+  if (redis instanceof Redis && redis.options.db) await redis.select(redis.options.db);
 }
 
 /** Whether a URL names a Cluster, where the keys of one command must lie in one slot. */
@@ -123,10 +140,9 @@ function clusterOptions(options: RedisOptions & ConnectionLimit): ClusterOptions
   };
 }
 
-function accessOf({ username, password, tls }: Exclude<RedisAddress, { kind: 'server' }>): RedisOptions {
+function accessOf({ username, password }: RedisAddress): RedisOptions {
   return {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
   };
 }

@@ -32,6 +32,11 @@ export class RedisKeys {
     return `${this.shared}instances`;
   }
 
+  /** A random name of what lies in this Redis, by which instances notice that others use another. */
+  data(): string {
+    return `${this.shared}data`;
+  }
+
   /** The names of the states of what instances cache (SharedDataVersion). */
   states(): string {
     return `${this.shared}states`;

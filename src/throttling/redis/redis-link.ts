@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
-import { type RedisClient, reasonOf, redisClient } from './redis-client.js';
+import { type RedisClient, type RedisPlace, connectTo, reasonOf, redisClient } from './redis-client.js';
 import { withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
@@ -58,13 +58,13 @@ export class RedisLink {
   private refusal: Error | undefined;
 
   constructor(
-    url: string,
+    place: RedisPlace,
     keys: RedisKeys,
     private readonly parts: RedisLinkParts,
   ) {
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
-    this.redis = redisClient(url, { connectTimeout: CONNECT_LIMIT_MS });
+    this.redis = redisClient(place, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => {
@@ -74,6 +74,17 @@ export class RedisLink {
     // That one node of a Cluster is gone is a failure, too: its replica may know less than was told to it.
     for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
     this.instances = new InstanceCount(this.redis, keys, parts.metrics, parts.clock);
+  }
+
+  /** The random name of the data of the Redis that is used; undefined while none is. */
+  get dataName(): string | undefined {
+    return this.isUp ? this.instances.dataName : undefined;
+  }
+
+  /** From now on this process is one of the instances that share a limit when Redis fails. */
+  join(): void {
+    this.instances.join();
+    if (this.isUp) this.schedule(0);
   }
 
   /** Whether requests may be decided in Redis. */
@@ -147,7 +158,7 @@ export class RedisLink {
   private async comeBack(): Promise<void> {
     this.refusal = undefined;
     try {
-      if (this.redis.status !== 'ready') await this.redis.connect();
+      if (this.redis.status !== 'ready') await connectTo(this.redis);
       this.instances.keep();
       // Redis may have to load the script for the first probe; the second must be as fast as any decision.
       await this.duties?.probe().catch(() => undefined);

@@ -51,7 +51,12 @@ it('is alone until Redis is there; nothing is logged before the start is told', 
 
 it.each([
   ['nothing is known', undefined, 'not asked yet'],
-  ['it refused', new Error('NOAUTH Authentication required.'), 'NOAUTH Authentication required.'],
+  ['it refused', new Error('LOADING Redis is loading the dataset.'), 'LOADING Redis is loading the dataset.'],
+  [
+    'it refused for a reason that has a remedy',
+    new Error('NOAUTH Authentication required.'),
+    'NOAUTH Authentication required. Look at user and password in REDIS_URL; special characters are written percent-encoded',
+  ],
 ])('tells once at the start why Redis cannot be used, when %s', (_, reason, told) => {
   const { state } = open();
   if (reason) state.noteReason(reason);

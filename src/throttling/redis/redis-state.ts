@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
 import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
+import { remedyFor } from './redis-remedies.js';
 
 /** The reason that is logged when the connection was closed. */
 export const CLOSED = 'the connection was closed';
@@ -76,10 +77,13 @@ export class RedisState {
   }
 }
 
-/** The error message without the position in the script that Redis appends. */
+/** The error message without the position in the script that Redis appends, and what to do about it where that is known. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.startsWith(NOT_WRITABLE) ? CLOSED : text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
+  if (text.startsWith(NOT_WRITABLE)) return CLOSED;
+  const reason = text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
+  const remedy = remedyFor(error);
+  return remedy === undefined ? reason : `${reason.replace(/\.$/, '')}. ${remedy}`;
 }
 
 /** Shortest and longest pause, and how long Redis must have been up for the pauses to start from the shortest, in milliseconds. */

@@ -9,7 +9,7 @@ import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { Handover } from './handover.js';
 import { type KnownCount, KnownCounts } from './known-counts.js';
-import { isClusterUrl } from './redis-client.js';
+import { type RedisPlace, isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisHandover } from './redis-handover.js';
 import { RedisLink } from './redis-link.js';
@@ -35,18 +35,18 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   }
 
   /**
-   * Connects to the Redis of a URL; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
+   * Connects to Redis; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
    * when Redis is away, too. A data version that instances share is told by it.
    */
   static async open(
-    { url, prefix, limitMs }: { url: string; prefix: string; limitMs: number },
+    { place, prefix, limitMs }: { place: RedisPlace; prefix: string; limitMs: number },
     alone: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
-    const keys = new RedisKeys(prefix, isClusterUrl(url));
-    const link = new RedisLink(url, keys, { metrics, clock, limitMs });
+    const keys = new RedisKeys(prefix, isClusterUrl(place.url));
+    const link = new RedisLink(place, keys, { metrics, clock, limitMs });
     const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
@@ -59,6 +59,15 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     }
     await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
     return store;
+  }
+
+  /** From now on this process is one of the instances that share a limit when Redis fails: it serves. */
+  join(): void {
+    this.link.join();
+  }
+
+  override get countsIn(): string | undefined {
+    return this.link.dataName;
   }
 
   async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {

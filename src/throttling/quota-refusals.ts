@@ -1,0 +1,38 @@
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { DAY_MS, type QuotaVerdict, violatedWindow } from './quota.js';
+import { THROTTLING_ERRORS } from './throttling.errors.js';
+
+/** The failure of a store as service_unavailable; an ApiError that the store itself threw is kept. */
+export function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason },
+    headers: { 'Retry-After': '1' },
+    cause: error,
+  });
+}
+
+/**
+ * The error for a refused request; `seconds` is the value of its `Retry-After`, `per` what its limit is told to be for (default: the
+ * name of the window).
+ */
+export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string): ApiError {
+  if (verdict.bannedUntil !== undefined) {
+    const until = new Date(verdict.bannedUntil).toISOString();
+    return new ApiError(THROTTLING_ERRORS.api_key_banned, { params: { until, seconds } });
+  }
+  const window = violatedWindow(verdict);
+  const row =
+    window?.lengthMs === DAY_MS
+      ? THROTTLING_ERRORS.daily_quota_exceeded
+      : THROTTLING_ERRORS.rate_limit_exceeded;
+  const limit = window?.limit ?? 0;
+  return new ApiError(row, {
+    params: {
+      requests: limit === 1 ? '1 request' : `${limit} requests`,
+      window: per ?? window?.name ?? 'window',
+      seconds,
+    },
+  });
+}

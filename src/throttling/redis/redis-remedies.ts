@@ -1,0 +1,25 @@
+import { certificateRemedy } from '../../config/certificates.js';
+
+const TRUST = { url: 'REDIS_URL', ca: 'REDIS_CA' };
+/** What to do about what Redis, or the way to it, answers: a part of the message or the code of the error, and the remedy. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /WRONGPASS|NOAUTH|invalid password/,
+    'Look at user and password in REDIS_URL; special characters are written percent-encoded',
+  ],
+  [/DB index/, 'Look at the number of the database in REDIS_URL'],
+  [/SELECT is not allowed in cluster mode/, 'Use redis+cluster:// in REDIS_URL'],
+  [
+    /wrong version number/i,
+    'The server does not speak TLS there: look at the port, or use redis: in REDIS_URL',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'Look at the host in REDIS_URL'],
+];
+
+/** What to do about an error of Redis or of the connection to it; undefined where the error itself says enough. */
+export function remedyFor(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  const told = `${code ?? ''} ${error.message}`;
+  return REMEDIES.find(([pattern]) => pattern.test(told))?.[1] ?? certificateRemedy(error, TRUST);
+}

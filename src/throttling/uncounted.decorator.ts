@@ -1,0 +1,40 @@
+import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import { MINUTE_MS, type QuotaSubject, type QuotaWindow } from './quota.js';
+
+/** Metadata key of `@Uncounted()`. */
+export const UNCOUNTED = 'petstore:uncounted';
+/** OpenAPI extension that tells the bound of an operation that no quota counts. */
+export const UNCOUNTED_EXTENSION = 'x-uncounted';
+
+/** How often operations that no quota counts may be called. */
+export interface UncountedBound {
+  /** Name of the window in `RateLimit-Policy`; operations with the same name are counted together. */
+  readonly name: string;
+  /** Requests in one UTC minute. */
+  readonly perMinute: number;
+  /** Whose requests are counted together: those of all keys of a client, or those of each key. */
+  readonly per: 'client' | 'key';
+  /** What the operations do, for the message of a refusal: `to read the account`. */
+  readonly what: string;
+  /** Whether a key that is banned is refused as elsewhere, because the operation would give it another; default: it is answered. */
+  readonly refusesBanned?: boolean;
+}
+
+/**
+ * Keeps an operation out of the caller's quota: it uses up no request, and it is answered when none is left and, unless it
+ * `refusesBanned`, while the key is banned. It has a bound of its own instead, one fixed window held where the quotas are. Its headers tell the quota as it stands.
+ */
+export function Uncounted(bound: UncountedBound): ClassDecorator & MethodDecorator {
+  const { perMinute, per, refusesBanned = false } = bound;
+  return applyDecorators(
+    SetMetadata(UNCOUNTED, bound),
+    ApiExtension(UNCOUNTED_EXTENSION, { perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) }),
+  );
+}
+
+/** The window that a request of a subject must find room in. */
+export function windowOfBound({ name, perMinute, per }: UncountedBound, subject: QuotaSubject): QuotaWindow {
+  const ofKey = per === 'key' && subject.keyId !== undefined ? `:${subject.keyId}` : '';
+  return { key: `${subject.id}:${name}${ofKey}`, name, limit: perMinute, lengthMs: MINUTE_MS };
+}
