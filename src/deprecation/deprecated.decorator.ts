@@ -7,7 +7,7 @@ export interface Deprecation {
   readonly since: number;
   /** Instant from which it answers 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
   readonly sunset: number;
-  /** What to call instead, such as `GET /v1/pets?status=…`; the description and the 410 name it. */
+  /** What to call instead, such as `GET /v1/pets?status=available`; the description and the 410 name it. */
   readonly replacement: string;
   /** Address of the page that names the replacement (`Link` with rel `deprecation`). */
   readonly link: string;

@@ -5,6 +5,7 @@ import { callerOf } from '../auth/caller.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
+import { publicPrefix } from '../public-prefix.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -31,6 +32,7 @@ const DECLARED = new HandlerMetadata(([handler]) => deprecationOf(handler));
 @Injectable()
 export class DeprecationService {
   private readonly calls;
+  private readonly prefix;
 
   constructor(
     private readonly clock: Clock,
@@ -38,6 +40,7 @@ export class DeprecationService {
     private readonly byClient: DeprecatedCallsService,
     metrics: Metrics,
   ) {
+    this.prefix = publicPrefix(settings.publicBaseUrl);
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
       'Calls of deprecated operations; `petstore usage list --deprecated` tells by whom.',
@@ -50,8 +53,9 @@ export class DeprecationService {
   announce(deprecation: Deprecation, response: Response): void {
     response.setHeader('Deprecation', `@${Math.floor(deprecation.since / 1000)}`);
     response.setHeader('Sunset', new Date(effectiveSunset(deprecation, this.settings)).toUTCString());
+    const page = deprecation.link.startsWith('/') ? this.prefix + deprecation.link : deprecation.link;
     // Nothing has set a Link yet: this is the first guard.
-    response.setHeader('Link', `<${deprecation.link}>; rel="deprecation"; type="text/html"`);
+    response.setHeader('Link', `<${page}>; rel="deprecation"; type="text/html"`);
   }
 
   /**

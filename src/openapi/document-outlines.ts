@@ -2,6 +2,10 @@ import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
 import { versionOf } from '../http/path-version.js';
+import { accountDescription } from './account-description.js';
+import { adminDescription } from './admin-description.js';
+import { apiDescription } from './api-description.js';
+import type { DocumentFacts } from './document-facts.js';
 
 /** The parts of an OpenAPI document that @nestjs/swagger types, but does not export by name. */
 export type PathItem = OpenAPIObject['paths'][string];
@@ -12,33 +16,29 @@ export type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['head
 
 /** What one of the service's OpenAPI documents is about. */
 export interface DocumentOutline {
-  /** Path that its operations are below. */
+  /** Path that its operations are at and below. */
   readonly prefix: string;
+  /** What the addresses of its servers end in, so that its paths begin after it: the prefix, or nothing. */
+  readonly base: string;
   /** Path of its page; the document itself is at `openapi.json` and `openapi.yaml` below it. */
   readonly docsPath: string;
   readonly title: string;
   /** Version of the interface that it describes. */
   readonly version: string;
-  readonly description: string;
+  /** Prose in Markdown, where it tells of the service's settings made from these. */
+  readonly description: string | ((facts: DocumentFacts) => string);
   /** The address of its operations, from a base address that ends in /v1. */
   readonly serverOf: (baseUrl: string) => string;
 }
 
-/** What both documents say about parameters and fields that they do not name. */
-const UNKNOWN_PARAMETERS =
-  'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
-  '`status[]`) is refused, as is every unknown field of a body.';
-
 /** The specification's operations, and those of added modules. */
 export const API_DOCUMENT: DocumentOutline = {
   prefix: '/v1',
+  base: '/v1',
   docsPath: '/docs',
   title: 'Pet Store Service',
   version: '1.0.0',
-  description:
-    'Keeps a catalogue of animals offered in a store. Every call carries an API key as a bearer token; ' +
-    'every plan has a limit of requests per minute and per day; every refusal has the Error body. ' +
-    UNKNOWN_PARAMETERS,
+  description: apiDescription,
   serverOf: (baseUrl) => baseUrl,
 };
 
@@ -47,6 +47,7 @@ export function documentOfVersion(version: string): DocumentOutline {
   return {
     ...API_DOCUMENT,
     prefix: `/v${version}`,
+    base: `/v${version}`,
     docsPath: `${API_DOCUMENT.docsPath}/v${version}`,
     version: /^\d+$/.test(version) ? `${version}.0.0` : version,
     serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, `/v${version}`),
@@ -56,22 +57,30 @@ export function documentOfVersion(version: string): DocumentOutline {
 /** Administration. */
 export const ADMIN_DOCUMENT: DocumentOutline = {
   prefix: '/admin',
+  base: '/admin',
   docsPath: '/docs/admin',
   title: 'Pet Store Service administration',
   version: '1.0.0',
-  description:
-    'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, ' +
-    'counts for the client of that key, and has the same headers and the same Error body as the API. ' +
-    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key. ' +
-    UNKNOWN_PARAMETERS,
+  description: adminDescription,
   serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '/admin'),
 };
 
-/** The documents of an application: the API, the administration, and each other version that a module has added. */
+/** Self-service of the holder of a key. `GET /account` stands at the prefix itself, so that its paths are whole. */
+export const ACCOUNT_DOCUMENT: DocumentOutline = {
+  prefix: '/account',
+  base: '',
+  docsPath: '/docs/account',
+  title: 'Pet Store Service account',
+  version: '1.0.0',
+  description: accountDescription,
+  serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '') || '/',
+};
+
+/** The documents of an application: the API, self-service, the administration, and each other version that a module has added. */
 export function outlinesOf(app: INestApplication): DocumentOutline[] {
   const adapter: unknown = app.getHttpAdapter();
   const routes = adapter instanceof ServiceAdapter ? adapter.routes : [];
   const versions = new Set(routes.flatMap(({ path }) => versionOf(path) ?? []));
   versions.delete(versionOf(`${API_DOCUMENT.prefix}/`) ?? '');
-  return [API_DOCUMENT, ADMIN_DOCUMENT, ...[...versions].toSorted().map(documentOfVersion)];
+  return [API_DOCUMENT, ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, ...[...versions].toSorted().map(documentOfVersion)];
 }

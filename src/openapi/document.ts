@@ -8,10 +8,12 @@ import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
 import type { ErrorRow } from '../errors/define-errors.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
+import { UNCOUNTED_EXTENSION, type UncountedBound } from '../throttling/uncounted.decorator.js';
 import { describeDeprecation } from './described-deprecation.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import { documentFactsOf } from './document-facts.js';
 import { modulesOf } from './documented-modules.js';
-import { type ExtendedOperation, errorResponsesOf } from './error-responses.js';
+import { type ExtendedOperation, type Occurrences, errorResponsesOf } from './error-responses.js';
 import {
   DOCUMENTED_HEADERS,
   describeAcceptPatch,
@@ -20,11 +22,15 @@ import {
   describeRevalidation,
   headersOf,
 } from './headers.js';
-import { ARRAY_SCHEMA_EXTENSION, TAG_EXTENSION } from './operation.decorator.js';
+import { type InvalidRequest, invalidRequestOf } from './invalid-request.js';
+import { ARRAY_SCHEMA_EXTENSION, HANDLER_EXTENSION, HANDLERS, TAG_EXTENSION } from './operation.decorator.js';
+import { serversOf } from './servers.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+/** Whom to ask about the service; who they are only its users know. */
+const OPERATORS = 'The operators of this service';
 /** Extensions by which decorators pass data to this file; they are removed from the published document. */
 const INTERNAL_EXTENSIONS = [
   ERRORS_EXTENSION,
@@ -33,21 +39,23 @@ const INTERNAL_EXTENSIONS = [
   IDEMPOTENT_EXTENSION,
   DEPRECATION_EXTENSION,
   IF_MATCH_EXTENSION,
+  HANDLER_EXTENSION,
 ];
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
-export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
-  const { publicBaseUrl, stagingBaseUrl } = app.get(Settings);
+export async function buildDocument(app: INestApplication, outline: DocumentOutline): Promise<OpenAPIObject> {
+  const settings = app.get(Settings);
+  const { description } = outline;
   const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
-    .setDescription(outline.description)
+    .setDescription(typeof description === 'string' ? description : description(documentFactsOf(app)))
+    .setContact(OPERATORS, '', '')
     .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer(outline.serverOf(publicBaseUrl), 'Production')
-    .addServer(outline.serverOf(stagingBaseUrl), 'Staging')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
     .addSecurityRequirements('bearer');
+  for (const { url, description: text } of serversOf(settings, outline)) builder.addServer(url, text);
   if (verifier) {
     const { name, ...scheme } = verifier.scheme;
     builder.addSecurity(name, { type: 'http', scheme: 'bearer', ...scheme }).addSecurityRequirements(name);
@@ -57,26 +65,33 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
     include: modulesOf(app, outline.prefix),
   });
   for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
-  return complete(document, outline.prefix, verifier?.errors ?? []);
+  return complete(document, outline, verifier?.errors ?? [], settings);
 }
 
 /** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
-function complete(document: OpenAPIObject, prefix: string, ofCredential: readonly ErrorRow[]): OpenAPIObject {
+async function complete(
+  document: OpenAPIObject,
+  { prefix, base }: DocumentOutline,
+  ofCredential: readonly ErrorRow[],
+  { bodyLimitBytes }: Settings,
+): Promise<OpenAPIObject> {
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
   for (const [path, item] of Object.entries(document.paths)) {
-    if (!path.startsWith(`${prefix}/`)) continue;
+    if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
     for (const method of METHODS) {
-      const operation = item[method];
-      if (operation)
-        Object.assign(schemas, completeOperation(operation as ExtendedOperation, method, ofCredential));
+      const operation = item[method] as ExtendedOperation | undefined;
+      if (!operation) continue;
+      const invalid = await invalidOf(operation, path.slice(base.length));
+      const occurrences = { method: method.toUpperCase(), bodyLimitBytes, invalid };
+      Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));
     }
-    paths[path.slice(prefix.length)] = item;
+    paths[path.slice(base.length)] = item;
   }
   closeBodySchemas(paths, schemas);
   return {
     openapi: document.openapi,
-    info: withoutContact(document.info),
+    info: withoutAddresses(document.info),
     servers: document.servers ?? [],
     security: document.security ?? [],
     tags: takeTags(paths),
@@ -134,9 +149,26 @@ function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
   return Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
 }
 
-/** The builder always writes a contact, empty if there is none. */
-function withoutContact({ contact: _contact, ...info }: OpenAPIObject['info']): OpenAPIObject['info'] {
-  return info;
+/** The builder writes addresses of a contact that are empty. */
+function withoutAddresses(info: OpenAPIObject['info']): OpenAPIObject['info'] {
+  return { ...info, contact: { name: OPERATORS } };
+}
+
+/** The requests that operations refuse, by handler and path: they depend on decorators alone. */
+const invalidRequests = new Map<string, Promise<InvalidRequest | undefined>>();
+
+/** A request that an operation refuses for its values; undefined where none is known. */
+function invalidOf(
+  operation: ExtendedOperation,
+  path: string,
+): Promise<InvalidRequest | undefined> | undefined {
+  const at = operation[HANDLER_EXTENSION] as number | undefined;
+  const place = at === undefined ? undefined : HANDLERS[at];
+  if (!place) return undefined;
+  const name = `${at} ${path}`;
+  const request = invalidRequests.get(name) ?? invalidRequestOf(place, path, operation);
+  invalidRequests.set(name, request);
+  return request;
 }
 
 /** Completes one operation in place; returns the schema of its array, if it has a named one. */
@@ -144,14 +176,19 @@ function completeOperation(
   operation: ExtendedOperation,
   method: string,
   ofCredential: readonly ErrorRow[],
+  occurrences: Occurrences,
 ): Schemas {
   const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
   const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
   const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
-  if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
-  operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential) };
+  // `@RequireScopes()` without an argument says that every valid key may call it.
+  if (scopes.length === 0) Reflect.deleteProperty(operation, SCOPES_EXTENSION);
+  else operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
+  const bound = operation[UNCOUNTED_EXTENSION] as UncountedBound | undefined;
+  if (bound) operation.description += ` ${boundText(bound)}`;
+  operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential, occurrences) };
   if (method === 'get') describeRevalidation(operation);
   if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
   const ifMatch = operation[IF_MATCH_EXTENSION] as IfMatchNeed | undefined;
@@ -163,6 +200,12 @@ function completeOperation(
   }
   for (const extension of INTERNAL_EXTENSIONS) Reflect.deleteProperty(operation, extension);
   return schemas;
+}
+
+function boundText({ perMinute, per, refusesBanned }: UncountedBound): string {
+  const whose = per === 'key' ? 'each key' : 'all keys of a client';
+  const ofBanned = refusesBanned ? ' Refused while the key that is sent is banned.' : '';
+  return `Counts for no quota; at most ${perMinute} such requests a minute for ${whose}.${ofBanned}`;
 }
 
 /** Makes a named schema of the array that an operation answers, which @nestjs/swagger cannot. */

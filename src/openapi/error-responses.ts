@@ -1,14 +1,20 @@
 import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
 import { AUTH_ERRORS } from '../auth/auth.errors.js';
 import { IF_MATCH_EXTENSION } from '../caching/if-match.decorator.js';
-import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
+import {
+  DEPRECATION_EXTENSION,
+  type Deprecation,
+  SUNSET_EXTENSION,
+} from '../deprecation/deprecated.decorator.js';
 import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
 import { type ErrorRow, errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { isJsonType } from '../http/media-type.js';
 import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
 import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
+import type { ErrorBody } from '../errors/api-error.js';
+import { exampleOf } from '../errors/example-of.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
+import { type InvalidRequest, jsonTypeOf } from './invalid-request.js';
 
 /** An operation with the extensions that the decorators left on it. */
 export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;
@@ -20,11 +26,14 @@ export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`,
 export function errorResponsesOf(
   operation: ExtendedOperation,
   ofCredential: readonly ErrorRow[],
+  occurrences: Occurrences,
 ): Record<string, ResponseObject> {
   const byStatus = new Map<number, ErrorRow[]>();
   for (const row of errorsOf(operation, ofCredential))
     byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
-  const responses = [...byStatus].map(([status, rows]) => [String(status), responseOf(rows)] as const);
+  const responses = [...byStatus].map(
+    ([status, rows]) => [String(status), responseOf(operation, rows, occurrences)] as const,
+  );
   return {
     ...Object.fromEntries(responses),
     default: { description: 'Any other refusal', content: { 'application/json': { schema: ERROR_SCHEMA } } },
@@ -40,11 +49,11 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   const isIdempotent = operation[IDEMPOTENT_EXTENSION] !== undefined;
   // The headers of both are validated; they are added to the parameters after this.
   const hasParameters = (operation.parameters ?? []).length > 0 || ifMatch !== undefined || isIdempotent;
-  if (hasParameters || operation.requestBody)
-    rows.push(HTTP_ERRORS.validation_failed, HTTP_ERRORS.malformed_request);
+  if (hasParameters || operation.requestBody) rows.push(HTTP_ERRORS.validation_failed);
+  rows.push(HTTP_ERRORS.malformed_request);
   if (operation.requestBody) {
     rows.push(HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
-    if (takesJson(operation.requestBody)) rows.push(HTTP_ERRORS.malformed_json);
+    if (jsonTypeOf(operation) !== undefined) rows.push(HTTP_ERRORS.malformed_json);
   }
   if (operation[PUBLIC_EXTENSION] === undefined) {
     const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
@@ -56,25 +65,101 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
   if (ifMatch !== undefined) rows.push(HTTP_ERRORS.precondition_failed);
   if (ifMatch === 'required') rows.push(HTTP_ERRORS.precondition_required);
   rows.push(HTTP_ERRORS.not_acceptable, ...Object.values(THROTTLING_ERRORS));
+  rows.push(HTTP_ERRORS.internal_error, HTTP_ERRORS.service_unavailable);
   return rows;
 }
 
-function takesJson(body: NonNullable<OperationObject['requestBody']>): boolean {
-  return 'content' in body && Object.keys(body.content).some((type) => isJsonType(type));
+/** What is known of the refusals of one operation. */
+export interface Occurrences {
+  /** Such as POST. */
+  readonly method: string;
+  /** Largest body in bytes. */
+  readonly bodyLimitBytes: number;
+  /** A request that is refused for its values; undefined when none is known. */
+  readonly invalid: InvalidRequest | undefined;
 }
 
-function responseOf(rows: readonly ErrorRow[]): ResponseObject {
-  const examples = rows.map(({ code, status, message, cause }) => [
-    code,
-    { summary: cause, value: { code, message: message.replace(/\{\w+\}/g, '…'), status } },
-  ]);
+function responseOf(
+  operation: ExtendedOperation,
+  rows: readonly ErrorRow[],
+  occurrences: Occurrences,
+): ResponseObject {
+  const { invalid } = occurrences;
+  const examples = rows.map((row) => {
+    const isInvalid = row === HTTP_ERRORS.validation_failed && invalid !== undefined;
+    return [
+      row.code,
+      {
+        summary: row.cause,
+        ...(isInvalid ? { description: shownRequest(operation, occurrences.method, invalid) } : {}),
+        value: exampleOf(row, {
+          params: paramsOf(row, operation, occurrences),
+          details: isInvalid ? invalid.details : undefined,
+        }),
+      },
+    ] as const;
+  });
   return {
     description: rows.map(({ code, cause }) => `\`${code}\`: ${cause}`).join('\n\n'),
     content: {
       'application/json': {
         schema: ERROR_SCHEMA,
-        examples: Object.fromEntries(examples) as Record<string, object>,
+        examples: Object.fromEntries(examples) satisfies Record<string, { value: ErrorBody }>,
       },
     },
   };
+}
+
+function shownRequest(operation: OperationObject, method: string, { target, body }: InvalidRequest): string {
+  const request = `The answer to \`${method} ${target}\``;
+  return body === undefined
+    ? request
+    : `${request} with the body \`${body}\` as \`${jsonTypeOf(operation)}\``;
+}
+
+/** What the message of a refusal names that is of this operation, by the names of its places. */
+function paramsOf(
+  row: ErrorRow,
+  operation: ExtendedOperation,
+  { bodyLimitBytes }: Occurrences,
+): Record<string, string | number> {
+  switch (row.code) {
+    case HTTP_ERRORS.not_acceptable.code:
+      return { type: answeredTypeOf(operation) };
+    case HTTP_ERRORS.unsupported_media_type.code:
+      return { type: bodyTypesOf(operation).join(' or ') };
+    case HTTP_ERRORS.payload_too_large.code:
+      return { limit: bodyLimitBytes };
+    case AUTH_ERRORS.insufficient_scope.code:
+      return { scope: ((operation[SCOPES_EXTENSION] ?? []) as string[]).join(' ') };
+    case HTTP_ERRORS.operation_removed.code: {
+      const { replacement } = operation[DEPRECATION_EXTENSION] as Deprecation;
+      return { date: String(operation[SUNSET_EXTENSION]).slice(0, 'yyyy-mm-dd'.length), replacement };
+    }
+    default:
+      return row.example ? {} : parametersOf(operation);
+  }
+}
+
+/** The examples of an operation's parameters, which a row without an example of its own may name. */
+function parametersOf({ parameters = [] }: OperationObject): Record<string, string | number> {
+  const examples = parameters.map((parameter) => {
+    if ('$ref' in parameter) return [];
+    const { name, schema } = parameter;
+    const example: unknown =
+      parameter.example ?? (schema && 'example' in schema ? schema.example : undefined);
+    return ['string', 'number'].includes(typeof example) ? [[name, example as string | number] as const] : [];
+  });
+  return Object.fromEntries(examples.flat());
+}
+
+/** The media type of an operation's success; JSON where it has no body. */
+function answeredTypeOf({ responses }: OperationObject): string {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] as
+    ResponseObject | undefined;
+  return Object.keys(success?.content ?? {})[0] ?? 'application/json';
+}
+
+function bodyTypesOf({ requestBody }: OperationObject): string[] {
+  return requestBody && 'content' in requestBody ? Object.keys(requestBody.content) : [];
 }

@@ -3,26 +3,35 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
 
-/** The headers of every response of the API. */
+/** Extension of the headers that every response has, so that a page can tell of them once instead of under each status. */
+export const EVERYWHERE_EXTENSION = 'x-on-every-response';
+
+/** The headers of the quota, which every response of the API has. */
 const QUOTA_HEADERS = {
-  'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
-  'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
-  'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
-  'RateLimit-Policy': text(
-    'Every window: requests allowed (q) in its length in seconds (w)',
-    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  'X-RateLimit-Limit': everywhere(integer('The limit that applies to the caller', 60)),
+  'X-RateLimit-Remaining': everywhere(integer('Requests remaining in the current window', 59)),
+  'X-RateLimit-Reset': everywhere(integer('Unix timestamp at which the limit resets', 1_795_132_860)),
+  'RateLimit-Policy': everywhere(
+    text(
+      'Every window: requests allowed (q) in its length in seconds (w)',
+      '"minute";q=60;w=60, "day";q=1000;w=86400',
+    ),
   ),
-  RateLimit: text(
-    'Every window: requests remaining (r) and seconds until it is full again (t)',
-    '"minute";r=59;t=31, "day";r=999;t=40210',
+  RateLimit: everywhere(
+    text(
+      'Every window: requests remaining (r) and seconds until it is full again (t)',
+      '"minute";r=59;t=31, "day";r=999;t=40210',
+    ),
   ),
 } satisfies Headers;
 
 /** The headers of some statuses and operations. */
 const HEADERS = {
-  'X-Request-Id': text(
-    'Identifier of the request, to be named when reporting a fault',
-    'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
+  'X-Request-Id': everywhere(
+    text(
+      'Identifier of the request, to be named when reporting a fault',
+      'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
+    ),
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
@@ -37,7 +46,17 @@ const HEADERS = {
   Vary: optional(text('Request headers that the response depends on', 'Authorization')),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
-  Link: text('Related addresses (RFC 8288)', '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"'),
+  Link: text(
+    'Related addresses (RFC 8288): with rel `deprecation` what is told of it, and on a refusal with rel `help` the page of its code',
+    '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"',
+  ),
+  // Optional, because a refusal of Node's parser, or under overload, has none.
+  'Link-Help': optional(
+    text(
+      'With rel `help`: the page that tells what this refusal means and what to do (RFC 8288)',
+      '</docs/errors#invalid_api_key>; rel="help"',
+    ),
+  ),
 } satisfies Headers;
 
 /** Name in the document of a quota header that is absent when the quota could not be determined. */
@@ -67,13 +86,15 @@ export function headersOf(
   if (method === 'get' && (status === '200' || status === '304')) names.push('ETag', 'Cache-Control', 'Vary');
   if (status === '429') names.push('Retry-After');
   if (deprecated) names.push('Deprecation', 'Sunset', 'Link');
+  const help = !deprecated && (status === 'default' || Number(status) >= 400);
   const quota = Object.keys(QUOTA_HEADERS).map(
     (name) => [name, isCounted ? name : optionalName(name)] as const,
   );
   const retry = isCounted ? [] : ([['Retry-After', optionalName('Retry-After')]] as const);
   const ofThis = names.map((name) => [name, name] as const);
+  const links = help ? ([['Link', 'Link-Help']] as const) : [];
   return Object.fromEntries(
-    [...quota, ...ofThis, ...retry].map(([name, component]) => [
+    [...quota, ...ofThis, ...retry, ...links].map(([name, component]) => [
       name,
       { $ref: `#/components/headers/${component}` },
     ]),
@@ -86,6 +107,11 @@ function integer(description: string, example: number) {
 
 function text(description: string, example: string) {
   return { description, required: true, schema: { type: 'string' as const }, example };
+}
+
+/** Marks a header that every response has. */
+function everywhere<T extends object>(header: T) {
+  return { ...header, [EVERYWHERE_EXTENSION]: true };
 }
 
 function optional<T extends { required: boolean }>(header: T): T {

@@ -3,6 +3,12 @@ import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@
 import { declareOperation } from '../http/adapter/declared-operation.js';
 import { mediaTypesOf } from '../http/body/body-media-types.js';
 import { mediaTypeOf } from '../http/media-type.js';
+import type { HandlerPlace } from './invalid-request.js';
+
+/** OpenAPI extension that passes where an operation's handler is to document.ts, as an index of HANDLERS; it is not published. */
+export const HANDLER_EXTENSION = 'x-handler';
+/** Where the handlers of all operations are declared. */
+export const HANDLERS: HandlerPlace[] = [];
 
 /** OpenAPI extension that passes the name of an answered array to document.ts; it is not published. */
 export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
@@ -66,6 +72,7 @@ export function Operation<Dto>(operation: {
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
     documentsMediaTypes,
+    documentsHandler,
   ];
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;
@@ -109,6 +116,12 @@ function successOf({ status, description, headers, optionalHeaders }: Success) {
 const documentsMediaTypes: MethodDecorator = (prototype, method, descriptor) => {
   const types = mediaTypesOf(prototype.constructor as Type, String(method));
   if (types.length > 1) ApiConsumes(...types)(prototype, method, descriptor);
+};
+
+/** Tells document.ts where the handler is. An extension is JSON, so that it has a number only. */
+const documentsHandler: MethodDecorator = (prototype, method, descriptor) => {
+  const at = HANDLERS.push({ prototype, method: String(method) }) - 1;
+  ApiExtension(HANDLER_EXTENSION, at)(prototype, method, descriptor);
 };
 
 /** A text is sent in UTF-8. */

@@ -1,70 +1,72 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
+import { escapeHtml } from '../pages/html.js';
+import { type Site, layout, relativeTo } from '../pages/layout.js';
+import { pageFile } from '../pages/page-files.js';
+import { GUIDE_PLACES, HTML, SCRIPT, STYLE, addReaderPages } from '../pages/reader-pages.js';
+import { ServedAsset } from '../pages/served-asset.js';
+import { ServedPages } from '../pages/served-pages.js';
 import { API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
-import { ServedAsset } from './served-asset.js';
-
-const READS = new Set(['GET', 'HEAD']);
-const PNG = 'image/png';
+import { HostedDocument } from './hosted-document.js';
 
 /** The files of the package swagger-ui-dist that its page loads, with their types; no other file of it is served. */
-const FILES: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'index.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': PNG,
+const LIBRARY: Readonly<Record<string, string>> = {
+  'swagger-ui.css': STYLE,
+  'swagger-ui-bundle.js': SCRIPT,
 };
 
-/** The page of the Swagger UI. Unlike the library's own it has no inline style, which a strict policy refuses. */
-const pageOf = ({ title, docsPath }: DocumentOutline): string => `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${title}</title>
-  <link rel="stylesheet" href="${docsPath}/swagger-ui.css">
-  <link rel="stylesheet" href="${docsPath}/index.css">
-  <link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png" sizes="32x32">
-</head>
-<body>
-  <div id="swagger-ui"></div>
-  <script src="${docsPath}/swagger-ui-bundle.js"></script>
-  <script src="${docsPath}/swagger-ui-init.js"></script>
-</body>
-</html>
-`;
+/** The files of src/openapi/static: the service's own dress of the Swagger UI, and what it adds to it. */
+const OWN: Readonly<Record<string, string>> = {
+  'docs.css': STYLE,
+  'accessible-names.js': SCRIPT,
+  'exact-json.js': SCRIPT,
+  'folded-prose.js': SCRIPT,
+  'response-headers.js': SCRIPT,
+  'linked-operation.js': SCRIPT,
+  'operations.js': SCRIPT,
+  'kept-key.js': SCRIPT,
+  'docs.js': SCRIPT,
+};
 
-/** The layout without a bar for foreign documents, whose logo a strict policy refuses. */
-const scriptOf = ({ docsPath }: DocumentOutline): string => `window.ui = SwaggerUIBundle({
-  url: '${docsPath}/openapi.json',
-  dom_id: '#swagger-ui',
-  presets: [SwaggerUIBundle.presets.apis],
-  layout: 'BaseLayout',
-  deepLinking: true,
-  persistAuthorization: true,
-  displayRequestDuration: true,
-});
-`;
+const DOCS = API_DOCUMENT.docsPath;
 
-/** Something to serve, and the policy that goes with it. */
-interface Served {
-  readonly asset: ServedAsset;
-  readonly policy: string;
+/** The forms in which a document is served. */
+const FORMS = [
+  {
+    name: '/openapi.json',
+    type: 'application/json; charset=utf-8',
+    write: (document: OpenAPIObject) => JSON.stringify(document),
+  },
+  {
+    name: '/openapi.yaml',
+    type: 'text/yaml; charset=utf-8',
+    write: async (document: OpenAPIObject) =>
+      (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
+  },
+] as const;
+
+/**
+ * Whether served documents name the address that they are served from: outside production, as long as PUBLIC_BASE_URL names none.
+ * In production nothing may depend on what a client says the host is.
+ */
+function isAddressed({ nodeEnv, publicBaseUrl }: Settings): boolean {
+  return nodeEnv !== 'production' && publicBaseUrl.startsWith('/');
 }
 
-/** Serves each document and its Swagger UI, at /docs, /docs/admin, and /docs/v2 for another version, from memory; a document is built on first use. */
+/**
+ * Serves each document and its Swagger UI, at /docs, /docs/account, /docs/admin, and /docs/v2 for another version, and the other pages for people,
+ * from memory; a document is built on first use.
+ */
 @Injectable()
 export class SwaggerUi implements OnModuleInit {
   private application: INestApplication | undefined;
-  private readonly served = new Map<string, Served>();
 
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
+    private readonly pages: ServedPages,
     private readonly settings: Settings,
   ) {}
 
@@ -73,81 +75,90 @@ export class SwaggerUi implements OnModuleInit {
     this.application = application;
   }
 
-  /** Nest calls this when all routes are registered: the docs stand behind them, where they cost other requests nothing. */
+  /** Nest calls this when all routes are registered. */
   onModuleInit(): void {
-    const { application } = this;
+    const { application, pages, settings } = this;
     if (!application) return;
-    const files = new Map(
-      Object.entries(FILES).map(([name, type]) => [
-        name,
-        new ServedAsset(type, () => fileOf(name), type !== PNG),
-      ]),
-    );
-    for (const outline of outlinesOf(application)) this.add(application, outline, files);
-    this.adapterHost.httpAdapter.use(
-      API_DOCUMENT.docsPath,
-      (request: Request, response: Response, next: NextFunction) => this.serve(request, response, next),
-    );
+    for (const [name, type] of Object.entries(LIBRARY))
+      pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(type, () => fileOfLibrary(name)) });
+    for (const [name, type] of Object.entries(OWN))
+      pages.add(`${DOCS}/assets/${name}`, {
+        asset: new ServedAsset(type, () => pageFile(`openapi/static/${name}`)),
+      });
+    const outlines = outlinesOf(application);
+    const site: Site = {
+      name: API_DOCUMENT.title,
+      documents: outlines.map((outline) => ({ label: labelOf(outline), path: outline.docsPath })),
+      guides: GUIDE_PLACES,
+    };
+    for (const outline of outlines) this.add(application, outline, site);
+    const { publicBaseUrl, host, port } = settings;
+    const api = new URL(publicBaseUrl, `http://${host}:${port}`).href;
+    addReaderPages(pages, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
   }
 
-  private add(
-    application: INestApplication,
-    outline: DocumentOutline,
-    files: ReadonlyMap<string, ServedAsset>,
-  ): void {
+  private add(application: INestApplication, outline: DocumentOutline, site: Site): void {
     const { docsPath } = outline;
-    const policy = contentSecurityPolicy(this.settings, outline);
-    const serve = (path: string, asset: ServedAsset) => this.served.set(docsPath + path, { asset, policy });
-    for (const [name, asset] of files) serve(`/${name}`, asset);
-    const page = new ServedAsset('text/html; charset=utf-8', () => pageOf(outline));
-    for (const path of ['', '/', '/index.html']) serve(path, page);
-    serve('/swagger-ui-init.js', new ServedAsset('text/javascript; charset=utf-8', () => scriptOf(outline)));
-    let built: OpenAPIObject | undefined;
-    const document = (): OpenAPIObject => (built ??= buildDocument(application, outline));
-    serve(
-      '/openapi.json',
-      new ServedAsset('application/json; charset=utf-8', () => JSON.stringify(document())),
-    );
-    const yaml = async () => (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false });
-    serve('/openapi.yaml', new ServedAsset('text/yaml; charset=utf-8', yaml));
+    const policy = { 'connect-src': connectSources(this.settings, outline) };
+    const serve = (path: string, asset: Pick<ServedAsset, 'send'>) =>
+      this.pages.add(docsPath + path, { asset, policy });
+    // One page for each address, because what is relative to /docs is not to /docs/.
+    for (const path of ['', '/', '/index.html'])
+      serve(path, new ServedAsset(HTML, () => pageOf(outline, docsPath + path, site)));
+    let built: Promise<OpenAPIObject> | undefined;
+    const document = () =>
+      (built ??= buildDocument(application, outline).catch((error: unknown) => {
+        built = undefined;
+        throw error;
+      }));
+    for (const { name, type, write } of FORMS)
+      serve(
+        name,
+        isAddressed(this.settings)
+          ? new HostedDocument(type, document, write)
+          : new ServedAsset(type, async () => write(await document())),
+      );
   }
+}
 
-  private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const served = READS.has(request.method) ? this.served.get(path) : undefined;
-    if (!served) {
-      next();
-      return undefined;
-    }
-    response.setHeader('Content-Security-Policy', served.policy);
-    response.setHeader('Referrer-Policy', 'no-referrer');
-    response.setHeader('X-Frame-Options', 'DENY');
-    return served.asset.send(request, response);
-  }
+/** How the header names a document: `API`, `API v2`, or what its title has behind that of the service. */
+function labelOf({ prefix, title }: DocumentOutline): string {
+  if (prefix === API_DOCUMENT.prefix) return 'API';
+  if (title === API_DOCUMENT.title) return `API ${prefix.slice(1)}`;
+  const own = title.replace(API_DOCUMENT.title, '').trim();
+  return own.charAt(0).toUpperCase() + own.slice(1);
+}
+
+/** The page of a document, for one of its addresses. Unlike the library's own it has no inline style, which a strict policy refuses. */
+function pageOf({ title, docsPath }: DocumentOutline, path: string, site: Site): string {
+  const to = (target: string) => escapeHtml(relativeTo(path, target));
+  const document = to(`${docsPath}/openapi.json`);
+  return layout(site, {
+    title,
+    path,
+    place: docsPath,
+    styles: [`${DOCS}/swagger-ui.css`, `${DOCS}/assets/docs.css`],
+    main: `  <main id="main" tabindex="-1">
+    <div id="swagger-ui" data-document="${document}"></div>
+    <p class="raw">The document itself: <a href="${document}">openapi.json</a>,
+      <a href="${to(`${docsPath}/openapi.yaml`)}">openapi.yaml</a></p>
+    <noscript><p class="raw">This page needs JavaScript. The document and the guides do not.</p></noscript>
+  </main>`,
+    scripts: [`${DOCS}/swagger-ui-bundle.js`],
+    modules: [`${DOCS}/assets/docs.js`],
+  });
 }
 
 /** A file of the Swagger UI's package. */
-function fileOf(name: string): Promise<Buffer> {
+function fileOfLibrary(name: string): Promise<Buffer> {
   return readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
 }
 
-/** Allows resources from this origin alone; "Try it out" may also call the servers that the document names. */
-function contentSecurityPolicy(
-  { publicBaseUrl, stagingBaseUrl }: Settings,
-  { serverOf }: DocumentOutline,
-): string {
+/** What "Try it out" may call: this origin, and the servers that the document names. */
+function connectSources({ publicBaseUrl, stagingBaseUrl }: Settings, { serverOf }: DocumentOutline): string {
   const origins = [publicBaseUrl, stagingBaseUrl]
     .map(serverOf)
     .filter((url) => URL.canParse(url))
     .map((url) => new URL(url).origin);
-  return [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'self'`,
-    `img-src 'self' data:`,
-    `connect-src ${["'self'", ...new Set(origins)].join(' ')}`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-  ].join('; ');
+  return ["'self'", ...new Set(origins)].join(' ');
 }

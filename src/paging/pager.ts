@@ -6,6 +6,7 @@ import { CURSOR_RULE, type PageRequest, type Position, brokenCursor } from '../d
 import { ofTarget } from '../http/adapter/handler-parameters.js';
 import { Rule } from '../input/define-field.js';
 import { Integer } from '../input/fields.js';
+import { publicPathOf } from '../public-prefix.js';
 import { selectionOf } from './selection.decorators.js';
 
 /** Query of a paged list; extend it with the filters (`@Filter()`) and the order (`@Sort()`) of the list. */
@@ -60,12 +61,14 @@ export class Pager {
     return items;
   }
 
-  /** Repeats the parameters that the list declares. `path` has no scheme and host, also when the request target has them. */
+  /** Repeats the parameters that the list declares. */
   private linksTo(nextCursor: string, query: object): string {
-    const { path, originalUrl } = this.request;
+    const { originalUrl } = this.request;
     const queryAt = originalUrl.indexOf('?');
     const sent = queryAt === -1 ? '' : originalUrl.slice(queryAt + 1);
-    return pageLinks(path, sent, nextCursor, (parameter) => Object.hasOwn(query, parameter));
+    return pageLinks(publicPathOf(this.request), sent, nextCursor, (parameter) =>
+      Object.hasOwn(query, parameter),
+    );
   }
 }
 

@@ -39,7 +39,7 @@ export class ServedAsset {
     response.setHeader('Content-Type', this.type);
     response.setHeader('Cache-Control', 'no-cache');
     response.setHeader('ETag', tag);
-    if (this.isText) response.setHeader('Vary', 'Accept-Encoding');
+    if (this.isText) response.vary('Accept-Encoding');
     if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
     if (namesEntityTag(request.headers['if-none-match'] ?? '', tag)) {
       response.removeHeader('Content-Type');

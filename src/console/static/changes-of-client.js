@@ -1,0 +1,153 @@
+// @ts-check
+// What an operator does with a client, each asked before it is done.
+import { Refusal, ask } from './admin-api.js';
+import { confirm } from './dialogs.js';
+import { choice, field, valueOf } from './fields.js';
+import { el, tell, written } from './elements.js';
+
+/** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
+
+/** @type {readonly (readonly [string, string])[]} */
+const PLANS = [
+  ['free', 'Free'],
+  ['pro', 'Pro'],
+  ['business', 'Business'],
+  ['enterprise', 'Enterprise: limits of its own'],
+];
+
+/** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
+function planFields({ plan = 'free', perMinute, perDay }) {
+  const own = plan === 'enterprise';
+  const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) =>
+    el('input', {
+      name,
+      type: 'number',
+      min: 1,
+      max: 1_000_000_000,
+      inputmode: 'numeric',
+      value: own ? value : '',
+    });
+  const fields = [limit('perMinute', perMinute), limit('perDay', perDay)];
+  const [minute, day] = fields;
+  const limits = el(
+    'div',
+    { class: 'pair' },
+    field('Requests per minute', minute),
+    field('Requests per UTC day', day),
+  );
+  const plans = choice('plan', PLANS, plan);
+  const follow = () => {
+    limits.hidden = plans.value !== 'enterprise';
+    // A wrong number in a field that nobody sees would keep the browser from sending the form.
+    for (const one of fields) one.disabled = limits.hidden;
+  };
+  plans.addEventListener('change', follow);
+  follow();
+  return [field('Plan', plans), limits];
+}
+
+/** @param {HTMLFormElement} form */
+function planOf(form) {
+  const plan = valueOf(form, 'plan');
+  if (plan !== 'enterprise') return { plan };
+  const limit = (/** @type {string} */ name) => {
+    const text = valueOf(form, name);
+    return text === undefined ? {} : { [name]: Number(text) };
+  };
+  return { plan, ...limit('perMinute'), ...limit('perDay') };
+}
+
+/** Makes a client; answers it, or undefined when it was cancelled. @returns {Promise<Client | undefined>} */
+export async function createClient() {
+  const made = await confirm({
+    title: 'New client',
+    body: [
+      field('Name', el('input', { name: 'name', required: true, maxlength: 255, autocomplete: 'off' })),
+      ...planFields({}),
+    ],
+    action: 'Make the client',
+    unsure: 'The client may have been made all the same: look for it by its name before you make it again.',
+    run: async (form) =>
+      (await ask('POST', 'clients', { json: { name: valueOf(form, 'name') ?? '', ...planOf(form) } })).body,
+  });
+  if (made) tell('The client was made. It has no key yet.');
+  return made;
+}
+
+/** @param {Client} client @returns {Promise<boolean>} whether it was done */
+export async function changePlan(client) {
+  let seen = client;
+  const done = await confirm({
+    title: 'Change the plan',
+    body: [
+      el(
+        'p',
+        {},
+        'The new limits hold for ',
+        written(client.name),
+        ' within a second. What it has used stays used.',
+      ),
+      ...planFields(client),
+    ],
+    action: 'Change the plan',
+    run: async (form) => {
+      // Another operator may have changed it since this dialog was opened: then this one decides anew.
+      const { body } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
+      const before = seen;
+      seen = body;
+      if (before.plan !== body.plan || before.perMinute !== body.perMinute || before.perDay !== body.perDay)
+        throw new Refusal(
+          412,
+          'changed_meanwhile',
+          `Somebody else has changed it: the plan is ${body.plan} now, with ${body.perMinute} per minute and ${body.perDay} per day. Repeat to change it nevertheless.`,
+        );
+      return (await ask('PATCH', `clients/${client.id}`, { json: planOf(form) })).body;
+    },
+  });
+  if (done) tell('The plan was changed.');
+  return done !== undefined;
+}
+
+/** @param {Client} client @returns {Promise<boolean>} whether it was done */
+export async function suspend(client) {
+  const done = await confirm({
+    title: 'Suspend this client?',
+    body: [
+      el(
+        'p',
+        {},
+        'Every key of ',
+        written(client.name),
+        ' is refused from now on, with 403 ',
+        el('code', {}, 'client_suspended'),
+        ', until you resume it. Nothing is deleted.',
+      ),
+    ],
+    action: 'Suspend',
+    danger: true,
+    run: async (_, force) =>
+      (await ask('POST', `clients/${client.id}/suspend`, { query: { force: force || undefined } })).body,
+  });
+  if (done) tell('The client is suspended.');
+  return done !== undefined;
+}
+
+/** @param {Client} client @returns {Promise<boolean>} whether it was done */
+export async function resume(client) {
+  const done = await confirm({
+    title: 'Resume this client?',
+    body: [
+      el(
+        'p',
+        {},
+        'The keys of ',
+        written(client.name),
+        ' work again at once, those that have not ended meanwhile.',
+      ),
+    ],
+    action: 'Resume',
+    run: async () => (await ask('POST', `clients/${client.id}/resume`)).body,
+  });
+  if (done) tell('The client is resumed.');
+  return done !== undefined;
+}

@@ -1,0 +1,187 @@
+// @ts-check
+// What an operator does with a key, each asked before it is done.
+import { ask, strangeAnswer } from './admin-api.js';
+import { confirm } from './dialogs.js';
+import { choice, field, valueOf } from './fields.js';
+import { showSecret } from './secret-dialog.js';
+import { el, tell, written } from './elements.js';
+import { keepKey, keyOfTab } from './session.js';
+import { exactly } from './times.js';
+
+/**
+ * @typedef {object} Key
+ * @property {string} id
+ * @property {string} prefix
+ * @property {string | null} label
+ * @property {string[]} scopes
+ * @property {string} createdAt
+ * @property {string | null} expiresAt
+ * @property {string | null} revokedAt
+ * @property {string | null} lastUsedAt
+ * @property {string | null} replacedBy
+ */
+
+/** @type {readonly (readonly [string, string])[]} */
+const LIFETIMES = [
+  ['', 'It has no end'],
+  ['8h', '8 hours'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+  ['90d', '90 days'],
+  ['365d', '365 days'],
+];
+
+/** @type {readonly (readonly [string, string])[]} */
+const GRACES = [
+  ['24h', '24 hours'],
+  ['1h', '1 hour'],
+  ['7d', '7 days'],
+  ['0', 'None: the old key ends now'],
+];
+
+const UNSURE =
+  'The key may have been made all the same: look at the list of keys, and revoke the new one there if you have not its secret.';
+
+/** An order whose answer has a new key. @param {string} path @param {Parameters<typeof ask>[2]} options */
+async function orderKey(path, options) {
+  const { body } = await ask('POST', path, options);
+  if (typeof body.key !== 'string') throw strangeAnswer(true);
+  return body;
+}
+
+/** How a key is called in a sentence. @param {Key} key */
+function called({ prefix, label }) {
+  return el('span', {}, el('code', {}, `${prefix}…`), label !== null && [' ', written(label)]);
+}
+
+/** @param {{ id: string, name: string }} client @returns {Promise<boolean>} whether it was done */
+export async function issue(client) {
+  const { body: scopes } = await ask('GET', 'scopes');
+  const issued = await confirm({
+    title: 'Issue a key',
+    body: [
+      el('p', {}, 'A new key for ', written(client.name), '. It is shown once.'),
+      field(
+        'Label',
+        el('input', { name: 'label', maxlength: 255, autocomplete: 'off' }),
+        'What people call it, such as Web shop. It may be empty.',
+      ),
+      el(
+        'fieldset',
+        {},
+        el('legend', {}, 'Scopes'),
+        scopes.map((/** @type {any} */ scope) =>
+          el(
+            'label',
+            { class: 'check' },
+            el('input', {
+              type: 'checkbox',
+              name: 'scopes',
+              value: scope.name,
+              checked: scope.grantedByDefault,
+            }),
+            el('span', {}, el('code', {}, scope.name), el('small', {}, ` ${scope.description}`)),
+          ),
+        ),
+      ),
+      field('Lifetime', choice('expires', LIFETIMES, '90d')),
+    ],
+    action: 'Issue the key',
+    unsure: UNSURE,
+    run: (form) =>
+      orderKey('keys', {
+        json: {
+          clientId: client.id,
+          scopes: new FormData(form).getAll('scopes'),
+          label: valueOf(form, 'label'),
+          expires: valueOf(form, 'expires'),
+        },
+      }),
+  });
+  if (!issued) return false;
+  await showSecret('The new key', issued.key, 'Give it to the client on a way that nobody reads along.');
+  return true;
+}
+
+/** @param {Key} key @returns {Promise<boolean>} whether it was done */
+export async function rotate(key) {
+  // Its secret is known here alone, so what can be compared is its beginning; of another key that begins alike the tab learns by the
+  // next answer.
+  const isOfTab = key.scopes.includes('admin') && keyOfTab()?.startsWith(key.prefix) === true;
+  const issued = await confirm({
+    title: 'Rotate this key?',
+    body: [
+      el(
+        'p',
+        {},
+        'A new key with the same scopes takes the place of ',
+        called(key),
+        '. The old one goes on for the grace, so that nothing stops meanwhile.',
+      ),
+      field('Grace of the old key', choice('grace', GRACES), 'Never longer than its own end.'),
+    ],
+    action: 'Rotate',
+    unsure: UNSURE,
+    run: async (form, force) => {
+      const made = await orderKey(`keys/${key.id}/rotate`, {
+        query: { force: force || undefined },
+        json: { grace: valueOf(form, 'grace') },
+      });
+      // Before anything else is asked: the old key may have ended.
+      if (isOfTab) keepKey(made.key);
+      return made;
+    },
+  });
+  if (!issued) return false;
+  await showSecret(
+    'The key that follows',
+    issued.key,
+    isOfTab
+      ? 'You are signed in with the old one. This tab goes on with the new one; the next sign-in needs it.'
+      : 'Put it in the place of the old one before the grace ends.',
+  );
+  return true;
+}
+
+/** @param {Key} key @returns {Promise<boolean>} whether it was done */
+export async function revoke(key) {
+  const done = await confirm({
+    title: 'Revoke this key?',
+    body: [
+      el(
+        'p',
+        {},
+        called(key),
+        ' ends at once and for good. Whoever still uses it is refused with 401 ',
+        el('code', {}, 'revoked_api_key'),
+        '.',
+      ),
+      el('p', { class: 'note' }, 'To replace a key without a gap, rotate it.'),
+    ],
+    action: 'Revoke for good',
+    danger: true,
+    run: async (_, force) =>
+      (await ask('POST', `keys/${key.id}/revoke`, { query: { force: force || undefined } })).body,
+  });
+  if (done) tell('The key is revoked.');
+  return done !== undefined;
+}
+
+/** @param {Key} key @param {string} until @returns {Promise<boolean>} whether it was done */
+export async function unban(key, until) {
+  const done = await confirm({
+    title: 'Lift the ban?',
+    body: [
+      el(
+        'p',
+        {},
+        called(key),
+        ` kept sending requests after it was told to wait, and is refused until ${exactly(until)}. Lifted, it works at once, and its strikes are forgotten.`,
+      ),
+    ],
+    action: 'Lift the ban',
+    run: async () => (await ask('POST', `keys/${key.id}/unban`)).body,
+  });
+  if (done) tell('The ban is lifted.');
+  return done !== undefined;
+}

@@ -1,0 +1,122 @@
+// @ts-check
+// One client: its plan, what it uses, its keys.
+import { ask } from './admin-api.js';
+import { changePlan, resume, suspend } from './changes-of-client.js';
+import { ClientKeys, fact } from './client-keys.js';
+import { ClientUsage } from './client-usage.js';
+import { marksOf } from './clients-view.js';
+import { alone, faultOf } from './dialogs.js';
+import { el, number, put, say } from './elements.js';
+import { poll } from './polling.js';
+import { when } from './times.js';
+
+/** @param {Element} main @param {AbortSignal} signal @param {string} id */
+export function showClient(main, signal, id) {
+  /** @type {any} */
+  let client;
+  const soon = () => poller.soon();
+  const title = el('h1', { dir: 'auto' }, '…');
+  const marks = el('span', { class: 'marks' });
+  const plan = el('dl', { class: 'facts' });
+  const usage = new ClientUsage(id, soon);
+  const keys = new ClientKeys(id, soon);
+  const fault = el('div', { class: 'fault', role: 'alert' });
+  const buttonOf = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run) => {
+    const change = alone(async () => {
+      if (await run()) soon();
+    });
+    return el(
+      'button',
+      { type: 'button', class: 'quiet', disabled: true, onclick: () => void change() },
+      text,
+    );
+  };
+  const planButton = buttonOf('Change plan', () => changePlan(client));
+  const suspendButton = buttonOf('Suspend', () =>
+    client.suspendedAt === null ? suspend(client) : resume(client),
+  );
+  let planShown = '';
+
+  const poller = poll(
+    async () => {
+      const { body } = await ask('GET', `clients/${id}`, { query: { days: usage.days }, signal });
+      client = body;
+      say(title, client.name);
+      document.title = `${client.name} · Console`;
+      const suspended = client.suspendedAt !== null;
+      put(marks, marksOf(client.suspendedAt, client.bans));
+      planButton.disabled = false;
+      suspendButton.disabled = false;
+      say(suspendButton, suspended ? 'Resume' : 'Suspend');
+      showPlan();
+      usage.show(client);
+      await keys.refresh(client, signal);
+    },
+    signal,
+    (refusal) => {
+      if (!refusal.is('client_not_found')) return false;
+      put(title, 'Not found');
+      document.title = 'Not found · Console';
+      put(marks);
+      put(fault, faultOf(refusal));
+      put(body);
+      planButton.disabled = suspendButton.disabled = true;
+      return true;
+    },
+  );
+
+  function showPlan() {
+    const { plan: name, perMinute, perDay, createdAt, suspendedAt, lastUsedAt } = client;
+    const shown = [name, perMinute, perDay, suspendedAt, lastUsedAt].join();
+    if (shown === planShown) return;
+    planShown = shown;
+    put(
+      plan,
+      fact('Plan', el('span', { class: 'badge plan' }, name)),
+      fact('Per minute', number(perMinute)),
+      fact('Per UTC day', number(perDay)),
+      fact('Last used', lastUsedAt === null ? 'never' : when(lastUsedAt)),
+      fact('Made', when(createdAt)),
+      suspendedAt !== null && fact('Suspended', when(suspendedAt)),
+      fact('Id', el('code', { class: 'id' }, id)),
+    );
+  }
+
+  const body = el(
+    'div',
+    { class: 'columns' },
+    el(
+      'section',
+      { class: 'card', 'aria-labelledby': 'plan-title' },
+      el('h2', { id: 'plan-title' }, 'Plan and use'),
+      plan,
+      usage.now,
+    ),
+    usage.byMinute.element,
+    keys.element,
+    usage.byDay.element,
+    usage.deprecated,
+  );
+  put(
+    main,
+    el(
+      'nav',
+      { class: 'crumbs', 'aria-label': 'Where you are' },
+      el('a', { href: '#/clients' }, '← All clients'),
+    ),
+    el(
+      'div',
+      { class: 'view-head' },
+      el('div', { class: 'title' }, title, marks),
+      el(
+        'div',
+        { class: 'head-actions' },
+        el('a', { href: `#/audit/${id}`, class: 'button quiet' }, 'Audit trail'),
+        planButton,
+        suspendButton,
+      ),
+    ),
+    fault,
+    body,
+  );
+}

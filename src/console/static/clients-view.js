@@ -1,0 +1,160 @@
+// @ts-check
+// All clients with what they use now, a page at a time.
+import { ask } from './admin-api.js';
+import { createClient } from './changes-of-client.js';
+import { alone, faultOf } from './dialogs.js';
+import { arrange, el, put, say } from './elements.js';
+import { Pages } from './paging.js';
+import { Meter } from './plots.js';
+import { poll } from './polling.js';
+import { when } from './times.js';
+
+/** What was looked for last, so that coming back from a client shows it again. */
+let lookedFor = '';
+/** Pause after the last letter before it is looked for, in milliseconds. */
+const TYPING_MS = 250;
+
+/** @param {Element} main @param {AbortSignal} signal */
+export function showClients(main, signal) {
+  const search = el('input', {
+    type: 'search',
+    id: 'search',
+    value: lookedFor,
+    placeholder: 'Part of a name',
+    autocomplete: 'off',
+    maxlength: 255,
+  });
+  const found = el('p', { class: 'note', role: 'status' });
+  const list = el('ul', { class: 'rows', 'aria-label': 'Clients' });
+  /** @type {Pages<string>} */
+  const pages = new Pages(() => poller.soon());
+  /** @type {Map<string, Row>} */
+  let rows = new Map();
+
+  const poller = poll(
+    async () => {
+      const name = lookedFor.trim() === '' ? undefined : lookedFor.trim();
+      const { place: cursor, turn } = pages.wanted;
+      const { body, next } = await ask('GET', 'usage', {
+        query: { days: 1, limit: 25, name, cursor },
+        signal,
+      });
+      const shown = body.map((/** @type {any} */ { id }) => id);
+      if (!pages.arrived(turn, next)) return;
+      const before = rows;
+      rows = new Map(shown.map((/** @type {string} */ id) => [id, before.get(id) ?? new Row(id)]));
+      for (const client of body) rows.get(client.id)?.show(client);
+      arrange(
+        list,
+        [...rows.values()].map(({ element }) => element),
+      );
+      say(
+        found,
+        body.length > 0
+          ? ''
+          : name === undefined
+            ? 'There are no clients yet.'
+            : 'No client has this in its name.',
+      );
+    },
+    signal,
+    (refusal) => {
+      // What is looked for is none that a name can have.
+      if (!refusal.is('validation_failed')) return false;
+      put(found, faultOf(refusal));
+      return true;
+    },
+  );
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  search.addEventListener('input', () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      lookedFor = search.value;
+      pages.reset();
+      poller.soon();
+    }, TYPING_MS);
+  });
+
+  const make = alone(async () => {
+    const made = await createClient();
+    if (made) location.hash = `#/clients/${made.id}`;
+  });
+
+  put(
+    main,
+    el(
+      'div',
+      { class: 'view-head' },
+      el('h1', {}, 'Clients'),
+      el('button', { type: 'button', class: 'primary', onclick: () => void make() }, 'New client'),
+    ),
+    el('div', { class: 'search' }, el('label', { for: 'search' }, 'Find by name'), search),
+    found,
+    el(
+      'div',
+      { class: 'rows-head', 'aria-hidden': 'true' },
+      ['Client', 'Plan', 'This minute', 'Today (UTC)', 'Last used'].map((name) => el('span', {}, name)),
+    ),
+    list,
+    pages.bar,
+    el('p', { class: 'note' }, 'Refreshed every 5 seconds while you look at it.'),
+  );
+}
+
+class Row {
+  #lastUsed = '';
+
+  /** @param {string} id */
+  constructor(id) {
+    this.name = el('a', { href: `#/clients/${id}`, class: 'row-name', dir: 'auto' });
+    this.marks = el('span', { class: 'marks' });
+    this.plan = el('span', { class: 'badge plan' });
+    this.minute = new Meter('Minute');
+    this.day = new Meter('Day');
+    this.used = el('div', { class: 'row-used' });
+    this.element = el(
+      'li',
+      { class: 'row' },
+      el('div', { class: 'row-who' }, this.name, this.marks),
+      el('div', { class: 'row-plan' }, this.plan),
+      this.minute.element,
+      this.day.element,
+      this.used,
+    );
+  }
+
+  /** @param {any} client with its usage */
+  show({ name, plan, windows, suspendedAt, bans, lastUsedAt }) {
+    say(this.name, name);
+    say(this.plan, plan);
+    this.minute.show(windows.find((/** @type {any} */ one) => one.name === 'minute'));
+    this.day.show(windows.find((/** @type {any} */ one) => one.name === 'day'));
+    const marks = marksOf(suspendedAt, bans);
+    if (
+      marks.map(({ textContent }) => textContent).join() !==
+      [...this.marks.children].map(({ textContent }) => textContent).join()
+    )
+      put(this.marks, marks);
+    this.element.classList.toggle('suspended', suspendedAt !== null);
+    if (this.#lastUsed === String(lastUsedAt)) return;
+    this.#lastUsed = String(lastUsedAt);
+    put(
+      this.used,
+      el('span', { class: 'meter-name' }, 'Last used'),
+      lastUsedAt === null ? 'never' : when(lastUsedAt),
+    );
+  }
+}
+
+/** What is out of the ordinary of a client. @param {string | null} suspendedAt @param {readonly unknown[]} bans */
+export function marksOf(suspendedAt, bans) {
+  const marks = [];
+  if (suspendedAt !== null) marks.push(el('span', { class: 'badge bad' }, 'Suspended'));
+  if (bans.length > 0)
+    marks.push(
+      el('span', { class: 'badge bad' }, bans.length === 1 ? '1 key banned' : `${bans.length} keys banned`),
+    );
+  return marks;
+}

@@ -1,0 +1,182 @@
+// @ts-check
+// Bars over time, with the limit as a line, and the same numbers as a table for those who do not see them.
+import { el, number, put, svg } from './elements.js';
+
+const HEIGHT = 170;
+const ROOM = { left: 44, right: 8, top: 14, bottom: 24 };
+/** A limit this many times above everything that was used would make the bars invisible: it is told in words instead. */
+const FAR_ABOVE = 8;
+
+/**
+ * @typedef {object} Bar
+ * @property {string} label
+ * @property {number} value
+ */
+
+export class Plot {
+  /** @type {readonly Bar[]} */
+  #bars = [];
+  #limit = 0;
+  #shown = '';
+
+  /** @param {{ title: string, note: string, unit: string, id: string }} words `unit` heads the first column of the table */
+  constructor({ title, note, unit, id }) {
+    this.unit = unit;
+    this.drawing = el('div', { class: 'drawing', 'aria-hidden': 'true' });
+    this.summary = el('p', { class: 'note' });
+    this.table = el('div', {
+      class: 'table-room',
+      tabindex: '0',
+      role: 'region',
+      'aria-label': `${title}, as a table`,
+    });
+    this.tools = el('div', { class: 'plot-tools' });
+    this.element = el(
+      'section',
+      { class: 'card plot', 'aria-labelledby': id },
+      el('div', { class: 'card-head' }, el('h2', { id }, title), this.tools),
+      el('p', { class: 'note' }, note),
+      this.drawing,
+      this.summary,
+      el('details', {}, el('summary', {}, 'Show as a table'), this.table),
+    );
+    new ResizeObserver(() => this.#draw()).observe(this.drawing);
+  }
+
+  /** @param {readonly Bar[]} bars oldest first @param {number} limit of each */
+  show(bars, limit) {
+    const shown = JSON.stringify([bars, limit]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#bars = bars;
+    this.#limit = limit;
+    const most = Math.max(0, ...bars.map(({ value }) => value));
+    const total = bars.reduce((sum, { value }) => sum + value, 0);
+    this.summary.textContent = `${number(total)} in all, at most ${number(most)} of ${number(limit)} allowed.`;
+    put(
+      this.table,
+      el(
+        'table',
+        {},
+        el(
+          'thead',
+          {},
+          el('tr', {}, el('th', { scope: 'col' }, this.unit), el('th', { scope: 'col' }, 'Requests')),
+        ),
+        el(
+          'tbody',
+          {},
+          bars
+            .toReversed()
+            .map(({ label, value }) =>
+              el('tr', {}, el('th', { scope: 'row' }, label), el('td', {}, number(value))),
+            ),
+        ),
+      ),
+    );
+    this.#draw();
+  }
+
+  #draw() {
+    const width = this.drawing.clientWidth;
+    if (width === 0 || this.#bars.length === 0) return;
+    const most = Math.max(1, ...this.#bars.map(({ value }) => value));
+    const isLimitShown = this.#limit <= most * FAR_ABOVE;
+    const top = roundUp(isLimitShown ? Math.max(most, this.#limit) : most);
+    const inner = { width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom };
+    const y = (/** @type {number} */ value) => ROOM.top + inner.height * (1 - value / top);
+    const step = inner.width / this.#bars.length;
+    const thick = Math.max(1, Math.min(28, step * 0.72));
+    const every = Math.ceil((this.#bars.length * 64) / inner.width);
+    put(
+      this.drawing,
+      svg(
+        'svg',
+        { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, focusable: 'false' },
+        [0, top / 2, top].flatMap((value) => [
+          svg('line', { class: 'grid', x1: ROOM.left, x2: width - ROOM.right, y1: y(value), y2: y(value) }),
+          svg(
+            'text',
+            { class: 'tick', x: ROOM.left - 8, y: y(value) + 4, 'text-anchor': 'end' },
+            short(value),
+          ),
+        ]),
+        this.#bars.map(({ label, value }, at) => {
+          const x = ROOM.left + step * at + (step - thick) / 2;
+          const isNamed = (this.#bars.length - 1 - at) % every === 0;
+          return svg(
+            'g',
+            {},
+            svg('title', {}, `${label}: ${number(value)}`),
+            svg('rect', {
+              class: value >= this.#limit ? 'bar full' : 'bar',
+              x,
+              y: y(Math.min(value, top)),
+              width: thick,
+              height: Math.max(value > 0 ? 2 : 0, inner.height * (Math.min(value, top) / top)),
+              rx: Math.min(3, thick / 2),
+            }),
+            isNamed &&
+              svg(
+                'text',
+                {
+                  class: 'tick',
+                  x: x + thick / 2,
+                  y: HEIGHT - 6,
+                  'text-anchor': at === this.#bars.length - 1 && every > 1 ? 'end' : 'middle',
+                },
+                label.slice(-5),
+              ),
+          );
+        }),
+        isLimitShown &&
+          svg('line', {
+            class: 'limit',
+            x1: ROOM.left,
+            x2: width - ROOM.right,
+            y1: y(this.#limit),
+            y2: y(this.#limit),
+          }),
+      ),
+    );
+  }
+}
+
+/** The next of 2, 4, 10, 20, 40, 100…, so that half of it is a whole number. @param {number} value */
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [2, 4, 6, 10, 20].map((factor) => factor * power).find((round) => round >= value) ?? value;
+}
+
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
+
+/** @param {number} value */
+function short(value) {
+  return SHORT.format(value);
+}
+
+/** A bar that tells how full a window is, with its numbers beside it. */
+export class Meter {
+  /** @param {string} name of the window, for those who do not see the bar's place */
+  constructor(name) {
+    this.fill = el('span', { class: 'fill' });
+    this.numbers = el('span', { class: 'numbers' });
+    this.element = el(
+      'div',
+      { class: 'meter' },
+      el('span', { class: 'meter-name' }, name),
+      el('span', { class: 'track', 'aria-hidden': 'true' }, this.fill),
+      this.numbers,
+    );
+  }
+
+  /** @param {{ used: number, limit: number } | undefined} window */
+  show(window) {
+    const { used = 0, limit = 0 } = window ?? {};
+    const share = limit === 0 ? 0 : Math.min(1, used / limit);
+    this.fill.style.width = `${share === 0 ? 0 : Math.max(2, share * 100)}%`;
+    this.fill.dataset.level = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'fine';
+    const text = `${number(used)} of ${number(limit)}`;
+    if (this.numbers.textContent !== text) this.numbers.textContent = text;
+  }
+}

@@ -1,0 +1,125 @@
+// @ts-check
+// Asks again and again while the page is seen: not in a hidden tab, nor in a pause that the service asked for, whatever the view.
+import { Refusal, strangeAnswer } from './admin-api.js';
+import { byId, el, put, tell } from './elements.js';
+import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './patience.js';
+import { isSessionHeld } from './session.js';
+
+/** How often a view is refreshed, in milliseconds. */
+const EVERY_MS = 5_000;
+/** When it is looked again whether the session is still held, in milliseconds. */
+const HELD_MS = 1_000;
+
+/**
+ * Runs `refresh` now and again until the view ends.
+ * @param {(signal: AbortSignal) => Promise<void>} refresh
+ * @param {AbortSignal} signal ends it
+ * @param {(refusal: Refusal) => boolean} takes shows a refusal that will not pass by itself, and answers whether it was one: then
+ *   nothing is asked until `soon`
+ * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
+ */
+export function poll(refresh, signal, takes) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let running = false;
+  let again = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  const later = (/** @type {number} */ ms) => {
+    clearTimeout(timer);
+    if (!signal.aborted && !document.hidden) timer = setTimeout(run, ms);
+  };
+
+  const run = async (isForced = false) => {
+    if (running) {
+      again = true;
+      return;
+    }
+    if (signal.aborted || document.hidden) return;
+    if (isSessionHeld()) {
+      later(HELD_MS);
+      return;
+    }
+    if (!isForced && pauseLeft() > 0) {
+      wait();
+      return;
+    }
+    clearTimeout(timer);
+    running = true;
+    again = false;
+    askedAt = performance.now();
+    const before = lastPause();
+    try {
+      await refresh(signal);
+      endPause(before);
+    } catch (error) {
+      if (signal.aborted) return;
+      // What is no refusal is a fault of this page, or an answer of another shape than the service has.
+      if (!(error instanceof Refusal)) reportError(error);
+      const refusal = error instanceof Refusal ? error : strangeAnswer();
+      if (takes(refusal)) {
+        endPause(before);
+        showTrouble();
+        return;
+      }
+      if (!refusal.endsSession) pauseFor(refusal);
+    } finally {
+      running = false;
+    }
+    if (lastPause()) wait();
+    else {
+      showTrouble();
+      later(again ? 0 : EVERY_MS);
+    }
+  };
+
+  const wait = () => {
+    showTrouble(() => (mayTry() ? void run(true) : tell('It was tried just now. Wait a little.')));
+    later(Math.max(pauseLeft(), 1));
+  };
+
+  const seen = () => {
+    if (document.hidden) clearTimeout(timer);
+    else later(Math.max(0, askedAt + EVERY_MS - performance.now()));
+  };
+  document.addEventListener('visibilitychange', seen, { signal });
+  signal.addEventListener('abort', () => {
+    clearTimeout(timer);
+    showTrouble();
+  });
+  void run();
+  return { soon: () => void run() };
+}
+
+/** Tells why nothing is asked for now, and when it is tried again; nothing without a way to try. @param {() => void} [tryNow] */
+function showTrouble(tryNow) {
+  const bar = byId('trouble');
+  const refusal = lastPause()?.refusal;
+  if (!refusal || !tryNow) {
+    if (bar.childElementCount > 0) put(bar);
+    return;
+  }
+  const wasFocused = bar.contains(document.activeElement);
+  const button = el('button', { type: 'button', class: 'quiet', onclick: tryNow }, 'Try now');
+  put(
+    bar,
+    el('p', {}, el('b', {}, troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
+    el('p', {}, `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, button),
+  );
+  if (wasFocused) button.focus();
+}
+
+/** @param {Refusal} refusal */
+function troubleOf(refusal) {
+  const { status, code, isOwn } = refusal;
+  if (refusal.is('api_key_banned')) return 'This key is banned for a while.';
+  if (status === 429)
+    return isOwn ? 'This key has used up its quota.' : 'Something in front of the service asks for patience.';
+  const what =
+    status === 503 || code === 'no_answer'
+      ? 'The service is away.'
+      : isOwn
+        ? 'The service could not answer.'
+        : 'Something between this page and the service answers in its place.';
+  return `${what} What you see may be old; it comes back by itself.`;
+}

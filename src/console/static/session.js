@@ -1,0 +1,73 @@
+// @ts-check
+// The admin key, in this tab and nowhere else: sessionStorage ends with the tab, and is never sent by the browser itself.
+
+const NAME = 'petstore-console-key';
+
+/** Why the last key was given up, in words; shown once at the next sign-in. @type {string | undefined} */
+let reason;
+/** How many hold the session: orders under way, and secrets on show. */
+let holders = 0;
+/** The end that waits for them: the key that was refused, and why. @type {{ key: string, why: string } | undefined} */
+let ending;
+
+/** @returns {string | null} */
+export function keyOfTab() {
+  return sessionStorage.getItem(NAME);
+}
+
+/** @param {string} key */
+export function keepKey(key) {
+  reason = undefined;
+  sessionStorage.setItem(NAME, key);
+}
+
+/**
+ * Forgets the key and leads to the sign-in.
+ * @param {string} [why]
+ */
+export function forgetKey(why) {
+  sessionStorage.removeItem(NAME);
+  reason = why;
+  dispatchEvent(new Event('petstore:session'));
+}
+
+/**
+ * Forgets a key that was refused, once nothing holds the session any more, and unless the tab has another key by then.
+ * @param {string} key
+ * @param {string} why
+ */
+export function endSession(key, why) {
+  if (key !== keyOfTab()) return;
+  if (holders > 0) ending = { key, why };
+  else forgetKey(why);
+}
+
+/**
+ * Keeps the session until what this answers is called: an answer that is on its way, or a secret on show, would be lost with it.
+ * Meanwhile nothing is asked by itself, and the browser asks before it leaves the page.
+ */
+export function holdSession() {
+  holders += 1;
+  return () => {
+    holders -= 1;
+    const ended = ending;
+    if (holders > 0 || !ended) return;
+    ending = undefined;
+    endSession(ended.key, ended.why);
+  };
+}
+
+/** Whether something holds the session. */
+export function isSessionHeld() {
+  return holders > 0;
+}
+
+addEventListener('beforeunload', (event) => {
+  if (isSessionHeld()) event.preventDefault();
+});
+
+export function takeReason() {
+  const told = reason;
+  reason = undefined;
+  return told;
+}

@@ -1,0 +1,70 @@
+// @ts-check
+// Times as people say them, by the clock of the service: that of this machine may be wrong.
+import { el } from './elements.js';
+
+/** How far the service's clock is ahead of this machine's, in milliseconds. */
+let aheadMs = 0;
+
+/** Learns the time of the service from the `Date` of an answer. @param {string | null} date */
+export function learnTime(date) {
+  const told = Date.parse(date ?? '');
+  // The field has whole seconds: what is nearer is no difference.
+  if (Number.isFinite(told)) aheadMs = Math.abs(told - Date.now()) < 2_000 ? 0 : told - Date.now();
+}
+
+/** Now, in milliseconds since the Unix epoch, as the service has it. */
+export function now() {
+  return Date.now() + aheadMs;
+}
+
+/** @type {readonly (readonly [limit: number, unit: number, name: string])[]} */
+const STEPS = [
+  [60_000, 1_000, 's'],
+  [3_600_000, 60_000, 'min'],
+  [86_400_000, 3_600_000, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400_000, 'd'],
+];
+
+/** A duration in its largest unit: `12 min`. @param {number} ms */
+export function span(ms) {
+  const [, unit, name] = STEPS.find(([limit]) => ms < limit) ?? [0, 1_000, 's'];
+  return `${Math.floor(ms / unit)} ${name}`;
+}
+
+/** @param {string} instant */
+export function ago(instant) {
+  const ms = now() - Date.parse(instant);
+  if (Math.abs(ms) < 10_000) return 'just now';
+  return ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`;
+}
+
+const EXACT = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+});
+
+/** @param {string} instant */
+export function exactly(instant) {
+  return `${EXACT.format(new Date(instant))} UTC`;
+}
+
+/**
+ * An instant as `12 min ago`, with the exact one when it is pointed at or focused. It is kept up to date while it is shown.
+ * @param {string} instant
+ */
+export function when(instant) {
+  return el(
+    'time',
+    { datetime: instant, 'data-exact': exactly(instant), tabindex: '0', class: 'when' },
+    ago(instant),
+  );
+}
+
+/** Says all shown instants anew. */
+export function refreshTimes() {
+  for (const shown of document.querySelectorAll('time.when')) {
+    const text = ago(shown.getAttribute('datetime') ?? '');
+    if (shown.textContent !== text) shown.textContent = text;
+  }
+}

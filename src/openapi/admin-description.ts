@@ -1,0 +1,31 @@
+import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
+
+/** The prose at the head of the administration's document, in Markdown. */
+export function adminDescription({ plans, page }: DocumentFacts): string {
+  const errors = page('/docs/errors');
+  return paragraphs(
+    'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
+    `The command line does the same, without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
+
+    '## Get a key',
+    'The first one comes from the command line, on the machine of the service: `petstore key issue --client <id> --scopes admin`. With it `POST /keys` issues others. A key hands on only scopes that it holds itself. Give each operator a client of its own, so that the audit trail tells them apart.',
+
+    '## Clients, keys and plans',
+    'A client holds a plan, a quota and any number of keys. Changing its plan works within a second, and keeps what is already used. Suspending it refuses all its keys until it is resumed; deleting it ends them.',
+    plans,
+
+    '## Secrets are shown once',
+    'The secret of a key is in the answer to `POST /keys` and to its rotation, and nowhere else: the service keeps a digest. A rotated key goes on working for the `grace`, so that the new one can be rolled out.',
+    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key. When no answer arrives, list the keys of the client, and revoke one that nobody received.',
+
+    '## Nobody is locked out by accident',
+    `What would end the last working key with the scope \`admin\` is refused with [\`last_key_with_scope\`](${errors}#last_key_with_scope), unless \`force=true\` says that this is meant.`,
+
+    '## Quotas and errors',
+    `Requests count as everywhere; after a 429 wait the seconds in \`Retry-After\`. A status from 400 on has the Error body, and [\`validation_failed\`](${errors}#validation_failed) names every fault in \`details\`.`,
+    UNKNOWN_PARAMETERS,
+
+    '## Lists',
+    'A list has at most `limit` entries. If there are more, follow the `Link` with `rel="next"` unchanged until there is none. The audit trail keeps every change with its instant, its operator and its address.',
+  );
+}

@@ -1,0 +1,43 @@
+import type { INestApplication } from '@nestjs/common';
+import { ClientQuotas } from '../accounts/client-quotas.js';
+import { Settings } from '../config/settings.js';
+import { PLANS } from '../throttling/plans.js';
+import type { QuotaPolicy } from '../throttling/quota-policy.js';
+
+/** What the prose of a document tells of the service that serves it. */
+export interface DocumentFacts {
+  /** The plans with their limits, as a table in Markdown. */
+  readonly plans: string;
+  /** Makes a link of a page of this service, such as `/docs/errors`: puts the path before it that PUBLIC_BASE_URL has. */
+  readonly page: (path: string) => string;
+}
+
+/** The facts of an application, as it is configured. */
+export function documentFactsOf(app: INestApplication): DocumentFacts {
+  const { publicBaseUrl } = app.get(Settings);
+  const before = new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$/, '');
+  return {
+    plans: plansTable(app.get(ClientQuotas, { strict: false }).policy),
+    page: (path) => before + path,
+  };
+}
+
+function plansTable(policy: QuotaPolicy): string {
+  const rows = PLANS.map((plan) => {
+    const name = plan[0]?.toUpperCase() + plan.slice(1);
+    if (plan === 'enterprise') return `| ${name} | custom | custom |`;
+    const { perMinute, perDay } = policy.limitsOf(plan);
+    return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;
+  });
+  return ['| Plan | Requests per minute | Requests per day |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Joins paragraphs, tables and headings as Markdown has it, with an empty line between them. */
+export function paragraphs(...blocks: readonly string[]): string {
+  return blocks.join('\n\n');
+}
+
+/** What every document says about parameters and fields that it does not name. */
+export const UNKNOWN_PARAMETERS =
+  'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
+  '`status[]`) is refused, as is every unknown field of a body.';

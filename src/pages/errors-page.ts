@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http';
+import { MOST_DETAILS } from '../errors/api-error.js';
+import type { ErrorRow } from '../errors/define-errors.js';
+import { ERRORS_PATH } from '../errors/help-link.js';
+import { contentsOf } from './contents.js';
+import { escapeHtml, escapeWithCode } from './html.js';
+import type { PageContent } from './layout.js';
+
+const EXAMPLE = '{ "code": "pet_not_found", "message": "There is no animal with the id 5.", "status": 404 }';
+
+/** The page that explains these rows of the catalogue, by status and code, each under the anchor of its code. */
+export function errorsPage(rows: readonly ErrorRow[]): PageContent {
+  const statuses = [...new Set(rows.map(({ status }) => status))].toSorted((a, b) => a - b);
+  const ofStatus = (status: number) =>
+    rows.filter((row) => row.status === status).toSorted((a, b) => (a.code < b.code ? -1 : 1));
+  const lists = statuses.map(
+    (status) =>
+      `<h3>${nameOf(status)}</h3><ul>${ofStatus(status)
+        .map(({ code }) => `<li><a href="#${code}"><code>${code}</code></a></li>`)
+        .join('')}</ul>`,
+  );
+  const sections = statuses.map(
+    (status) => `<h2 id="${status}"><a class="anchor" href="#${status}">${nameOf(status)}</a></h2>
+${ofStatus(status).map(sectionOf).join('\n')}`,
+  );
+  return {
+    title: 'Errors',
+    path: ERRORS_PATH,
+    main: `  <main class="text" id="main" tabindex="-1">
+    ${contentsOf('Codes', lists.join(''))}
+    <article class="prose">
+      <h1>Errors</h1>
+      <p>Every refusal has this body, with <code>Content-Type: application/json</code>, and a <code>Link</code> with
+        <code>rel="help"</code> to the place on this page that explains it:</p>
+      <pre tabindex="0"><code>${escapeHtml(EXAMPLE)}</code></pre>
+      <p><code>code</code> is stable and meant for programs, <code>message</code> for people. With
+        <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for every
+        fault with <code>field</code>, <code>code</code> and <code>message</code>. There are at most ${MOST_DETAILS}; of more faults
+        the last entry tells how many are left out.</p>
+${sections.join('\n')}
+    </article>
+  </main>`,
+  };
+}
+
+function nameOf(status: number): string {
+  return escapeHtml(`${status} ${STATUS_CODES[status] ?? ''}`.trim());
+}
+
+function sectionOf({ code, message, cause, remedy }: ErrorRow): string {
+  return `<section class="error" id="${code}" aria-labelledby="${code}-name">
+  <h3 id="${code}-name"><a class="anchor" href="#${code}">${code}</a></h3>
+  <p class="message">${escapeWithCode(message)}</p>
+  <dl><dt>Cause</dt><dd>${escapeWithCode(cause)}</dd><dt>Remedy</dt><dd>${escapeWithCode(remedy)}</dd></dl>
+</section>`;
+}

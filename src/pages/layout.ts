@@ -1,0 +1,86 @@
+import { escapeHtml } from './html.js';
+
+/** A place of the service that its pages link to. */
+export interface Place {
+  readonly label: string;
+  /** Path from the root of the service, such as `/docs/admin`. */
+  readonly path: string;
+}
+
+/** What the frame of every page names. */
+export interface Site {
+  readonly name: string;
+  /** The pages of the OpenAPI documents, which the header offers to choose from. */
+  readonly documents: readonly Place[];
+  readonly guides: readonly Place[];
+}
+
+/** One page within the frame. */
+export interface PageContent {
+  readonly title: string;
+  /** Path from the root of the service at which it stands, such as `/docs/`. */
+  readonly path: string;
+  /** Path of the place in the header that it is, if it is another one than its own. */
+  readonly place?: string;
+  /** What stands between header and footer, as HTML; its links are relative, made with `relativeTo()`. */
+  readonly main: string;
+  /** Style sheets, scripts and modules of scripts besides those of the frame, by their paths from the root of the service. */
+  readonly styles?: readonly string[];
+  readonly scripts?: readonly string[];
+  readonly modules?: readonly string[];
+}
+
+/** Where the files of every page are served, with what they are in src/pages/static. */
+export const ASSETS_PATH = '/docs/assets';
+
+/**
+ * The address of a path of the service for a page at another one: `../v1/pets` for a page at /docs/errors. Relative, because a
+ * proxy in front may have taken a prefix away, which only the browser knows.
+ */
+export function relativeTo(page: string, path: string): string {
+  const depth = page.split('/').length - 2;
+  return `${depth === 0 ? './' : '../'.repeat(depth)}${path.slice(1)}`;
+}
+
+/** A whole page: header with the documents, guides and the choice of colours, content, footer. Readable without its scripts. */
+export function layout(
+  site: Site,
+  { title, path, place = path, main, styles = [], scripts = [], modules = [] }: PageContent,
+): string {
+  const to = (target: string) => escapeHtml(relativeTo(path, target));
+  const list = (places: readonly Place[]) =>
+    places
+      .map(
+        ({ label, path: target }) =>
+          `<li><a href="${to(target)}"${target === place ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a></li>`,
+      )
+      .join('');
+  const name = escapeHtml(site.name);
+  return `<!DOCTYPE html>
+<html lang="en" class="dress">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${escapeHtml(title)}</title>
+  <script src="${to(`${ASSETS_PATH}/theme.js`)}"></script>
+${[...styles, `${ASSETS_PATH}/colours.css`, `${ASSETS_PATH}/pages.css`].map((style) => `  <link rel="stylesheet" href="${to(style)}">`).join('\n')}
+  <link rel="icon" type="image/svg+xml" href="${to(`${ASSETS_PATH}/mark.svg`)}">
+</head>
+<body>
+  <a class="skip" href="#main">Skip to the content</a>
+  <header class="top"><div class="top-inner">
+    <a class="brand" href="${to('/')}"><img src="${to(`${ASSETS_PATH}/mark.svg`)}" alt="" width="32" height="32"><span>${name}</span></a>
+    <nav class="documents" aria-label="Documents"><ul class="places">${list(site.documents)}</ul></nav>
+    <nav aria-label="Guides"><ul class="places">${list(site.guides)}</ul></nav>
+    <label class="theme" hidden><span class="visually-hidden">Colours</span>
+      <select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
+  </div></header>
+${main}
+  <footer class="foot"><div class="foot-inner"><span>${name}</span><a href="${to('/docs/openapi.json')}">OpenAPI document</a></div></footer>
+${scripts.map((script) => `  <script src="${to(script)}"></script>\n`).join('')}${modules
+    .map((module) => `  <script type="module" src="${to(module)}"></script>\n`)
+    .join('')}</body>
+</html>
+`;
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Where the files of pages lie: src, dist/src, or a bundle. The bundler keeps this file as one of its own, at the same place
+ * below the root (`FOUND_BY_NAME` in scripts/bundle.mjs), because it finds the others from where it is itself.
+ */
+const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * The bytes of a static file of a page, by its name below the source root, such as `console/static/console.js`. The build copies
+ * every file in a folder named `static`. Rejects where there is none; give it names that are written in the source, never
+ * one from a request.
+ */
+export function pageFile(name: string): Promise<Buffer> {
+  return readFile(join(SOURCE_ROOT, name));
+}
+
+/**
+ * The text of a guide, by the name of its file in docs. Beside src and its bundles lies docs, too: that of the repository, or the
+ * copy in dist that the build makes; `nest start --watch` makes none, and reads that of the repository.
+ */
+export async function guideFile(name: string): Promise<string> {
+  const beside = join(SOURCE_ROOT, '..', 'docs', name);
+  return readFile(existsSync(beside) ? beside : join(SOURCE_ROOT, '..', '..', 'docs', name), 'utf8');
+}

@@ -1,0 +1,90 @@
+import type { Request, Response } from 'express';
+import { errorCatalogue } from '../errors/define-errors.js';
+import { ERRORS_PATH } from '../errors/help-link.js';
+import { publicPrefix } from '../public-prefix.js';
+import { softwareVersion } from '../software-version.js';
+import { errorsPage } from './errors-page.js';
+import { GUIDES, GUIDES_PATH, guidePage } from './guide-page.js';
+import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
+import { pageFile } from './page-files.js';
+import { ServedAsset } from './served-asset.js';
+import type { ServedPages } from './served-pages.js';
+import { type StartFacts, startPage } from './start-page.js';
+
+/** Type of the pages. */
+export const HTML = 'text/html; charset=utf-8';
+export const SCRIPT = 'text/javascript; charset=utf-8';
+export const STYLE = 'text/css; charset=utf-8';
+const SVG = 'image/svg+xml';
+
+/** The files of src/pages/static that pages load, with their types. */
+const ASSETS: Readonly<Record<string, string>> = {
+  'colours.css': STYLE,
+  'pages.css': STYLE,
+  'theme.js': SCRIPT,
+  'start.js': SCRIPT,
+  'mark.svg': SVG,
+};
+
+/** Nothing but the pages is of use to a search engine: every other path asks for a key. */
+const ROBOTS = `User-agent: *
+Allow: /$
+Allow: /docs
+Disallow: /
+`;
+
+/** The guides, as the header lists them. */
+export const GUIDE_PLACES: readonly Place[] = [
+  ...Object.entries(GUIDES).map(([name, label]) => ({ label, path: `${GUIDES_PATH}/${name}` })),
+  { label: 'Errors', path: ERRORS_PATH },
+];
+
+/** A static file of src/pages/static. */
+function file(name: string, type: string, isText = true): ServedAsset {
+  return new ServedAsset(type, () => pageFile(`pages/static/${name}`), isText);
+}
+
+/**
+ * Serves what people read besides the documents: the guides, the errors with the codes that modules have added, the page at /,
+ * the mark and the style of all pages. `publicBaseUrl`: PUBLIC_BASE_URL.
+ */
+export function addReaderPages(
+  pages: ServedPages,
+  site: Site,
+  facts: Omit<StartFacts, 'version'>,
+  publicBaseUrl: string,
+): void {
+  for (const [name, type] of Object.entries(ASSETS))
+    pages.add(`${ASSETS_PATH}/${name}`, { asset: file(name, type) });
+  pages.add('/favicon.svg', { asset: file('mark.svg', SVG) });
+  pages.add('/favicon.ico', { asset: file('favicon.ico', 'image/x-icon', false) });
+  pages.add('/robots.txt', { asset: new ServedAsset('text/plain; charset=utf-8', () => ROBOTS) });
+  for (const name of Object.keys(GUIDES))
+    pages.add(`${GUIDES_PATH}/${name}`, {
+      asset: new ServedAsset(HTML, async () => layout(site, await guidePage(name))),
+    });
+  pages.add(ERRORS_PATH, { asset: new ServedAsset(HTML, () => layout(site, errorsPage(errorCatalogue()))) });
+  const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
+  const links = machineLinks(publicPrefix(publicBaseUrl));
+  pages.add('/', {
+    asset: new ServedAsset(HTML, start),
+    answers: (request, response) => isForPeople(request, response, links),
+  });
+}
+
+/** Where a machine that asks for / finds the documents (RFC 8631). */
+function machineLinks(prefix: string): string {
+  return [
+    `<${prefix}/docs>; rel="service-doc"; type="text/html"`,
+    `<${prefix}/docs/openapi.json>; rel="service-desc"; type="application/json"`,
+    `<${prefix}/health/ready>; rel="status"`,
+  ].join(', ');
+}
+
+/** Whether to answer with the page: only to who names HTML. Everyone else gets the Error body, with links to what is there. */
+function isForPeople(request: Request, response: Response, links: string): boolean {
+  response.vary('Accept');
+  if (request.accepts(['json', 'html']) === 'html') return true;
+  response.setHeader('Link', links);
+  return false;
+}

@@ -1,0 +1,62 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
+import type { ServedAsset } from './served-asset.js';
+
+const READS = new Set(['GET', 'HEAD']);
+
+/** Allows resources from this origin alone. */
+export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
+  'default-src': `'none'`,
+  'script-src': `'self'`,
+  'style-src': `'self'`,
+  'img-src': `'self' data:`,
+  'base-uri': `'none'`,
+  'form-action': `'none'`,
+  'frame-ancestors': `'none'`,
+};
+
+/** Something to serve at one path. */
+export interface Served {
+  readonly asset: Pick<ServedAsset, 'send'>;
+  /** Directives of the policy besides those of every page, such as `connect-src`. */
+  readonly policy?: Readonly<Record<string, string>>;
+  /** Whether to answer this request; without it every GET and HEAD. What is not answered stays a path that does not exist. */
+  readonly answers?: (request: Request, response: Response) => boolean;
+}
+
+/** Serves the pages for people and their files, from memory, behind all routes, where they cost other requests nothing. */
+@Injectable()
+export class ServedPages implements OnModuleInit {
+  private readonly served = new Map<string, { page: Served; policy: string }>();
+
+  constructor(private readonly adapterHost: HttpAdapterHost) {}
+
+  /** Nest calls this when all routes are registered. */
+  onModuleInit(): void {
+    this.adapterHost.httpAdapter.use((request: Request, response: Response, next: NextFunction) =>
+      this.serve(request, response, next),
+    );
+  }
+
+  /** Serves something at a path; what a route of the service answers already stays as it is. */
+  add(path: string, page: Served): void {
+    const policy = Object.entries({ ...CONTENT_SECURITY_POLICY, ...page.policy }).map((parts) =>
+      parts.join(' '),
+    );
+    this.served.set(path, { page, policy: policy.join('; ') });
+  }
+
+  private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const found = READS.has(request.method) ? this.served.get(path) : undefined;
+    if (!found || found.page.answers?.(request, response) === false) {
+      next();
+      return undefined;
+    }
+    response.setHeader('Content-Security-Policy', found.policy);
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    response.setHeader('X-Frame-Options', 'DENY');
+    return found.page.asset.send(request, response);
+  }
+}
