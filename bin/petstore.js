@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The petstore command: builds what is stale, then runs it.
-import { buildIfStale } from '../scripts/build-if-stale.mjs';
+// The petstore command: builds what is stale, where the project is there to be built, then runs it.
+import { existsSync } from 'node:fs';
 
-buildIfStale();
-await import('../dist/src/cli/main.js');
+const script = new URL('../scripts/build-if-stale.mjs', import.meta.url);
+if (existsSync(script)) (await import(script.href)).buildIfStale();
+await import('../dist/bundle/cli/main.js');

@@ -1,6 +1,8 @@
 import { SettingsError } from './config/define-settings.js';
 import { DeclarationError } from './declaration-faults.js';
 import { importing } from './import-failure.js';
+import { answerTo } from './usage.js';
+import { tellParent } from './workers/worker-messages.js';
 
 /** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -15,12 +17,20 @@ for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
 // The reader of these streams may have gone away (EPIPE), which must not end the service. The log has its own listener.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+const answer = answerTo(process.argv.slice(2));
+if (answer) {
+  (answer.exitCode === 0 ? process.stdout : process.stderr).write(answer.text);
+  process.exit(answer.exitCode);
+}
+
 try {
   // Imported only now, so that a module that cannot be imported is told of as any other fault of the start.
   const { start } = await importing(() => import('./processes.js'));
   await start((whenRunning) => (stop = whenRunning));
 } catch (error) {
-  process.stderr.write(`${reasonOf(error)}\n`);
+  const reason = reasonOf(error);
+  // A worker is tried again and again: its parent tells the reason once (WEB_CONCURRENCY).
+  if (!(await tellParent({ petstore: 'failed', reason }))) process.stderr.write(`${reason}\n`);
   process.exit(1);
 }
 

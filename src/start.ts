@@ -16,9 +16,10 @@ import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
+import { OneRedis } from './throttling/redis/one-redis.js';
 import { servesForParent } from './workers/worker.js';
 
-/** Minimum time for the last writes to the database at a stop, in milliseconds, even with a shorter SHUTDOWN_TIMEOUT_MS. */
+/** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
 
 /** What a signal does to the process. */
@@ -31,6 +32,7 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   const { host, port, managementPort } = app.get(Settings);
   const logger = app.get(AppLogger);
   await app.get(OnlyProcess).begin();
+  await app.get(OneRedis).begin();
   await app.listen(port, host).catch(naming('PORT', port));
   const managementAt = await app
     .get(ManagementServer)
@@ -55,6 +57,7 @@ function stopOf(app: INestApplication): Stop {
     logger.log(`${signal}: finishing the requests in flight`, 'Stop');
     app.get(Readiness).stop();
     const { shutdownTimeoutMs } = app.get(Settings);
+    const since = performance.now();
     const server = app.getHttpServer() as Server;
     const [finished] = await Promise.all([
       stopServing(server, app.get(Connections), shutdownTimeoutMs),
@@ -64,7 +67,7 @@ function stopOf(app: INestApplication): Stop {
     if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
     const closed = await Promise.race([
       app.close().then(() => true),
-      setTimeout(Math.max(shutdownTimeoutMs, LAST_WRITES_MS), false),
+      setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), LAST_WRITES_MS), false),
     ]);
     if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
     logger.log('Stopped', 'Stop');

@@ -1,4 +1,4 @@
-import { toAuditEntryDto } from '../admin/dto/audit-entry.dto.js';
+import { toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
 import { AuditService } from '../audit/audit.service.js';
 import { command, group, Refusal } from './command.js';
 import { option, positiveInteger } from './options.js';

@@ -2,8 +2,8 @@ import type { INestApplication } from '@nestjs/common';
 import type { Client } from '../accounts/client.entity.js';
 import { ClientsService } from '../accounts/clients.service.js';
 import { UsageService } from '../accounts/usage.service.js';
-import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
+import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
+import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../faces/dto/client.dto.js';
 import { PLANS } from '../throttling/plans.js';
 import { type Call, FORCE, JSON_OPTION, command, group } from './command.js';
 import { DAYS, option, positiveInteger, required } from './options.js';
@@ -59,16 +59,18 @@ const create = command({
 
 const list = command({
   name: 'list',
-  description: 'show all clients, oldest first',
-  examples: ['client list', 'client list --json'],
-  run: async (app) => {
+  description: 'show clients, oldest first',
+  options: [option('--name <text>', 'only those whose name holds this text; A to Z in either case')],
+  examples: ['client list', 'client list --name shop', 'client list --json'],
+  run: async (app, { input: { name } }: Call<{ name?: string }>) => {
     const clients = app.get(ClientsService);
-    const found = await everyPage((page) => clients.list(page));
+    const filter = name === undefined ? {} : { name };
+    const found = await everyPage((page) => clients.list(page, filter));
     return found.map((client) => toClientDto(client, clients.limitsOf(client)));
   },
   text: (clients) =>
     clients.length === 0
-      ? 'There are no clients yet; make one with `petstore client create`.'
+      ? 'There is no such client; make one with `petstore client create`.'
       : tableOf([
           ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'],
           ...clients.map((one) => [

@@ -1,5 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { DATABASE_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
+import {
+  POSTGRES_URL_ALLOWED,
+  faultOfDatabaseUrl,
+  readDatabaseUrl,
+  shownDatabaseUrl,
+} from '../config/database-url.js';
 import { loadSettings } from '../config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
 import { checkDeclared } from '../declaration-faults.js';
@@ -41,7 +46,7 @@ export const COPY_COMMAND = command({
     'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore --resume',
   ],
   input: ({ from, to, resume, leaveOut = [] }) =>
-    inputOf(String(from), String(to), { resume, leaveOut } as never),
+    inputOf(String(from).trim(), String(to).trim(), { resume, leaveOut } as never),
   runAlone: async ({ loadModules, input, tell }: Call<Input>) => {
     await loadModules();
     checkDeclared();
@@ -73,8 +78,12 @@ export const COPY_COMMAND = command({
 /** Reads both URLs. What is said of them never has a password. */
 function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 'resume' | 'leaveOut'>): Input {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
-  if (!source) throw new InvalidArgumentError(`--from: This must be ${DATABASE_URL_ALLOWED}.`);
-  if (!target) throw new InvalidArgumentError(`--to: This must be ${DATABASE_URL_ALLOWED}.`);
+  if (!source)
+    throw new InvalidArgumentError(
+      '--from: This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.',
+    );
+  if (!target)
+    throw new InvalidArgumentError(`--to: This must be ${POSTGRES_URL_ALLOWED}; ${faultOfDatabaseUrl(to)}.`);
   const other = OTHER_WAYS[`${source.kind} to ${target.kind}`];
   if (other !== undefined)
     throw new Refusal(`From ${source.kind} to ${target.kind} nothing is copied here. ${other}`);

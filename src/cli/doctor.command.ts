@@ -161,14 +161,17 @@ async function examineProcesses(file: string, { redisUrl }: Settings): Promise<F
   );
 }
 
-async function examineRedis({ redisUrl }: Settings): Promise<Finding> {
+async function examineRedis({ redisUrl, redisCa }: Settings): Promise<Finding> {
   if (redisUrl === null)
     return { check: 'redis', state: 'skipped', found: 'REDIS_URL is not set: one process counts alone' };
   try {
     const { checkRedis } = await import('../throttling/redis/check-redis.js');
-    await checkRedis(redisUrl);
+    await checkRedis({ url: redisUrl, ca: redisCa });
     return well('redis', 'it takes counts');
   } catch (error) {
-    return wrong('redis', `it takes no counts: ${messageOf(error)}. Look at REDIS_URL and at the server.`);
+    return wrong(
+      'redis',
+      `it takes no counts: ${messageOf(error).replace(/\.$/, '')}. Look at REDIS_URL and at the server.`,
+    );
   }
 }

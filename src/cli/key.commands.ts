@@ -11,7 +11,7 @@ import {
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
-} from '../admin/dto/api-key.dto.js';
+} from '../faces/dto/api-key.dto.js';
 import { type Call, FORCE, JSON_OPTION, Refusal, command, group } from './command.js';
 import { duration, durationOrZero, names, option, required } from './options.js';
 import { everyPage, inputOf } from './service-calls.js';
@@ -25,7 +25,11 @@ const issue = command({
   description: 'make a key; it is shown this once',
   options: [
     required('--client <id>', 'client that the key belongs to'),
-    option('--scopes <a,b>', 'scopes, separated by commas; default: all but the administrative ones', names),
+    option(
+      '--scopes <a,b>',
+      'scopes, separated by commas; default: all but account and the administrative ones',
+      names,
+    ),
     LABEL,
     option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no end', duration),
   ],

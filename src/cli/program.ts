@@ -5,6 +5,7 @@ import { CopyRefusal } from '../database/copy/copy-refusal.js';
 import { ApiError } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { softwareVersion } from '../software-version.js';
 import { AUDIT_COMMANDS } from './audit.commands.js';
 import { CLIENT_COMMANDS } from './client.commands.js';
 import { Refusal, type Shell } from './command.js';
@@ -36,9 +37,9 @@ const USAGE = 2;
 
 /** The petstore command with all its groups. */
 export function petstoreProgram(shell: Shell): Command {
-  const program = new Command('petstore').description(
-    'Administers the Pet Store Service on the database that DATABASE_URL names.',
-  );
+  const program = new Command('petstore')
+    .description('Administers the Pet Store Service on the database that DATABASE_URL names.')
+    .version(softwareVersion(), '-V, --version', 'print the version of the service');
   for (const add of COMMANDS) add(program, shell);
   configure(program, shell);
   return program;

@@ -1,5 +1,5 @@
 import { UsageService } from '../accounts/usage.service.js';
-import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
 import { type Call, command, group } from './command.js';
 import { DAYS, flag } from './options.js';
 import { everyPage } from './service-calls.js';

@@ -77,6 +77,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     description: 'Where instances share their quota counters. Unset: each process counts for itself.',
     secret: true,
   },
+  redisCa: {
+    type: filePath,
+    default: null,
+    description:
+      'File with the certificates (PEM) that rediss:// trusts, for Sentinels and the nodes of a Cluster, too. Unset: those of Node.js.',
+  },
   redisTimeoutMs: {
     type: wholeNumber(1, 60_000),
     default: 50,
@@ -102,12 +108,20 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   publicBaseUrl: {
     type: baseUrl,
     default: '/v1',
-    description: 'Address of the production environment in the OpenAPI document.',
+    description:
+      'Address of the production environment in the OpenAPI document. While it is a path, documents that are served outside ' +
+      'production name the address of their request in full; set it in production, so that clients and generators know it.',
   },
   stagingBaseUrl: {
     type: baseUrl,
     default: 'https://staging.petstore.example/v1',
-    description: 'Address of the staging environment in the OpenAPI document.',
+    description:
+      'Address of the staging environment in the OpenAPI document, which tells that the default is a placeholder.',
+  },
+  console: {
+    type: oneOf('on', 'off'),
+    default: 'on',
+    description: 'Whether the page for operators is served at /console; off answers 404 there.',
   },
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
@@ -140,10 +154,10 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   },
   maxRequestsInFlight: {
     type: wholeNumber(0, 1_000_000),
-    default: 1_000,
+    default: 4_000,
     description:
-      'Most requests that one process works on at the same time; beyond that, 503 at once. Slow clients and streams do not ' +
-      'count. 0: no bound.',
+      'Most requests that one process works on at the same time; beyond that, 503 at once. Of more than 500 only as many are ' +
+      'let in as were answered in the last half second. Slow clients and streams do not count. 0: no bound.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),
@@ -151,6 +165,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     description:
       'Longest time that requests may wait for the event loop of a process, in milliseconds, before some are answered 503 at ' +
       'once. One pause alone does not count. 0: no bound.',
+  },
+  accountMaxKeys: {
+    type: wholeNumber(0, 10_000),
+    default: 100,
+    description:
+      'Most keys of one client that work when self-service (/account/keys) issues another, and most that it makes in 24 hours. 0: ' +
+      'only operators make keys.',
   },
   sunsetNotBefore: {
     type: instant,

@@ -1,23 +1,36 @@
-/** One address of a server. */
-export interface HostAndPort {
-  readonly host: string;
-  readonly port: number;
-}
+import {
+  ENCODE,
+  type HostAndPort,
+  UrlFault,
+  decoded,
+  faultOf,
+  orUndefined,
+  partsOf,
+  readCredentials,
+  readHost,
+  readParameters,
+  refuseControls,
+} from './url-parts.js';
 
-/** One Redis server, as its URL says. */
-export interface RedisServerAddress {
-  readonly kind: 'server';
-  readonly url: string;
-}
-
-/** What a Sentinel group and a Cluster have in common. */
-interface RedisNodes {
-  /** At least one; those that it does not name are found through them. */
-  readonly nodes: readonly HostAndPort[];
+/** Who connects, and how. */
+interface RedisAccess {
   /** User and password of Redis; undefined where it asks for none. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly tls: boolean;
+}
+
+/** One Redis server. */
+export interface RedisServerAddress extends RedisAccess {
+  readonly kind: 'server';
+  readonly node: HostAndPort;
+  readonly database: number;
+}
+
+/** What a Sentinel group and a Cluster have in common. */
+interface RedisNodes extends RedisAccess {
+  /** At least one; those that it does not name are found through them. */
+  readonly nodes: readonly HostAndPort[];
 }
 
 /** The master of a Sentinel group. */
@@ -44,74 +57,95 @@ export const REDIS_URL_ALLOWED =
   'redis://user:password@host:port/database for one server, redis+sentinel://user:password@host:26379,host2:26379/name ' +
   'for a Sentinel group, or redis+cluster://user:password@host:6379,host2:6379 for a Cluster; rediss… for TLS';
 
-const DEFAULT_PORTS = { sentinel: 26_379, cluster: 6379 } as const;
-const OF_SEVERAL =
-  /^redis(?<tls>s?)\+(?<kind>sentinel|cluster):\/\/(?:(?<credentials>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
-/** What may follow the question mark; anything else would be ignored in silence. */
-const PARAMETERS = new Set(['sentinelUsername', 'sentinelPassword']);
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+/** What each form begins with. */
+const SCHEME = /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\//;
+/** What may follow the question mark for a Sentinel group; anything else would be ignored in silence. */
+const PARAMETERS = ['sentinelUsername', 'sentinelPassword'];
+const HOST = {
+  several: 'one server alone may stand there; several stand in redis+sentinel:// and redis+cluster://',
+  elsewhere: 'unless the colon belongs to a password, which ends with @',
+};
 
 /** Reads a REDIS_URL; undefined when it is none. The forms of groups are those of the Python library `limits`. */
 export function readRedisUrl(text: string): RedisAddress | undefined {
-  if (/^rediss?:\/\/./.test(text)) return isServer(text) ? { kind: 'server', url: text } : undefined;
-  const {
-    tls,
-    kind,
-    credentials = '',
-    hosts = '',
-    path = '',
-    query = '',
-  } = OF_SEVERAL.exec(text)?.groups ?? {};
-  if (kind !== 'sentinel' && kind !== 'cluster') return undefined;
-  const nodes = hosts.split(',').map((host) => hostAndPort(host, DEFAULT_PORTS[kind]));
-  const [username, ...rest] = credentials.split(':').map(decoded);
-  const [password] = rest;
-  if (!nodes.every((node) => node !== undefined) || rest.length > 1) return undefined;
-  if (credentials !== '' && (username === undefined || password === undefined)) return undefined;
-  const common = {
-    nodes,
-    username: username || undefined,
-    password: password || undefined,
-    tls: tls === 's',
-  };
-  if (kind === 'cluster') return path.length <= 1 && query === '' ? { kind, ...common } : undefined;
-  return sentinelAddress(common, path, query);
+  return orUndefined(() => read(text));
 }
 
-/** The client reads user and password from the URL by itself, and throws where a percent sign begins nothing. */
-function isServer(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { username, password } = new URL(text);
-  return [username, password].every((part) => decoded(part) !== undefined);
+/**
+ * Which part of a text makes it no REDIS_URL, and what to do about it, in words that show nothing of the text: any part of it may be
+ * one of a password. Empty for a REDIS_URL.
+ */
+export function faultOfRedisUrl(text: string): string {
+  return faultOf(() => read(text));
 }
 
-function sentinelAddress(common: RedisNodes, path: string, query: string): RedisSentinelAddress | undefined {
-  const { name = '', database = '0' } =
-    /^\/(?<name>[^/]+)(?:\/(?<database>\d{1,5}))?$/.exec(path)?.groups ?? {};
-  const parameters = new URLSearchParams(query);
-  const names = [...parameters.keys()];
-  const group = decoded(name);
-  if (!group || names.some((one) => !PARAMETERS.has(one)) || new Set(names).size < names.length)
-    return undefined;
-  return {
-    kind: 'sentinel',
-    ...common,
-    name: group,
-    database: Number(database),
-    sentinelUsername: parameters.get('sentinelUsername') ?? undefined,
-    sentinelPassword: parameters.get('sentinelPassword') ?? undefined,
-  };
-}
-
-function hostAndPort(text: string, defaultPort: number): HostAndPort | undefined {
-  const [, host, port] = /^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65_535) return undefined;
-  return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port === undefined ? defaultPort : Number(port) };
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
+function read(text: string): RedisAddress {
+  refuseControls(text);
+  const scheme = SCHEME.exec(text);
+  if (!scheme) throw new UrlFault('it begins as none of these forms does');
+  const { tls, kind } = scheme.groups ?? {};
+  const { credentials, hosts, path, query = '', fragment } = partsOf(text.slice(scheme[0].length));
+  // Only a parameter may have a plain @. Any other is that of a password with a plain slash.
+  if (`${path}${fragment}`.includes('@') || (query.includes('@') && !/(?:^|&)sentinel\w+=/.test(query)))
+    throw new UrlFault(`the user or the password has a plain /, ? or #; ${ENCODE}`);
+  if (fragment !== undefined) throw new UrlFault('it has a #');
+  const access = { tls: tls === 's', ...readAccess(credentials, kind !== undefined) };
+  if (kind === 'sentinel')
+    return { kind, ...access, nodes: readHosts(hosts, SENTINEL_PORT), ...readGroup(path, query) };
+  if (kind === 'cluster') {
+    const nodes = readHosts(hosts, REDIS_PORT);
+    if (path.length > 1 || query !== '') throw new UrlFault('a Cluster has no database and no parameters');
+    return { kind, ...access, nodes };
   }
+  const node = readHost(hosts, REDIS_PORT, HOST);
+  if (!/^\/?\d{0,5}$/.test(path)) throw new UrlFault('the database behind the host is no number');
+  if (query !== '')
+    throw new UrlFault(
+      'a single server takes no parameters; user, password and database have their places before the ?',
+    );
+  return { kind: 'server', ...access, node, database: Number(path.slice(1)) };
+}
+
+function readAccess(text: string | undefined, isGroup: boolean): Pick<RedisAccess, 'username' | 'password'> {
+  if (text === undefined || text === '') return { username: undefined, password: undefined };
+  const { user, password } = readCredentials(text);
+  if (!isGroup) return { username: user || undefined, password: password ?? '' };
+  if (password === undefined)
+    throw new UrlFault(
+      'the user has no password; a password alone stands behind a colon, as in :password@host',
+    );
+  if (/:.*:|@/s.test(text)) throw new UrlFault(`the user or the password has a plain : or @; ${ENCODE}`);
+  return { username: user || undefined, password: password || undefined };
+}
+
+function readHosts(text: string, defaultPort: number): HostAndPort[] {
+  const hosts = text.split(',');
+  return hosts.map((host, index) => {
+    try {
+      return readHost(host, defaultPort, HOST);
+    } catch (error) {
+      if (hosts.length === 1 || !(error instanceof UrlFault)) throw error;
+      throw new UrlFault(`of host ${index + 1} in the list, ${error.message}`, { cause: error });
+    }
+  });
+}
+
+/** What names the master of a Sentinel group. */
+type Group = Pick<RedisSentinelAddress, 'name' | 'database' | 'sentinelUsername' | 'sentinelPassword'>;
+
+function readGroup(path: string, query: string): Group {
+  const [, name, database = '0'] = /^\/([^/]+)(?:\/(\d{1,5}))?$/.exec(path) ?? [];
+  if (name === undefined)
+    throw new UrlFault(
+      'behind the hosts stand /name of the group and, if it is not 0, /number of the database',
+    );
+  const parameters = readParameters(query, PARAMETERS);
+  return {
+    name: decoded('the /name of the group', name),
+    database: Number(database),
+    sentinelUsername: parameters.get('sentinelUsername'),
+    sentinelPassword: parameters.get('sentinelPassword'),
+  };
 }

@@ -26,6 +26,13 @@ describe('a module is listed', () => {
       'PetsModule, ToysModule, AdminModule',
     ],
     [
+      'before self-service',
+      'toys',
+      'PetsModule, AccountModule, AdminModule',
+      [ADMIN, PETS, TOYS],
+      'PetsModule, ToysModule, AccountModule, AdminModule',
+    ],
+    [
       'between imports',
       'boxes',
       'PetsModule, AdminModule',

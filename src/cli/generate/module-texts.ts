@@ -87,7 +87,7 @@ ${
 `;
 }
 
-/** The source of app.module.ts with one more module, before the administration. Undefined when it is not as it was made. */
+/** The source of app.module.ts with one more module, before self-service and administration. Undefined when it is not as it was made. */
 export function withModule(source: string, { feature, plural }: FeaturePlan): string | undefined {
   const module = `${plural}Module`;
   const line = `import { ${module} } from './${feature}/${feature}.module.js';\n`;
@@ -96,8 +96,8 @@ export function withModule(source: string, { feature, plural }: FeaturePlan): st
   const [declared] =
     /@Module\(\{\s*imports: \[[^]*\](?=,?\s*\}\)\s*export class AppModule\b)/.exec(source) ?? [];
   if (declared === undefined || !last) return undefined;
-  const listed = /\bAdminModule\b/.test(declared)
-    ? declared.replace(/\bAdminModule\b/, `${module}, AdminModule`)
+  const listed = /\b(?:Account|Admin)Module\b/.test(declared)
+    ? declared.replace(/\b(?:Account|Admin)Module\b/, (first) => `${module}, ${first}`)
     : declared.replace(/,?\s*\]$/, `, ${module}]`);
   const path = `'./${feature}/`;
   const next = imports.find(({ groups }) => {

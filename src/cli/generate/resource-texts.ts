@@ -36,10 +36,12 @@ export function errorsText(plan: FeaturePlan): string {
   const remedy = operations.has('list')
     ? `List the ${manyWords} to see their ids.`
     : `Use the id that adding ${anOrA(words)} answered.`;
+  const [first = '', last = first] = [plan.state?.values?.[0], plan.state?.values?.at(-1)];
   const conflict = `
   ${error}_state_conflict: {
     status: 409,
     message: 'The ${words} {${one}Id} is {from}, and cannot become {to}.',
+    example: { ${one}Id: 5, from: '${last}', to: '${first}' },
     cause: 'From the state that the ${words} has, no way leads to the one that was sent.',
     remedy: '${operations.has('get') ? `Fetch the ${words} to see its state` : `Look at the state of the ${words}`}, and send one that can follow.',
   },`;
@@ -48,6 +50,7 @@ export const ${constant}_ERRORS = defineErrors({
   ${error}_not_found: {
     status: 404,
     message: 'There is no ${words} with the id {${one}Id}.',
+    example: { ${one}Id: 5 },
     cause: 'No ${words} has this id.',
     remedy: '${remedy}',
   },${changingState(plan) ? conflict : ''}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateRemedy, readCertificates } from './certificates.js';
+
+const [FIRST = '', SECOND = ''] = rootCertificates;
+const KEY = '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n';
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'petstore-'))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A file with this text. */
+async function file(text: string): Promise<string> {
+  const path = join(folder, 'ca.crt');
+  await writeFile(path, text);
+  return path;
+}
+
+describe('a file of certificates', () => {
+  it.each([
+    ['one certificate', FIRST],
+    ['several, with text between them', `Root:\n${FIRST}\nOther:\r\n${SECOND.replaceAll('\n', '\r\n')}\n`],
+    ['a key beside one', `${KEY}${FIRST}`],
+  ])('with %s is read as it is', async (_, text) => {
+    expect(readCertificates('REDIS_CA', await file(text))).toBe(text);
+  });
+
+  it.each([
+    ['nothing', '', 'holds no certificate (PEM)'],
+    ['a key alone', KEY, 'holds no certificate (PEM)'],
+    ['a certificate that is cut', FIRST.slice(0, 400), 'holds no certificate (PEM)'],
+    ['one that is damaged', `${FIRST}\n${SECOND.replace(/\nM.{9}/, '\n')}`, 'certificate 2 in it is damaged'],
+  ])('with %s is refused, by the name of the setting', async (_, text, fault) => {
+    const path = await file(text);
+    const reading = (): unknown => readCertificates('DATABASE_CA', path);
+    expect(reading).toThrow(`DATABASE_CA: ${path}`);
+    expect(reading).toThrow(fault);
+    expect(reading).not.toThrow('MII');
+  });
+
+  it.each([
+    ['is missing', 'absent.crt', 'ENOENT'],
+    ['is a folder', '.', 'EISDIR'],
+  ])('that %s is told by the name of the setting', (_, name, why) => {
+    expect(() => readCertificates('REDIS_CA', join(folder, name))).toThrow(
+      new RegExp(`^REDIS_CA: ${join(folder, name)} cannot be read \\(${why}.*\\)$`),
+    );
+  });
+});
+
+describe('what is to be done about a certificate', () => {
+  it.each([
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'Set DATABASE_CA to the file'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'Set DATABASE_CA to the file'],
+    ['CERT_HAS_EXPIRED', 'Renew the certificate'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'Name the server in DATABASE_URL'],
+    ['ECONNREFUSED', undefined],
+  ])('%s', (code, remedy) => {
+    const told = certificateRemedy(Object.assign(new Error('why'), { code }), {
+      url: 'DATABASE_URL',
+      ca: 'DATABASE_CA',
+    });
+    if (remedy === undefined) expect(told).toBeUndefined();
+    else expect(told).toContain(remedy);
+  });
+});
