@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { PetsModule } from './pets/pets.module.js';
 import { PlatformModule } from './platform.module.js';
 
 /**
  * The service: the platform and its features. Add the module of your feature here, and nowhere else. Express tries routes in
- * the order of these modules, so administration comes last: it receives the fewest requests.
+ * the order of these modules, so self-service and administration come last: they receive the fewest requests.
  */
-@Module({ imports: [PlatformModule, PetsModule, AdminModule] })
+@Module({ imports: [PlatformModule, PetsModule, AccountModule, AdminModule] })
 export class AppModule {}

@@ -7,7 +7,7 @@ import { ClockSteps, SystemClock } from './clock.js';
 
 const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;
 /** Of SQLite's locks, in logs and metrics, of connections, of the stop and of workers' lives; see clock.ts. */
-const MEASURING = /^(?:clock\.ts|(?:database\/(?:sqlite|postgres)|http|logging|metrics|workers)\/)/;
+const MEASURING = /^(?:clock\.ts|start\.ts|(?:database\/(?:sqlite|postgres)|http|logging|metrics|workers)\/)/;
 
 function open() {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');

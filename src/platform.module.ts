@@ -11,6 +11,7 @@ import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from './clock.js';
 import { SettingsModule } from './config/settings.js';
+import { OperatorsConsole } from './console/operators-console.js';
 import { DatabaseModule } from './database/database.module.js';
 import {
   DeprecationHeadersGuard,
@@ -40,6 +41,7 @@ import { RequestLogMiddleware } from './logging/request-log.middleware.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
+import { ServedPages } from './pages/served-pages.js';
 import { ModuleChecksModule } from './startup-checks/module-checks.js';
 import { StartupChecks } from './startup-checks/startup-checks.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
@@ -105,7 +107,9 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     ResponseCache,
     InterceptorsOfCached,
     DeprecationService,
+    ServedPages,
     SwaggerUi,
+    OperatorsConsole,
     StartupChecks,
     IdempotencyStore,
     MalformedRequestMiddleware,

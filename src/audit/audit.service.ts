@@ -38,6 +38,17 @@ export class AuditService {
     });
   }
 
+  /** Whether a client and its keys were changed at least so many times since an instant, in ms since the Unix epoch. */
+  async wasChanged(clientId: string, times: number, since: number, manager: EntityManager): Promise<boolean> {
+    const [entry] = await manager.find(AuditEntry, {
+      where: { clientId },
+      order: { id: 'DESC' },
+      skip: times - 1,
+      take: 1,
+    });
+    return entry !== undefined && Date.parse(entry.at) > since;
+  }
+
   /** A page of the entries of one client or key, or of all, latest first. */
   async list(
     page: PageRequest,

@@ -139,7 +139,7 @@ describe('the OpenAPI document of the Pet Store', () => {
   it('tells when getPet is removed, and what to call instead', () => {
     const { description, 'x-sunset': sunset } = (service.document as Json).paths['/pets/{petId}'].get;
     expect(description).toContain(
-      'Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=…` instead.',
+      'Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=available` instead.',
     );
     expect(sunset).toBe('2030-12-05T00:00:00.000Z');
   });

@@ -62,7 +62,7 @@ export class PetsController {
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),
-    replacement: 'GET /v1/pets?status=…',
+    replacement: 'GET /v1/pets?status=available',
     link: '/docs#/Pets/getPet',
   })
   @Operation({

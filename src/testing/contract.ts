@@ -25,9 +25,10 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** An OpenAPI document, and the prefix that the paths of its operations have. */
+/** An OpenAPI document, the path that its operations are at and below, and what of it the paths of the document leave out. */
 export interface DocumentBelow {
   readonly prefix: string;
+  readonly base: string;
   readonly document: OpenAPIObject;
 }
 
@@ -44,12 +45,12 @@ export class Contract {
     const where = `${method} ${target} → ${answer.status} ${answer.text}`;
     matches(answer.headers.get('x-request-id'), /^[\w.-]{1,128}$/, `x-request-id: ${where}`);
     if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
-    const below = this.documents.find(({ prefix }) => path.startsWith(`${prefix}/`));
+    const below = this.documents.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
     if (!below) return;
     // Under overload nobody has looked at the key, so there is no quota to show.
     if (answer.status !== 204 && !(answer.status === 503 && answer.text.includes('it is overloaded')))
       for (const name of RATE_LIMIT_HEADERS) assert.ok(answer.headers.has(name), `no ${name}: ${where}`);
-    const operation = operationOf(below.document, method, path.slice(below.prefix.length));
+    const operation = operationOf(below.document, method, path.slice(below.base.length));
     if (operation) this.checkOperation(operation, below.document, method, answer, where);
   }
 

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Pet } from '../pets/pet.entity.js';
 import { PET_CREATED } from '../pets/pets.events.js';
 import { defineFixture } from './fixture.js';
@@ -12,6 +15,16 @@ const PET = defineFixture(Pet, (number) => ({
   categoryId: 1n,
   status: 'available',
 }));
+
+it('leaves no database of a service that could not start', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kit-'));
+  vi.stubEnv('TMPDIR', folder);
+  const prepare = () => Promise.reject(new Error('Not ready.'));
+  await expect(TestService.open({ database: 'file', prepare })).rejects.toThrow('Not ready.');
+  vi.unstubAllEnvs();
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
 
 describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (database) => {
   let service: TestService;

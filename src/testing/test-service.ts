@@ -18,7 +18,7 @@ import { type DomainEvent, DomainEvents } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../openapi/document-outlines.js';
+import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../openapi/document-outlines.js';
 import { buildDocument } from '../openapi/document.js';
 import type { Plan } from '../throttling/plans.js';
 import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
@@ -26,7 +26,7 @@ import { Contract, type DocumentBelow } from './contract.js';
 import type { Fixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
-import { makeDatabase } from './test-database.js';
+import { type MadeDatabase, makeDatabase } from './test-database.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
 export type { Answer, RequestOptions, TestServiceOptions };
@@ -53,8 +53,18 @@ export class TestService {
 
   /** Starts the service with one client and one key. Call `close()` at the end of the test. */
   static async open(options: TestServiceOptions = {}): Promise<TestService> {
-    const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const database = await makeDatabase(options.database ?? 'memory');
+    try {
+      return await TestService.openOn(database, options);
+    } catch (error) {
+      // Nobody gets what would close it.
+      await database.remove();
+      throw error;
+    }
+  }
+
+  private static async openOn(database: MadeDatabase, options: TestServiceOptions): Promise<TestService> {
+    const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
     const settings = new Settings({
       ...exampleEnvironment(),
       NODE_ENV: 'test',
@@ -77,10 +87,13 @@ export class TestService {
     const { secret } = await app
       .get(KeyIssuingService)
       .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
-    const documents = outlinesOf(app).map((outline) => ({
-      prefix: outline.prefix,
-      document: buildDocument(app, outline),
-    }));
+    const documents = await Promise.all(
+      outlinesOf(app).map(async (outline) => ({
+        prefix: outline.prefix,
+        base: outline.base,
+        document: await buildDocument(app, outline),
+      })),
+    );
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return new TestService(
       app,
@@ -102,6 +115,11 @@ export class TestService {
   /** The OpenAPI document of the administration. */
   get adminDocument(): OpenAPIObject {
     return this.documentOf(ADMIN_DOCUMENT.prefix);
+  }
+
+  /** The OpenAPI document of self-service. */
+  get accountDocument(): OpenAPIObject {
+    return this.documentOf(ACCOUNT_DOCUMENT.prefix);
   }
 
   /** The OpenAPI document of the operations below a path, such as `/v2`. */
