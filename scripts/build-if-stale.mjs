@@ -1,12 +1,24 @@
-// Builds dist/ when a source is newer than the last build, so that starting is one command; with --always in any case.
-// Silent on stdout.
+// Builds dist/ when a source is newer than the last build, so that starting is one command; with --always in any case. A deployment
+// that cannot be built, or is in production, runs what it was given. Silent on stdout.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'dist', '.built');
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
 const inputs = [
   'ormconfig.ts',
   'tsconfig.json',
@@ -14,30 +26,100 @@ const inputs = [
   'nest-cli.json',
   'scripts/bundle.mjs',
   'package-lock.json',
+  'docs/using-the-api.md',
   'src',
 ];
+/** What a build needs besides the sources; `npm prune --omit=dev` removes it. */
+const COMPILERS = ['@nestjs/cli', 'typescript', 'rolldown'];
 
-/** Builds dist/ if it is older than its sources; exits the process with 1 when the build fails. */
+/**
+ * Builds dist/ if it is older than its sources. Where there is a build it stays as it is in production (NODE_ENV, also in `.env`),
+ * and where the sources or what compiles them are absent. Ends the process with 1 when the build fails, or when there is none and
+ * none can be made.
+ */
 export function buildIfStale() {
-  if (newest() > modifiedAt(stamp)) build();
+  const isBuilt = existsSync(join(dist, 'bundle', 'main.js'));
+  if (isBuilt && (isProduction() || missing().length > 0)) return;
+  if (!isBuilt || newest() > modifiedAt(stamp)) build();
 }
 
 function build() {
+  const absent = missing();
+  if (absent.length > 0)
+    end(
+      `There is no build that could run, and none can be made: ${absent.join(', ')} ${absent.length > 1 ? 'are' : 'is'} absent. ` +
+        'Run `npm ci && npm run build` where the sources are, then bring dist/ here.',
+    );
   const started = new Date();
   process.stderr.write('Building…\n');
-  // A file removed from src must not live on in dist.
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  removeLeftovers();
+  // Beside the build that works, which a failed one leaves as it is.
+  const beside = join(root, `dist.building-${process.pid}`);
+  mkdirSync(beside);
+  const settings = join(beside, 'tsconfig.json');
+  writeFileSync(
+    settings,
+    JSON.stringify({
+      extends: '../tsconfig.build.json',
+      compilerOptions: { outDir: '.', rootDir: '..', tsBuildInfoFile: '.tsbuildinfo' },
+    }),
+  );
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  for (const command of [[nest, 'build'], [join(root, 'scripts', 'bundle.mjs')]]) {
+  for (const command of [
+    [nest, 'build', '--path', relative(root, settings)],
+    [join(root, 'scripts', 'bundle.mjs'), beside],
+  ]) {
     const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
     if (status === 0) continue;
-    process.stderr.write('The build failed; the errors stand above.\n');
-    process.exit(1);
+    rmSync(beside, { recursive: true, force: true });
+    const before = existsSync(dist) ? ' The build before is still there.' : '';
+    end(`The build failed; the errors stand above.${before}`);
   }
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, '');
+  rmSync(settings);
+  writeFileSync(join(beside, '.built'), '');
   // A source saved while the build ran is newer than its stamp.
-  utimesSync(stamp, started, started);
+  utimesSync(join(beside, '.built'), started, started);
+  swap(beside);
+}
+
+/** Puts a whole build in the place of the one before; no moment has a part of one. */
+function swap(beside) {
+  const before = join(root, `dist.before-${process.pid}`);
+  if (existsSync(dist)) renameSync(dist, before);
+  renameSync(beside, dist);
+  rmSync(before, { recursive: true, force: true });
+}
+
+/** Removes what builds have left that were killed. */
+function removeLeftovers() {
+  for (const name of readdirSync(root)) {
+    const [, pid] = /^dist\.(?:building|before)-(\d+)$/.exec(name) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    // Killed between its two renames: this is the build that works.
+    if (name.startsWith('dist.before') && !existsSync(dist)) renameSync(join(root, name), dist);
+    else rmSync(join(root, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** What a build would need that is not here. */
+function missing() {
+  const compilers = COMPILERS.filter((name) => !existsSync(join(root, 'node_modules', name, 'package.json')));
+  return [...(existsSync(join(root, 'src')) ? [] : ['src']), ...compilers];
+}
+
+function isProduction() {
+  const { NODE_ENV } = process.env;
+  if (NODE_ENV !== undefined) return NODE_ENV === 'production';
+  return existsSync('.env') && parseEnv(readFileSync('.env', 'utf8')).NODE_ENV === 'production';
 }
 
 function newest() {
@@ -50,6 +132,11 @@ function sources() {
 
 function modifiedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function end(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,15 +1,17 @@
 // Joins what starts the service into few files, dist/bundle: most of a start is finding and reading some 1,500 of them.
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const source = join(root, 'dist', 'src');
 const service = packageOf(root);
 
 /** Files that are found by their names while the service runs, so that they must still be there. */
-const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$/;
+const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$|^pages\/page-files\.js$/;
+
+/** Files that pages/page-files.js reads: they lie beside the bundle as they lie in src. */
+const STATIC = /(^|\/)static\//;
 
 /**
  * Packages that are joined, with whatever they import. Every other one stays outside, because it may be native, start
@@ -81,9 +83,20 @@ const requireJoined = (name) => joined[name];`,
   },
 };
 
-/** Writes dist/bundle from dist/src: what starts the service. */
-export async function bundle() {
-  await writeBundle('bundle', { main: join(source, 'main.js') });
+/** The guides that the service shows as pages: copied to dist/docs, where pages/page-files.ts finds them without the repository. */
+const GUIDES = ['using-the-api.md'];
+
+/**
+ * Writes `bundle` of a folder such as dist from its `src`: what starts the service, and the command line. Copies the guides that it
+ * shows beside it.
+ */
+export async function bundle(dist = join(root, 'dist')) {
+  for (const guide of GUIDES) cpSync(join(root, 'docs', guide), join(dist, 'docs', guide));
+  const source = join(dist, 'src');
+  await writeBundle(dist, 'bundle', {
+    main: join(source, 'main.js'),
+    'cli/main': join(source, 'cli', 'main.js'),
+  });
 }
 
 /** The packages with features for the service that it depends on: those that depend on it, or have it as a peer. */
@@ -114,6 +127,8 @@ export function fileOfService(id) {
  * every joined package (`rxjs`) by its name, for suites that import them. Answers where that module is.
  */
 export async function bundleForTests() {
+  const dist = join(root, 'dist');
+  const source = join(dist, 'src');
   // Files that start something when they are imported are nothing to test from inside.
   const files = filesOf(source).filter((file) => !/(^|\/)main\.js$/.test(file));
   const exported = [
@@ -128,12 +143,22 @@ export async function bundleForTests() {
     resolveId: (id) => (id === 'everything' ? join(root, id) : null),
     load: (id) => (id === join(root, 'everything') ? text.join('\n') : null),
   };
-  await writeBundle('bundle-for-tests', { everything: 'everything' }, [everything]);
-  return join(root, 'dist', 'bundle-for-tests', 'everything.js');
+  await writeBundle(dist, 'bundle-for-tests', { everything: 'everything' }, [everything]);
+  return join(dist, 'bundle-for-tests', 'everything.js');
 }
 
+/** Packages that build on the service get what is bundled, not the files of the build before. */
+const ownName = (dist) => ({
+  name: 'petstore:own-name',
+  resolveId(id) {
+    const file = fileOfService(id);
+    return file === undefined ? null : join(dist, file);
+  },
+});
+
 /** Writes a bundle to a folder of dist: these entries, and the files that are found by their names. */
-async function writeBundle(folder, entries, plugins = []) {
+async function writeBundle(dist, folder, entries, plugins = []) {
+  const source = join(dist, 'src');
   const found = filesOf(source).filter((file) => FOUND_BY_NAME.test(file));
   const bundled = await rolldown({
     input: { ...entries, ...Object.fromEntries(found.map((file) => [nameOf(file), join(source, file)])) },
@@ -142,9 +167,9 @@ async function writeBundle(folder, entries, plugins = []) {
     logLevel: 'silent',
     // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
     treeshake: false,
-    plugins: [...plugins, MAPPED_TYPES, OWN_REQUIRE],
+    plugins: [...plugins, ownName(dist), MAPPED_TYPES, OWN_REQUIRE],
   });
-  const dir = join(root, 'dist', folder);
+  const dir = join(dist, folder);
   rmSync(dir, { recursive: true, force: true });
   await bundled.write({
     dir,
@@ -158,12 +183,20 @@ async function writeBundle(folder, entries, plugins = []) {
     sourcemap: true,
   });
   await bundled.close();
+  for (const file of filesBelow(source).filter((name) => STATIC.test(name)))
+    cpSync(join(source, file), join(dir, file));
 }
 
+/** The modules below a folder; scripts that pages load in a browser are none of the service. */
 function filesOf(folder) {
-  return readdirSync(folder, { recursive: true })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.js'));
+  return filesBelow(folder).filter((file) => file.endsWith('.js') && !STATIC.test(file));
+}
+
+/** Every file below a folder, by its path from there, with slashes. */
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 }
 
 function nameOf(file) {
@@ -194,4 +227,5 @@ function packageOf(folder) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle();
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await bundle(process.argv[2] === undefined ? undefined : resolve(process.argv[2]));

@@ -1,4 +1,4 @@
-// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-admin.json, docs/errors.md,
+// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, docs/errors.md,
 // .env.example, the settings in docs/operations.md and the types of the test client. test/generated-files.spec.ts fails when they are stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ process.chdir(join(root, 'docs'));
 for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL']) delete process.env[name];
 process.env.DATABASE_URL = 'sqlite::memory:';
 const { createApp } = await built('app.setup.js');
-const { ADMIN_DOCUMENT, API_DOCUMENT } = await built('openapi/document-outlines.js');
+const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('openapi/document-outlines.js');
 const { buildDocument } = await built('openapi/document.js');
 const { errorCatalogue } = await built('errors/define-errors.js');
 const { declaredSettings, exampleEnvironment } = await built('config/define-settings.js');
@@ -25,10 +25,12 @@ const { errorsMarkdown } = await built('errors/errors-markdown.js');
 Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });
 await app.init();
-const document = JSON.parse(JSON.stringify(buildDocument(app, API_DOCUMENT)));
-const administration = buildDocument(app, ADMIN_DOCUMENT);
+const document = JSON.parse(JSON.stringify(await buildDocument(app, API_DOCUMENT)));
+const account = await buildDocument(app, ACCOUNT_DOCUMENT);
+const administration = await buildDocument(app, ADMIN_DOCUMENT);
 await app.close();
 writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null, 2)}\n`);
+writeFileSync(join(root, 'docs/openapi-account.json'), `${JSON.stringify(account, null, 2)}\n`);
 writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
 writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
 writeFileSync(join(root, 'test/support/openapi-types.ts'), astToString(await openapiTS(document)));
