@@ -23,10 +23,12 @@ const THE_SAME_ON_THE_BUNDLE = [
   'src/request-address.spec.ts',
   'src/throttling/quota.guard.spec.ts',
   'test/adoptions-example.spec.ts',
+  'test/build.spec.ts',
   'test/bundle.spec.ts',
   'test/command-line.spec.ts',
   'test/database-copy-process.spec.ts',
   'test/database-copy-refusals.spec.ts',
+  'test/database-copy-source.spec.ts',
   'test/database-copy.spec.ts',
   'test/database-files.spec.ts',
   'test/declaration-faults.spec.ts',
@@ -39,17 +41,22 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/idempotency-crash.spec.ts',
   'test/log-troubles.spec.ts',
   'test/module-packages.spec.ts',
-  'test/nest-insides.spec.ts',
+  'test/dependency-insides.spec.ts',
+  'test/one-redis.spec.ts',
+  'test/openapi-rules.spec.ts',
   'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
   'test/outbox-crash.spec.ts',
   'test/postgres-connections.spec.ts',
+  'test/postgres-disk.spec.ts',
   'test/postgres-faults.spec.ts',
   'test/postgres-instances.spec.ts',
+  'test/postgres-waits.spec.ts',
   'test/real-clock-steps.spec.ts',
   'test/secrets.spec.ts',
   'test/quota-persistence.spec.ts',
   'test/doctor.spec.ts',
+  'test/redis-access.spec.ts',
   'test/redis-cluster-instances.spec.ts',
   'test/redis-cluster.spec.ts',
   'test/redis-faults.spec.ts',
@@ -72,15 +79,15 @@ const THE_SAME_ON_THE_BUNDLE = [
  */
 const THE_SAME_ON_POSTGRES = [
   ...THE_SAME_ON_THE_BUNDLE,
-  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,paging,throttling}/**',
+  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,openapi,pages,paging,throttling}/**',
   'src/*.spec.ts',
   'test/{clock-steps,data-version,database-troubles,grouped-inserts,reads-beside-writers,response-cache}.spec.ts',
   'test/{sqlite-transactions,sqlite-troubles,postgres,quota-stores,redis-cluster,redis-failures}.spec.ts',
   'test/{answers-of-other-types,bans,chain-order,compiled-operations,cors,declared-answers,declared-writes}.spec.ts',
   'test/{feature-settings,generated-files,hostile-requests,json-bodies,key-clock,middlewares,openapi-document}.spec.ts',
   'test/{operation-tracing,other-credentials,overload,plan-limits,rate-limit-headers,raw-bodies}.spec.ts',
-  'test/{refused-by-the-parser,run-by-nest,server-sent-events,startup-checks,streamed-answers,swagger-ui}.spec.ts',
-  'test/{upgraded-connections,uploads,versions}.spec.ts',
+  'test/{refused-by-the-parser,run-by-nest,server-sent-events,startup-checks,streamed-answers,swagger-ui,console}.spec.ts',
+  'test/{console-served,console-troubles,help-links,openapi-rules,pages,pages-browser,refusal-examples,served-document,upgraded-connections,uploads,versions}.spec.ts',
 ];
 
 /**
@@ -94,6 +101,14 @@ const INSTALLED = [
   ...['examples/adoptions'].filter(() => existsSync(join(import.meta.dirname, 'src/adoptions'))),
 ].map((folder) => `${folder}/**`);
 
+/** Node loads the bundle once for a suite, as it does in production. */
+const BUNDLE_OUTSIDE = { deps: { external: [/\/dist\/bundle-for-tests\//] } };
+const ON_POSTGRES = {
+  globalSetup: 'test/support/postgres-template.ts',
+  env: { PETSTORE_TEST_DATABASE: 'postgres' },
+  exclude: [...configDefaults.exclude, ...THE_SAME_ON_POSTGRES, ...INSTALLED],
+};
+
 const suites = {
   include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'examples/**/*.spec.ts'],
   globalSetup: 'test/support/build.ts',
@@ -105,8 +120,8 @@ const suites = {
 };
 
 /**
- * What the suites run on: what they import of src, or what the bundler has made of it, with SQLite; or what they import with
- * PostgreSQL. `alone` are those that neither of the latter two runs: the three together leave out nothing.
+ * What the suites run on: what they import of src, or what the bundler has made of it, with SQLite or with PostgreSQL. `alone` are
+ * those that no run on the bundle has: `alone`, `bundle` and `postgres-bundle` together leave out nothing.
  */
 const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
   source: {
@@ -135,19 +150,25 @@ const PROJECTS: Readonly<Record<string, UserProjectConfigExport>> = {
       ...suites,
       name: 'bundle',
       exclude: [...THE_SAME_ON_THE_BUNDLE, ...INSTALLED],
-      // Node loads it once for a suite, as it does in production.
-      server: { deps: { external: [/\/dist\/bundle-for-tests\//] } },
+      server: BUNDLE_OUTSIDE,
     },
   },
   postgres: {
     plugins: [onSource()],
     test: {
       ...suites,
+      ...ON_POSTGRES,
       name: 'postgres',
-      globalSetup: 'test/support/postgres-template.ts',
-      env: { PETSTORE_TEST_DATABASE: 'postgres' },
-      exclude: [...configDefaults.exclude, ...THE_SAME_ON_POSTGRES, ...INSTALLED],
       server: { deps: { inline: [...FEATURE_PACKAGES] } },
+    },
+  },
+  'postgres-bundle': {
+    plugins: [onBundle()],
+    test: {
+      ...suites,
+      ...ON_POSTGRES,
+      name: 'postgres-bundle',
+      server: BUNDLE_OUTSIDE,
     },
   },
 };

@@ -265,10 +265,13 @@ describe('a module added to the service', () => {
     expect(Object.keys(gadgets?.get?.responses ?? {})).toEqual([
       '200',
       '304',
+      '400',
       '401',
       '403',
       '406',
       '429',
+      '500',
+      '503',
       'default',
     ]);
     expect(Object.keys(gadgets?.post?.responses ?? {})).toEqual([
@@ -281,6 +284,8 @@ describe('a module added to the service', () => {
       '413',
       '415',
       '429',
+      '500',
+      '503',
       'default',
     ]);
   });
@@ -310,6 +315,14 @@ describe('what no feature can declare', () => {
       'an error that succeeds',
       () => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } }),
       'Error code "fine_code" has status 200; an error\'s is 400 to 599.',
+    ],
+    [
+      'an example that leaves out a place of the message',
+      () =>
+        defineErrors({
+          other_code: { status: 400, message: '{a} {b}', example: { a: 1 }, cause: 'x', remedy: 'x' },
+        }),
+      'Error code "other_code" has an example of a; its message has a, b. Give the example a value for each place.',
     ],
     ...[{ ...GADGETS_SCOPES.write, name: 'nobody:declared' }, 'toys:read' as never, undefined as never].map(
       (scope): [string, () => unknown, string] => [

@@ -8,7 +8,9 @@ import { type Order, type Outcome, onCommandLine, overHttp } from './support/fac
 import { TestService } from '../src/testing/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
-const GRANTED_BY_DEFAULT = ALL.filter((name) => name !== 'admin');
+const GRANTED_BY_DEFAULT = declaredScopes()
+  .filter(({ grantedByDefault }) => grantedByDefault)
+  .map(({ name }) => name);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** What the orders of a case are given about: made anew for every face. */

@@ -27,7 +27,7 @@ describe('a key that goes on after 429', () => {
     const { status, body } = await list(service);
     expect([status, body.code]).toEqual([429, 'api_key_banned']);
     expect(body.message).toContain('banned until 2026-11-20T12:05:21.000Z');
-    expect(body.message).toContain('retry in 300 seconds');
+    expect(body.message).toContain('retry in 300 s.');
   });
 
   it('is told the end of the ban by every header and the message alike, in this minute and the next', async () => {
@@ -42,7 +42,7 @@ describe('a key that goes on after 429', () => {
         ratelimit: `"minute";r=0;t=${seconds}, "day";r=0;t=${seconds}`,
         'retry-after': String(seconds),
       });
-      expect(body.message).toContain(`retry in ${seconds} seconds`);
+      expect(body.message).toContain(`retry in ${seconds} s.`);
       // A request during the ban neither lengthens nor shortens it.
       service.clock.advance(49_900);
       ({ headers, body } = await hammer(service, 3));

@@ -9,7 +9,7 @@ import { petstoreProgram, runPetstore } from '../src/cli/program.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { DemoData } from '../src/database/demo-data.js';
 import { TestService } from '../src/testing/testing.js';
-import { type Finished, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { type Finished, ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 // What the modules of the service declare is there once they are imported.
 
@@ -31,6 +31,12 @@ async function json(...args: string[]) {
 }
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+it('petstore --version answers that of package.json', async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  for (const flag of ['--version', '-V'])
+    expect(await command(flag)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
 
 describe('petstore client', () => {
   it('create answers the client', async () => {
@@ -68,6 +74,9 @@ describe('petstore client', () => {
       'Big',
     ]);
     expect(await json('client', 'show', client)).toMatchObject({ id: client, name: 'Acme' });
+    const found = await json('client', 'list', '--name', 'zoo &');
+    expect(found.map(({ name }: { name: string }) => name)).toEqual(['Zoo & Söhne']);
+    expect((await command('client', 'list', '--name', 'nobody')).stdout).toContain('no such client');
     expect((await command('client', 'list')).stdout).toMatch(/^ID +NAME +PLAN[^\n]*\n.*Acme +free +60 +1000/);
     expect((await command('client', 'show', client)).stdout).toMatch(/^id +.+\nname +Acme\nplan +free\n/);
   });

@@ -1,11 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import pg from 'pg';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyDatabase } from '../src/database/copy/database-copy.js';
 import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
-import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
 import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
+import { CopyTarget } from './support/copy-target.js';
 import { describeWith } from './support/requirements.js';
+import { emptyFolder } from './support/service-process.js';
 
 const pet = (values: string) => `INSERT INTO pets (id, name, category_id, status) VALUES (${values})`;
 const CLIENT = `INSERT INTO clients (id, name, plan, created_at) VALUES ('c', 'Shop', 'pro', '2026-11-22T00:00:00.000Z')`;
@@ -100,62 +100,43 @@ const SCHEMAS: readonly (readonly [name: string, statements: readonly string[], 
 ];
 
 describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', () => {
-  let target: MadeDatabase;
-  let client: pg.Client;
-  beforeAll(async () => {
-    target = await makeDatabase('postgres');
-    client = await connected();
-  });
-  afterAll(async () => {
-    await client.end();
-    await target.remove();
-  });
+  let target: CopyTarget;
+  beforeAll(async () => void (target = await CopyTarget.make()));
+  afterAll(() => target.remove());
 
-  async function connected(name = 'psql'): Promise<pg.Client> {
-    const made = new pg.Client({ connectionString: target.url, application_name: name });
-    await made.connect();
-    return made;
-  }
-  const copy = (file: string) =>
-    copyDatabase({
-      file,
-      target: { databaseUrl: target.url },
-      isResumed: false,
-      leftOut: [],
-      signal: new AbortController().signal,
-      tell: () => undefined,
-    });
   /** Tables with rows. The schema may be there, and the mark that keeps instances from starting. */
   const written = async () => {
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    const tables = await target.rows(
+      `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
        AND relname NOT LIKE 'schema%'`,
     );
     const found: string[] = [];
-    for (const { name } of rows)
-      if (name !== 'database_copy' && (await client.query(`SELECT 1 FROM ${name}`)).rowCount)
-        found.push(name);
+    for (const [name] of tables)
+      if (name !== 'database_copy' && (await target.rows(`SELECT 1 FROM ${String(name)}`)).length > 0)
+        found.push(String(name));
     return found;
   };
 
   describe('for', () => {
     it.each([...ROWS, ...SCHEMAS])('%s', async (_, statements, told) => {
       const file = await sourceWith(...statements);
-      await expect(copy(file)).rejects.toThrow(told);
+      await expect(target.copy(file)).rejects.toThrow(told);
       expect(await written()).toEqual([]);
     });
   });
 
   it('when the file is not there, and makes none', async () => {
-    await expect(copy('/tmp/petstore-none/store.sqlite')).rejects.toThrow(
-      '/tmp/petstore-none/store.sqlite is not there.',
-    );
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const file = join(path, 'store.sqlite');
+    await expect(target.copy(file)).rejects.toThrow(`${file} is not there.`);
+    expect(await readdir(path)).toEqual([]);
   });
 
   it('when the file is none of SQLite', async () => {
     const file = await sourceWith();
     await writeFile(file, 'This is a letter to the shop. '.repeat(100));
-    await expect(copy(file)).rejects.toThrow(/is not an SQLite database/);
+    await expect(target.copy(file)).rejects.toThrow(/is not an SQLite database/);
   });
 
   it('while a process serves the file', async () => {
@@ -163,7 +144,7 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
     const marks = await ProcessMarks.of(file);
     await marks.keep();
     onTestFinished(() => marks.remove());
-    await expect(copy(file)).rejects.toThrow(/A process serves .*Stop the service/);
+    await expect(target.copy(file)).rejects.toThrow(/A process serves .*Stop the service/);
   });
 
   it.each([
@@ -176,19 +157,34 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
     ['another copy runs into it', `hashtextextended('petstore copy', 0)`, 'psql', /Another copy runs into/],
     ['an instance is connected', '1', 'petstore', /An instance or a command .* is connected/],
   ])('while %s', async (_, lock, name, told) => {
-    const other = await connected(name);
+    const other = await target.connected(name);
     onTestFinished(() => other.end());
     await other.query(`SELECT pg_advisory_lock(${lock})`);
-    await expect(copy(await sourceWith(petsUpTo(1)))).rejects.toThrow(told);
+    await expect(target.copy(await sourceWith(petsUpTo(1)))).rejects.toThrow(told);
     expect(await written()).toEqual([]);
+  });
+
+  it('when it is to go on, and no copy was begun', async () => {
+    const empty = await CopyTarget.make();
+    onTestFinished(() => empty.remove());
+    const source = await sourceWith(petsUpTo(1));
+    await expect(empty.copy(source, { isResumed: true })).rejects.toThrow(
+      /^No copy into postgres:.* was begun\. Leave --resume away to copy from the beginning\.$/,
+    );
+    expect(
+      await empty.rows(`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`),
+    ).toEqual([]);
   });
 
   it('when the database has data', async () => {
     const source = await sourceWith(petsUpTo(1));
     await onFile(source, `INSERT INTO jobs VALUES ('j', 1, 0)`);
-    await client.query(`INSERT INTO jobs VALUES ('other', 1, 0)`);
-    onTestFinished(async () => void (await client.query('DELETE FROM jobs')));
-    await expect(copy(source)).rejects.toThrow(/has data already \(jobs\)\. Name an empty database/);
+    await target.client.query(`INSERT INTO jobs VALUES ('other', 1, 0)`);
+    onTestFinished(async () => void (await target.client.query('DELETE FROM jobs')));
+    await expect(target.copy(source)).rejects.toThrow(/has data already \(jobs\)\. Name an empty database/);
+    await expect(target.copy(source, { isResumed: true })).rejects.toThrow(
+      /has data already \(jobs\), and no copy into it is unfinished\. A copy takes its mark away when both were found the same/,
+    );
     expect(await written()).toEqual(['jobs']);
   });
 });

@@ -1,15 +1,9 @@
-import pg from 'pg';
 import type { QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import {
-  type CopyOrder,
-  type CopyProgress,
-  type CopyReport,
-  copyDatabase,
-} from '../src/database/copy/database-copy.js';
+import type { CopyOrder, CopyProgress } from '../src/database/copy/database-copy.js';
 import { TablesModule } from '../src/database/tables.module.js';
-import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
 import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
+import { CopyTarget } from './support/copy-target.js';
 import { describeWith } from './support/requirements.js';
 
 /** A table of every type that is copied, which refers to itself, and which no entity knows. */
@@ -47,29 +41,12 @@ const TEXTS = [
 ];
 
 describeWith('postgres', 'a copy to PostgreSQL', () => {
-  let target: MadeDatabase;
-  let client: pg.Client;
-  beforeEach(async () => {
-    target = await makeDatabase('postgres');
-    client = new pg.Client({ connectionString: target.url });
-    await client.connect();
-  });
-  afterEach(async () => {
-    await client.end();
-    await target.remove();
-  });
+  let target: CopyTarget;
+  beforeEach(async () => void (target = await CopyTarget.make()));
+  afterEach(() => target.remove());
 
-  const copy = (file: string, more: Partial<CopyOrder> = {}): Promise<CopyReport> =>
-    copyDatabase({
-      file,
-      target: { databaseUrl: target.url },
-      isResumed: false,
-      leftOut: [],
-      signal: new AbortController().signal,
-      tell: () => undefined,
-      ...more,
-    });
-  const rows = async (sql: string) => (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+  const copy = (file: string, more?: Partial<CopyOrder>) => target.copy(file, more);
+  const rows = (sql: string) => target.rows(sql);
   const isCopying = ({ phase, rows: done }: CopyProgress) => phase === 'Copying' && done > 1;
   /** Stops after the first batches. */
   const interrupted = async (file: string) => {
@@ -125,8 +102,10 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     );
     expect(added).toEqual([['11']]);
     expect(await rows(`INSERT INTO jobs VALUES ('j', 1, 0) RETURNING 1`)).toEqual([[1]]);
-    await expect(client.query('INSERT INTO kinds (parent_id) VALUES (7)')).rejects.toThrow(/reached maximum/);
-    await expect(client.query('INSERT INTO kinds (id, parent_id) VALUES (1, 2)')).rejects.toThrow(
+    await expect(target.client.query('INSERT INTO kinds (parent_id) VALUES (7)')).rejects.toThrow(
+      /reached maximum/,
+    );
+    await expect(target.client.query('INSERT INTO kinds (id, parent_id) VALUES (1, 2)')).rejects.toThrow(
       /foreign key/,
     );
     const keys = await rows(
@@ -174,6 +153,22 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(await rows('SELECT count(*)::int, sum(id)::int FROM pets')).toEqual([[3_000, 4_501_500]]);
   });
 
+  it('counts as unfinished until both were compared, and is compared when it goes on', async () => {
+    const file = await sourceWith(petsUpTo(300));
+    const stop = new AbortController();
+    const tell = ({ phase }: CopyProgress) => (phase === 'Comparing' ? stop.abort() : undefined);
+    await expect(copy(file, { signal: stop.signal, tell })).rejects.toThrow(/^Interrupted: comparing/);
+    await expect(copy(file)).rejects.toThrow(
+      /holds a copy of which all 301 rows are written, but not compared yet\. Use --resume to compare them/,
+    );
+    await target.client.query(`UPDATE pets SET name = 'Other' WHERE id = 3`);
+    for (const isResumed of [true, true])
+      await expect(copy(file, { isResumed })).rejects.toThrow(/^pets is not the same on both sides/);
+    await target.client.query(`UPDATE pets SET name = 'Pet 🐾 3' WHERE id = 3`);
+    expect(await copy(file, { isResumed: true })).toMatchObject({ rows: 301 });
+    expect(await rows(`SELECT to_regclass('database_copy')`)).toEqual([[null]]);
+  });
+
   it.each([
     [
       'was changed',
@@ -194,19 +189,24 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
   ])('finds %s in the target', async (_, change) => {
     const file = await sourceWith(petsUpTo(300));
     await interrupted(file);
-    await client.query(change);
+    await target.client.query(change);
     await expect(copy(file, { isResumed: true })).rejects.toThrow(
-      /^pets is not the same on both sides: 300 rows with the checksum [\da-f]{16} in SQLite, (?:300|299) rows/,
+      /^pets is not the same on both sides: 300 rows with the checksum [\da-f]{16} in SQLite, (?:300|299) rows.*into an empty database\.$/,
     );
   });
 
-  it('is not whole when the file is written to while it is read', async () => {
+  it('is not whole when the file is written to while it is read, and does not go on', async () => {
     const file = await sourceWith(petsUpTo(300));
     let change: Promise<void> | undefined;
     const tell = (progress: CopyProgress) => {
       if (isCopying(progress)) change ??= onFile(file, `INSERT INTO jobs VALUES ('late', 1, 0)`);
     };
-    await expect(copy(file, { tell })).rejects.toThrow(/was written to during the copy/);
+    await expect(copy(file, { tell })).rejects.toThrow(
+      /was written to during the copy\. Stop what writes, and copy into an empty database\.$/,
+    );
     await change;
+    await expect(copy(file, { isResumed: true })).rejects.toThrow(
+      /is not what the interrupted copy was made of/,
+    );
   });
 });

@@ -125,7 +125,7 @@ function run(
 
 const start = (cwd: string, environment?: NodeJS.ProcessEnv) =>
   run(cwd, 'dist/bundle/main.js', [], environment);
-const petstore = (cwd: string, ...args: string[]) => run(cwd, 'dist/src/cli/main.js', args);
+const petstore = (cwd: string, ...args: string[]) => run(cwd, 'dist/bundle/cli/main.js', args);
 
 async function folder(): Promise<string> {
   const { path, remove } = await emptyFolder();

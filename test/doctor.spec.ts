@@ -168,3 +168,20 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     ).toBe(true);
   });
 });
+
+it('doctor names the setting of a file of certificates that is not there, in whole sentences', async () => {
+  const path = await folder();
+  const ca = { REDIS_CA: 'absent.crt', DATABASE_CA: 'absent.crt' };
+  const redis = await finding(path, 'redis', { ...ca, REDIS_URL: 'rediss://localhost' });
+  expect(redis).toMatchObject({
+    state: 'wrong',
+    found: expect.stringMatching(/REDIS_CA: .* cannot be read .*\. Look at/),
+  });
+  const DATABASE_URL = 'postgres://localhost/shop?sslmode=verify-full';
+  const database = await finding(path, 'database', { ...ca, DATABASE_URL });
+  expect(database).toMatchObject({
+    state: 'wrong',
+    found: expect.stringMatching(/^DATABASE_CA: .* cannot be read/),
+  });
+  expect(redis.found + database.found).not.toContain('..');
+});

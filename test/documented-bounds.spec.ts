@@ -25,10 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The query parameters of every GET that both documents have, with an address that its path parameters fit. */
+/** The query parameters of every GET that the documents have, with an address that its path parameters fit. */
 function queryParameters(): Parameter[] {
   const paths = [
     ...Object.entries(service.document.paths).map(([path, item]) => [`/v1${path}`, item] as const),
+    ...Object.entries(service.accountDocument.paths),
     ...Object.entries(service.adminDocument.paths).map(([path, item]) => [`/admin${path}`, item] as const),
   ];
   return paths.flatMap(([template, item]) => {
@@ -47,10 +48,12 @@ function queryParameters(): Parameter[] {
 describe('every query parameter of the documents', () => {
   it('with a default is answered the same without it as with the default sent', async () => {
     const found = queryParameters().filter(({ schema }) => schema.default !== undefined);
-    const administrative = found.filter(({ path }) => path.startsWith('/admin/'));
+    const administrative = found.filter(({ path }) => /^\/(?:account|admin)\//.test(path));
     expect(
       administrative.map(({ operation, name, schema }) => `${operation} ${name} ${schema.default}`),
     ).toEqual([
+      'getAccountUsage days 7',
+      'listOwnKeys limit 20',
       'listClients limit 20',
       'getClient days 7',
       'listKeys limit 20',
@@ -106,6 +109,7 @@ describe('every body property with a documented default', () => {
 
   it('is one of these', () => {
     expect(defaultsOf(service.document)).toContain('NewPet.status available');
+    expect(defaultsOf(service.accountDocument)).toEqual(['KeyRotation.grace 24h']);
     expect(defaultsOf(service.adminDocument)).toEqual(['KeyRotation.grace 24h']);
   });
 

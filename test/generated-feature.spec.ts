@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -107,10 +107,10 @@ describe('generated features', () => {
       env: { ...process.env, PETSTORE_TEST_ON: 'source', PETSTORE_TEST_BUILD: 'off' },
     });
 
-  it('are listed once each in app.module.ts, before the administration', async () => {
+  it('are listed once each in app.module.ts, before self-service and the administration', async () => {
     const source = await readFile(join(project.path, 'src/app.module.ts'), 'utf8');
     expect(source.match(/imports: \[([^]*?)\]/)?.[1]?.replaceAll(/\s+/g, ' ')).toContain(
-      'AdoptionsModule, PetToysModule, CategoriesModule, BoxesModule, VisitsModule, GeeseModule, AdminModule',
+      'AdoptionsModule, PetToysModule, CategoriesModule, BoxesModule, VisitsModule, GeeseModule, AccountModule, AdminModule',
     );
   });
 
@@ -127,14 +127,8 @@ describe('generated features', () => {
     expect(failure).toBeUndefined();
   });
 
-  it('pass their own suites, and those that look at every operation', async () => {
-    const suites = FEATURES.map(([name]) => `src/${name}/${name}.spec.ts`);
-    const { stdout } = await tool('vitest/vitest.mjs', 'run', ...suites, 'test/refusals.spec.ts');
-    expect(stripVTControlCharacters(stdout)).toMatch(/Test Files +7 passed \(7\)/);
-  });
-
-  // What a team changes first: which ways there are.
-  it('take a row to one state of several at once, by the ways that their table has', async () => {
+  // With what a team changes first: which ways there are.
+  it('pass their own suites and those that look at every operation, and take a row to one state of several at once', async () => {
     const folder = join(project.path, 'src/adoptions');
     const service = join(folder, 'adoptions.service.ts');
     const source = await readFile(service, 'utf8');
@@ -142,8 +136,8 @@ describe('generated features', () => {
     expect(edited).not.toBe(source);
     await writeFile(service, edited);
     await writeFile(join(folder, 'adoptions-at-once.spec.ts'), AT_ONCE);
-    const { stdout } = await tool('vitest/vitest.mjs', 'run', 'src/adoptions');
-    expect(stripVTControlCharacters(stdout)).toMatch(/Test Files +2 passed \(2\)/);
+    const { stdout } = await tool('vitest/vitest.mjs', 'run', ...FOLDERS, 'test/refusals.spec.ts');
+    expect(stripVTControlCharacters(stdout)).toMatch(/Test Files +8 passed \(8\)/);
   });
 
   it.each([
@@ -186,6 +180,8 @@ describe('generated features', () => {
   });
 
   it('are what `nest g resource` makes', async () => {
+    // The generator has been built for the schematic before; what that has written since changes nothing of it.
+    await utimes(join(project.path, 'dist/.built'), new Date(), new Date());
     const { stdout } = await tool('@nestjs/cli/bin/nest.js', 'generate', 'resource', 'kites');
     expect(stripVTControlCharacters(stdout)).toMatch(
       /CREATE src\/kites\/kites.module.ts[^]*UPDATE src\/app.module.ts/,

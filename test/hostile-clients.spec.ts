@@ -154,6 +154,27 @@ describe('a client that sends thousands of requests at once', () => {
     expect(answeredMeanwhile).toBeLessThan(10_000);
   });
 
+  it('does not keep others from connecting, however many do the same', async () => {
+    const asked = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}\r\n`.repeat(60);
+    const { hostname, port } = new URL(service.url);
+    let answered = 0;
+    // Each sends before the service has accepted it.
+    const sockets = Array.from({ length: 600 }, () => connect(Number(port), hostname));
+    for (const socket of sockets) {
+      socket.write(asked);
+      socket
+        .setEncoding('latin1')
+        .on('data', (chunk: string) => (answered += chunk.split('HTTP/1.1 ').length - 1));
+    }
+    await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(0);
+    const { status } = await fetch(`${service.url}/health/live`, { headers: { connection: 'close' } });
+    const before = answered;
+    expect(status).toBe(200);
+    await expect.poll(() => answered).toBe(600 * 60);
+    expect(before).toBeLessThan((600 * 60) / 2);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it('with keys that nobody issued gets 401 and then 429, and nobody else notices', async () => {
     const sockets = await Promise.all(Array.from({ length: 10 }, () => open()));
     const received = sockets.map((socket) => receivedBy(socket));
@@ -385,6 +406,26 @@ describe('the docs', () => {
   ])('%s is %d', async (path, expected) => {
     const text = await sendRaw(service.url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
     expect(statusesIn(text)).toEqual([expected]);
+  });
+});
+
+describe('clients that come at once while the service does something else', () => {
+  it('are all let in: as many as the kernel keeps for a server, not the 511 that Node asks for', async () => {
+    const kept = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+    const clients = Math.min(1_500, kept);
+    let connected: Socket[] = [];
+    process.kill(service.pid, 'SIGSTOP');
+    try {
+      // The kernel connects them; where it keeps no more, it lets the rest wait for seconds and drops what they send.
+      connected = await Promise.all(Array.from({ length: clients }, () => open()));
+    } finally {
+      process.kill(service.pid, 'SIGCONT');
+    }
+    const answers = connected.map(receivedBy);
+    for (const socket of connected)
+      socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
+    const statuses = (await Promise.all(answers)).flatMap(statusesIn);
+    expect(statuses).toEqual(Array.from({ length: clients }, () => 200));
   });
 });
 

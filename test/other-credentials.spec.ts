@@ -128,6 +128,26 @@ describe('a token of another issuer, beside API keys', () => {
     expect((await send(token(), '/v1/pets?limit=1')).status).toBe(200);
   });
 
+  it('has no account: its user belongs to no client, and is told so without being counted', async () => {
+    const { send } = await open();
+    const user = token({ scope: 'account pets:read' });
+    for (const [method, path] of [
+      ['GET', '/account'],
+      ['GET', '/account/usage'],
+      ['GET', '/account/keys'],
+      ['POST', '/account/keys'],
+    ] as const) {
+      const answer = await send(user, path, method, method === 'POST' ? { json: {} } : {});
+      expect([path, ...told(answer), leftOf(answer)]).toEqual([
+        path,
+        403,
+        'no_account',
+        'Bearer realm="petstore"',
+        60,
+      ]);
+    }
+  });
+
   it.each([
     ['with several audiences', { aud: ['other', 'petstore'] }, {}],
     ['valid from now on', { nbf: NOW }, {}],

@@ -221,7 +221,7 @@ describe('at the bound of requests in flight', () => {
     await busy(service, 1);
     await Promise.all(Array.from({ length: 20 }, () => service.request('GET', '/v1/pets')));
     expect(lines).toEqual([
-      'Overloaded: 1 requests are in flight (MAX_REQUESTS_IN_FLIGHT). What cannot be carried is answered 503',
+      'Overloaded: 1 requests are in flight, more than can be answered soon (MAX_REQUESTS_IN_FLIGHT). What cannot be carried is answered 503',
     ]);
     const now = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => now() + 6_000);

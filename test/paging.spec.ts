@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { TestService } from '../src/testing/test-service.js';
@@ -79,6 +79,19 @@ describe('a walk by rel="next"', () => {
     expect(first).toBe('/v1/pets?status=sold&limit=3');
     expect(next).toMatch(/^\/v1\/pets\?status=sold&limit=3&cursor=[\w-]+$/);
     expect((await service.request('GET', next ?? '')).body).toHaveLength(3);
+  });
+
+  it('is linked below the path of PUBLIC_BASE_URL, whose cursors are those of the list without it', async () => {
+    const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
+    const prefixed = await TestService.open({ environment });
+    onTestFinished(() => prefixed.close());
+    await prefixed.app.get(DemoData).add();
+    const { headers } = await prefixed.request('GET', '/v1/pets?limit=3');
+    const { next = '', first } = linksOf(headers.get('link'));
+    expect(first).toBe('/animals/v1/pets?limit=3');
+    expect(next).toMatch(/^\/animals\/v1\/pets\?limit=3&cursor=[\w-]+$/);
+    const second = await prefixed.request('GET', next.slice('/animals'.length));
+    expect(second.body).toHaveLength(3);
   });
 
   it('may change the limit on its way', async () => {

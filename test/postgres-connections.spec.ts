@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeCertificates } from './support/certificates.js';
 import { NetworkProxy } from './support/network-proxy.js';
 import { Pooler } from './support/pooler.js';
-import { PostgresServer } from './support/postgres-server.js';
+import { POSTGRES_PROGRAMS, PostgresServer } from './support/postgres-server.js';
 import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 const run = promisify(execFile);
 
@@ -91,19 +91,31 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         'a certificate of an unknown authority',
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
         {},
-        /self-signed certificate|unable to (?:get|verify)/,
+        /(?:self-signed certificate|unable to (?:get|verify)).*\. Set DATABASE_CA to the file/,
+      ],
+      [
+        'the same, whatever its name',
+        () => asShop(`localhost:${server.port}`, '?sslmode=verify-ca'),
+        {},
+        /unable to verify.*\. Set DATABASE_CA to the file/,
       ],
       [
         'a certificate of another name',
         () => asShop(`127.0.0.1:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
-        /127\.0\.0\.1 is not in the cert's list|does not match/,
+        /127\.0\.0\.1 is not in the cert's list.*Name the server in DATABASE_URL as its certificate does/,
+      ],
+      [
+        'a file that is not there',
+        () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
+        { ca: 'absent.crt' },
+        /DATABASE_CA: .*absent\.crt cannot be read \(ENOENT/,
       ],
       [
         'a file without certificates',
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
-        { ca: 'absent.crt' },
-        /DATABASE_CA|absent\.crt/,
+        { ca: 'server.key' },
+        /DATABASE_CA: .*server\.key holds no certificate/,
       ],
       [
         'another password',
@@ -129,6 +141,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         {},
         /ECONNREFUSED.*Start the server/,
       ],
+      [
+        'a socket that is not there',
+        () => asShop(`:${server.port}`, `?host=${server.folder}/absent`),
+        {},
+        /ENOENT.*Start the server, or name the folder of its socket/,
+      ],
     ])(
       '%s ends the start, says why, and shows no password',
       async (_, urlOf, { ca }: { ca?: string }, why) => {
@@ -152,6 +170,68 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
     });
     expect([code, stdout]).toEqual([1, expect.stringMatching(/database.*may not make tables.*OWNER TO/)]);
   });
+
+  it('db copy tells of a user who may not make tables in words of its own options', async () => {
+    const to = `postgres://guest@127.0.0.1:${server.port}/guests`;
+    const copied = await petstore(await withFile(), [
+      'db',
+      'copy',
+      '--from',
+      'sqlite:data/petstore.sqlite',
+      '--to',
+      to,
+    ]);
+    expect(copied).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/permission denied.* the user of --to the owner/),
+    });
+    expect(copied.stderr).not.toContain('DATABASE_URL');
+  });
+
+  it('is moved to by the lines that docs/operations.md has', async () => {
+    const guide = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
+    const [, block = ''] = /### Moving to PostgreSQL\n[^`]*```sh\n([^`]*)```/.exec(guide) ?? [];
+    const [user, database, secret, copy, start, ...more] = block.trim().split('\n');
+    expect([user, secret, start, more]).toEqual([
+      expect.stringMatching(/^createuser --pwprompt petstore\b/),
+      expect.stringMatching(/^export PGPASSWORD=secret\b/),
+      'DATABASE_URL=postgres://petstore@db.internal/petstore npm start',
+      [],
+    ]);
+    await server.query(`CREATE ROLE mover LOGIN PASSWORD 'secret'`);
+    await server.accept('host all mover all scram-sha-256');
+    const folder = await withFile();
+    // The user petstore may do all here.
+    const here = (line = '') =>
+      line
+        .replace(/petstore@db.internal/g, `mover@127.0.0.1:${server.port}`)
+        .replace('-O petstore', '-O mover')
+        .replace('createdb', join(POSTGRES_PROGRAMS ?? '', 'createdb'))
+        .replace('npx petstore', `${process.execPath} ${join(ROOT, 'bin/petstore.js')}`);
+    const environment = {
+      ...BARE_ENVIRONMENT,
+      PGHOST: '127.0.0.1',
+      PGPORT: String(server.port),
+      PGUSER: 'petstore',
+    };
+    await run('sh', ['-ec', here(database)], { cwd: folder, env: environment });
+    const { stdout } = await run('sh', ['-ec', `${secret}\n${here(copy)}`], {
+      cwd: folder,
+      env: environment,
+    });
+    expect(stdout).toContain('and found the same in both');
+    const url = here(/DATABASE_URL=(\S+)/.exec(start ?? '')?.[1]);
+    const service = await started(url, { PGPASSWORD: 'secret' });
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+  });
+
+  /** A folder with the file of a store. */
+  async function withFile(): Promise<string> {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    expect((await petstore(folder.path, ['db', 'migrate'])).code).toBe(0);
+    return folder.path;
+  }
 
   describe('in which the network', () => {
     let proxy: NetworkProxy;
@@ -238,6 +318,22 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       await backAgain();
     });
 
+    it('has lost the answer to a commit: nobody waits for that any more when the server has it', async () => {
+      const waiting = async () => {
+        const sql = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+        return (await server.query(sql))[0]?.n as number;
+      };
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = 'absent'`, 'SELECT pg_reload_conf()');
+      const asked = ask('POST');
+      await expect.poll(waiting).toBeGreaterThan(0);
+      proxy.lose();
+      await server.query('ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
+      await expect.poll(waiting).toBe(0);
+      expect(isRefused(await asked)).toBe(true);
+      await backAgain();
+      await expect.poll(() => linesWith('answers commits again'), { timeout: 20_000 }).toBe(1);
+    });
+
     it('leaves no sessions behind', async () => {
       await expect.poll(sessions, { timeout: 20_000 }).toBeLessThanOrEqual(10 + BESIDE_THE_POOL);
     });
@@ -294,20 +390,6 @@ describeWith('pgbouncer', 'a service before whose PostgreSQL there is a pooler',
     expect(failure).toMatch(/a pooler in transaction mode is between .* pool_mode = session/);
   });
 });
-
-/** An authority of the test's own, and a certificate of it for `localhost`. */
-async function makeCertificates(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-certificates-'));
-  const openssl = (line: string, ...more: string[]) =>
-    run('openssl', [...line.split(' '), ...more], { cwd: folder });
-  await openssl(
-    'req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.crt -subj',
-    '/CN=Test authority',
-  );
-  await openssl('req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr');
-  await openssl('x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out server.crt');
-  return folder;
-}
 
 /** Settings of a server with these certificates. */
 function encrypted(folder: string): string[] {

@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
+import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresServer } from './support/postgres-server.js';
 import { describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder } from './support/service-process.js';
+
+const run = promisify(execFile);
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;
@@ -165,6 +170,33 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       expect((await ask('GET')).status).toBe(200);
     }
     expect(linesWith('does not answer:') - before.away).toBe(0);
+    await backAgain();
+  });
+
+  it('cannot be connected to for want of descriptors: 503, nothing else, and back by itself', async () => {
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const status = (path: string) =>
+      new Promise<string>((resolve, reject) => {
+        get(`${service.url}${path}`, { agent, headers: { Authorization: `Bearer ${key}` } }, (response) => {
+          response
+            .resume()
+            .on('end', () => resolve(`${response.statusCode} ${response.headers['retry-after']}`));
+        }).on('error', reject);
+      });
+    const asked = Array.from({ length: 12 }, (_, at) => at);
+    await server.endSessions();
+    await Promise.all(asked.map(() => status('/health/live')));
+    const read = ['--pid', String(service.pid), '--nofile', '--output=SOFT', '--noheadings'];
+    const most = (await run('prlimit', read)).stdout.trim();
+    await run('prlimit', ['--pid', String(service.pid), '--nofile=10:']);
+    try {
+      const answers = await Promise.all(asked.map((at) => status(`/v1/pets?limit=${at + 1}`)));
+      expect(answers.filter((answer) => answer !== '503 1' && answer !== '200 undefined')).toEqual([]);
+      expect(answers).toContain('503 1');
+    } finally {
+      await run('prlimit', ['--pid', String(service.pid), `--nofile=${most}:`]);
+    }
     await backAgain();
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { makeDatabase } from '../src/testing/test-database.js';
 import { RedisServer } from './support/redis-server.js';
 import { describeWith } from './support/requirements.js';
@@ -26,6 +26,8 @@ describeWith('postgres', 'three instances on one PostgreSQL and one Redis', () =
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       REDIS_TIMEOUT_MS: '1000',
+      // A test holds a write up while Redis restarts.
+      DATABASE_STATEMENT_TIMEOUT_MS: '30000',
       LOG_LEVEL: 'info',
     };
     instances = await Promise.all(
@@ -133,6 +135,36 @@ describeWith('postgres', 'three instances on one PostgreSQL and one Redis', () =
       }
     }
     expect(acknowledged.length).toBeGreaterThan(18);
+  });
+
+  it('answer no list from before a write during which Redis was killed and came back empty', async () => {
+    const path = '/v1/pets?limit=100&status=sold';
+    const inRedis = () => instances.map(({ output }) => output.split('Quotas are counted in Redis').length);
+    const before = inRedis();
+    const client = new pg.Client({ connectionString: environment['DATABASE_URL'] });
+    await client.connect();
+    onTestFinished(() => client.end());
+    // The COMMIT, before which the name is withdrawn, waits for a lock that the test holds.
+    await client.query(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END'`);
+    await client.query(`CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait()`);
+    await client.query('SELECT pg_advisory_lock(77)');
+    const name = randomUUID();
+    const written = ask(0, 'POST', '/v1/pets', { name, categoryId: 1, status: 'sold' });
+    const isNamed = () => redis.command('HEXISTS', 'petstore:quota:states', 'responses') === '1';
+    await expect.poll(isNamed, { timeout: 10_000 }).toBe(false);
+    await redis.kill();
+    await redis.start();
+    await expect
+      .poll(() => inRedis().every((lines, at) => lines > (before[at] ?? 0)) && isNamed(), { timeout: 20_000 })
+      .toBe(true);
+    for (const instance of [...all, ...all]) expect((await ask(instance, 'GET', path)).status).toBe(200);
+    await client.query('SELECT pg_advisory_unlock(77)');
+    expect((await written).status).toBe(201);
+    const lists = await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
+    expect(lists.map(({ body }) => body.some((pet) => pet.name === name))).toEqual(all.map(() => true));
+    await client.query('DROP TRIGGER waits ON pets');
   });
 
   it('refuse a key with the next request after its revocation by the command line', async () => {

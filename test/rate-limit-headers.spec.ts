@@ -128,6 +128,6 @@ describe('every 429 carries Retry-After, which leads to the reset of every other
     // Both are whole seconds, rounded up.
     expect(Math.abs(service.clock.now() / 1000 + wait - reset)).toBeLessThan(1);
     expect(answer.headers.get('ratelimit')).toContain(`;r=0;t=${wait}`);
-    expect(answer.body.message).toContain(`${wait} seconds`);
+    expect(answer.body.message).toContain(` in ${wait} s.`);
   });
 });

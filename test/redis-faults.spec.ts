@@ -14,6 +14,7 @@ import { RetryBackoff } from '../src/throttling/redis/redis-state.js';
 import { ResilientQuotaStore } from '../src/throttling/redis/resilient-quota-store.js';
 import { RedisServer } from './support/redis-server.js';
 import { describeWith } from './support/requirements.js';
+import { emptyFolder, petstore } from './support/service-process.js';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 10);
 const LIMIT = 400;
@@ -30,9 +31,10 @@ interface Instance {
 
 async function open(url: string): Promise<Instance> {
   const metrics = new Metrics();
-  const settings = { url, prefix: 'test:', limitMs: PATIENT_MS };
+  const settings = { place: { url, ca: null }, prefix: 'test:', limitMs: PATIENT_MS };
   const clock = new SystemClock();
   const store = await ResilientQuotaStore.open(settings, new MemoryQuotaStore(clock), metrics, clock);
+  store.join();
   onTestFinished(() => store.onModuleDestroy());
   const metric = async (name: string) => {
     const { text } = await metrics.exposition();
@@ -435,6 +437,20 @@ describeWith('redis-server', 'when Redis', () => {
 });
 
 describeWith('redis-server', 'the number of instances', () => {
+  it('is not made larger by the command line, which uses the same Redis', async () => {
+    const server = await RedisServer.start();
+    const folder = await emptyFolder();
+    onTestFinished(async () => {
+      await server.remove();
+      await folder.remove();
+    });
+    const { code } = await petstore(folder.path, ['client', 'list'], { REDIS_URL: server.url });
+    expect(code).toBe(0);
+    const used = server.command('INFO', 'commandstats');
+    expect(used).toContain('cmdstat_eval');
+    expect(used).not.toContain('cmdstat_zadd');
+  });
+
   it('is kept for 15 seconds when it falls, also after an outage', async () => {
     const server = await RedisServer.start();
     const redis = new Redis(server.url);
@@ -445,19 +461,27 @@ describeWith('redis-server', 'the number of instances', () => {
     let now = 1_000_000;
     vi.spyOn(performance, 'now').mockImplementation(() => now);
     const keys = new RedisKeys('test:');
-    const [one, other] = [
+    const [one, other, waiting] = [
+      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
       new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
       new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
     ];
+    one.join();
+    other.join();
     expect(await other.beat()).toEqual({ isNew: true });
+    // The command line is none.
+    expect(await waiting.beat()).toEqual({ isNew: false });
     await one.beat();
-    expect(one.number).toBe(2);
+    expect([one.number, waiting.number]).toEqual([2, 1]);
+    expect([one.dataName, waiting.dataName]).toEqual([other.dataName, other.dataName]);
     expect(await one.beat()).toEqual({ isNew: false });
     // An outage in which everything that Redis knew was lost.
     now += 3_600_000;
     server.command('FLUSHALL');
     one.keep();
+    const { dataName } = other;
     expect(await one.beat()).toEqual({ isNew: true });
+    expect([one.dataName, server.command('GET', 'test:data')]).toEqual([dataName, dataName]);
     now += 14_999;
     await one.beat();
     expect(one.number).toBe(2);

@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { API_KEY_PATTERN, holdsApiKey } from '../src/accounts/api-key.format.js';
+import { freePort } from './support/free-port.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 it('no key stands in database files, logs, audit trail or metrics, whatever is done with it', async () => {
@@ -100,4 +101,28 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
 it('the regular expression in docs/operations.md is the one that finds our keys', async () => {
   const guide = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\n${API_KEY_PATTERN}\n`);
+});
+
+it('no password stands in what the service and its commands say of an address, line breaks in it or none', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const nobody = `127.0.0.1:${await freePort()}`;
+  for (const password of ['SECRET', 'SECRET\n', 'SEC\tRET', 'a/b@SECRET']) {
+    const DATABASE_URL = `postgres://shop:${password}@${nobody}/shop`;
+    const environment = { DATABASE_URL, REDIS_URL: `redis://shop:${password}@${nobody}` };
+    const copy = ['db', 'copy', '--from', 'sqlite:absent.sqlite', '--to', DATABASE_URL];
+    const said = await Promise.all([
+      ServiceProcess.start(path, environment).then(() => 'started', String),
+      ServiceProcess.start(path, { REDIS_URL: `${environment.REDIS_URL}/x` }).then(() => 'started', String),
+      ...[['client', 'list'], ['doctor'], copy].map(async (args) => {
+        const { code, stdout, stderr } = await petstore(path, args, environment);
+        return `${code}: ${stdout}${stderr}`;
+      }),
+    ]);
+    for (const text of said) {
+      expect(text).not.toMatch(/^started|^0:|SEC\s*RET|\n\s+at /);
+      if (password !== 'SECRET')
+        expect(text).toMatch(/_URL: the value given is not allowed|--to: This must be/);
+    }
+  }
 });

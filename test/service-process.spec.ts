@@ -1,13 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, Agent } from 'node:http';
+import { createRequire } from 'node:module';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ROOT, ServiceProcess, BARE_ENVIRONMENT } from './support/service-process.js';
+import {
+  emptyFolder,
+  petstore,
+  ROOT,
+  serviceWith,
+  ServiceProcess,
+  BARE_ENVIRONMENT,
+} from './support/service-process.js';
 
 async function folder(): Promise<string> {
   const { path, remove } = await emptyFolder();
@@ -65,6 +73,28 @@ async function statusWith({ url }: ServiceProcess, key: string): Promise<number>
 async function clientsIn(path: string): Promise<unknown[]> {
   return JSON.parse((await petstore(path, ['client', 'list', '--json'])).stdout) as unknown[];
 }
+
+describe('an argument of the start', () => {
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+  const USAGE = /^Usage: node dist\/bundle\/main\.js \[--help \| --version\]/m;
+
+  it.each([
+    ['--help', 0, USAGE, /^$/],
+    ['--version', 0, new RegExp(`^${version}\\n$`), /^$/],
+    ['--port=4000', 2, /^$/, /^"--port=4000" is not an argument of the start\.\n\nUsage: /],
+    ['db migrate', 2, /^$/, /^"db" is not an argument/],
+    ['--help --now', 2, /^$/, /^"--now" is not an argument/],
+  ])('%s ends with code %i and makes nothing', async (args, expected, told, complained) => {
+    const path = await folder();
+    const { code, stdout, stderr } = await serviceWith(path, args.split(' '));
+    expect([code, stdout, stderr]).toEqual([
+      expected,
+      expect.stringMatching(told),
+      expect.stringMatching(complained),
+    ]);
+    expect(await readdir(path)).toEqual([]);
+  });
+});
 
 describe('the first start on an empty store', () => {
   it('makes the file, the demo catalogue and a key, and prints a curl line that works as pasted', async () => {
@@ -167,8 +197,9 @@ describe('the start', () => {
       'DATABASE_URL: the value given',
       'TRUST_PROXY: "true"',
     ]) {
-      expect(failure).toMatch(new RegExp(`^${variable} is not allowed; it must be .+\\.$`, 'm'));
+      expect(failure).toMatch(new RegExp(`^${variable} is not allowed(: .+)?; it must be .+\\.$`, 'm'));
     }
+    expect(failure).toMatch(/^DATABASE_URL: .+: it begins as none of these forms does; /m);
     expect(failure).not.toContain('hunter2');
   });
 

@@ -1,19 +1,9 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
-import { CHROMIUM, describeWith } from './support/requirements.js';
+import { launchChromium } from './support/chromium.js';
+import { describeWith } from './support/requirements.js';
 import { TestService } from '../src/testing/test-service.js';
-
-/** Without these Chromium calls home at every start, and cannot run as root. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 describeWith('browser', 'the Swagger UI in a real browser', () => {
   let service: TestService;
@@ -25,7 +15,7 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
   beforeAll(async () => {
     service = await TestService.open();
     await service.app.get(DemoData).add();
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await launchChromium();
     page = await (await browser.newContext()).newPage();
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -96,7 +86,7 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
     const createClient = page.locator('#operations-Clients-createClient');
     await createClient.waitFor();
     expect(await page.title()).toBe('Pet Store Service administration');
-    expect(await page.locator('.opblock').count()).toBe(16);
+    expect(await page.locator('.opblock').count()).toBe(17);
     await page.click('.btn.authorize');
     if (await page.locator('.btn-done').isVisible()) {
       const logout = page.locator('.auth-btn-wrapper button', { hasText: 'Logout' });

@@ -38,5 +38,11 @@ it('every example of docs/using-the-api.md runs as it stands, and shows what sta
   const [, walked = ''] = outputs;
   const ids = [...walked.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id));
   expect(ids).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
-  expect(outputs).toHaveLength(5);
+  expect(outputs).toHaveLength(6);
+  const [who, used] = (outputs.at(-1) ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(who).toMatchObject({ client: { name: 'Demo', plan: 'free' }, key: { bannedUntil: null } });
+  expect(used).toMatchObject({ windows: [{ name: 'minute' }, { name: 'day', limit: 1_000 }] });
 });

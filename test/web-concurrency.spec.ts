@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -116,6 +116,43 @@ describe('WEB_CONCURRENCY=2 on SQLite with Redis', () => {
     expect(stdout).not.toContain('another starts');
   });
 
+  it('a worker that stands still is killed when SHUTDOWN_TIMEOUT_MS is over', async () => {
+    const { service } = await start({ SHUTDOWN_TIMEOUT_MS: '2000' });
+    const [still = 0, other = 0] = workersOf(service);
+    process.kill(still, 'SIGSTOP');
+    const since = performance.now();
+    const { code, stdout } = await service.stop();
+    expect(performance.now() - since).toBeLessThan(4_000);
+    expect(code).toBe(1);
+    expect(stdout.match(/Worker \d+ .*? is killed/g)).toEqual([
+      `Worker ${still} has not heard of the stop in 2000 ms and is killed`,
+    ]);
+    expect(stdout.match(/"msg":"Stopped"/g)).toHaveLength(2);
+    expect([still, other].filter((pid) => isAlive(pid))).toEqual([]);
+  });
+
+  it('a worker that stands still while it stops is killed when its last writes are due, too', async () => {
+    const { service } = await start({ SHUTDOWN_TIMEOUT_MS: '2000' });
+    const [, key] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
+    const half = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => void half.destroy());
+    half.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    );
+    // The other one of both answers it: the request has arrived.
+    for (let asked = 0; asked < 2; asked += 1) expect(await live(service)).toBe(200);
+    const since = performance.now();
+    const ended = service.stop();
+    await expect.poll(() => service.output.match(/The parent stops: finishing/g)?.length).toBe(2);
+    await expect.poll(() => workersOf(service).length, { interval: 20 }).toBe(1);
+    const [still = 0] = workersOf(service);
+    process.kill(still, 'SIGSTOP');
+    const { code, stdout } = await ended;
+    expect(performance.now() - since).toBeLessThan(8_000);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`Worker ${still} has not ended in \\d+ ms and is killed`));
+  });
+
   it('when the parent is killed the workers end by themselves', async () => {
     const { service } = await start({});
     const workers = workersOf(service);
@@ -199,6 +236,65 @@ it('on PostgreSQL with Redis, both serve', async () => {
   const statuses = await Promise.all(Array.from({ length: 10 }, () => live(service)));
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
+
+it('while PostgreSQL is away, workers that cannot start are told of once, and once when they start again', async () => {
+  const server = await PostgresServer.start();
+  onTestFinished(() => server.remove());
+  const { service } = await start({ DATABASE_URL: server.url });
+  await server.stop();
+  for (const worker of workersOf(service)) process.kill(worker, 'SIGKILL');
+  const attempts = new Set<number>();
+  const seen = () => {
+    for (const worker of workersOf(service)) attempts.add(worker);
+    return attempts.size;
+  };
+  await expect.poll(seen, { interval: 20, timeout: 60_000 }).toBeGreaterThanOrEqual(8);
+  await server.start();
+  await expect.poll(() => service.output.split('Listening on').length - 1, { timeout: 60_000 }).toBe(4);
+  const { stdout, stderr } = await service.stop();
+  expect(stdout.match(/A worker cannot start, and is tried again and again: .*?(?=")/g)).toEqual([
+    expect.stringMatching(/The service could not start: Cannot open DATABASE_URL postgres:.* ECONNREFUSED/),
+  ]);
+  expect(stdout.match(/Workers start again, after \d+ that could not/g)).toHaveLength(1);
+  expect(stdout.match(/Worker \d+ ended by SIGKILL/g)).toHaveLength(2);
+  expect(stdout).not.toContain('with exit code');
+  expect(stderr).toBe('');
+});
+
+/** What a worker has logged of one request. */
+interface Logged {
+  readonly pid: number;
+  readonly time: string;
+}
+
+it('of a worker that is killed no more than the counts of its last second are lost, and sums never fall', async () => {
+  const { service, metric } = await start({});
+  const logged = () =>
+    service.output
+      .split('\n')
+      .filter((line) => line.includes('"route":"/health/live"'))
+      .map((line) => JSON.parse(line) as Logged);
+  const killedAt = new Map<number, number>();
+  for (let round = 0, before = 0; round < 3; round += 1) {
+    const [victim = 0] = workersOf(service);
+    // No scrape meanwhile: a worker tells its counts by itself.
+    const since = performance.now();
+    while (performance.now() - since < 3_000) await live(service);
+    process.kill(victim, 'SIGKILL');
+    killedAt.set(victim, Date.now());
+    await expect.poll(() => service.output.split('Listening on').length - 1).toBe(3 + round);
+    await expect.poll(() => workersOf(service)).toHaveLength(2);
+    const sum = await metric('http_requests_total', { route: '/health/live' });
+    // Half a second more, for a machine that has other work: timers are late there.
+    const certain = logged().filter(
+      ({ pid, time }) => Date.parse(time) < (killedAt.get(pid) ?? Infinity) - 1_500,
+    );
+    expect(sum).toBeGreaterThanOrEqual(Math.max(before, certain.length));
+    // Lines are written a moment later.
+    await expect.poll(() => logged().length).toBeGreaterThanOrEqual(sum);
+    before = sum;
+  }
+}, 120_000);
 
 it('a stop before the first worker serves ends all, with code 0', async () => {
   const parent = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {

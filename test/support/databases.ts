@@ -1,15 +1,10 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { describe, it } from 'vitest';
+import { it } from 'vitest';
 import { POSTGRES_URL } from './requirements.js';
 
 /** Whether the suites run on PostgreSQL: `PETSTORE_TEST_DATABASE=postgres npm test`. */
 export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
-
-/** `describe` for what is SQLite's own: its files, its locks, its dialect. */
-export const describeOnSqlite: (name: string, suite: () => void) => void = ON_POSTGRES
-  ? describe.skip
-  : describe;
 
 /** `it` for what is SQLite's own. */
 export const itOnSqlite: (name: string, test: () => Promise<void>) => void = ON_POSTGRES ? it.skip : it;

@@ -7,13 +7,14 @@ type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: st
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const PREFIX = '\0bundle:';
+/** Where the bundle is, made once for all projects of a run. */
+let bundled: Promise<string> | undefined;
 
 /**
  * Lets whatever suites import of src, and of the packages that the bundle joins, be what the bundler has made of it. Nothing
  * of it is there twice: tests, their kit and the service see one Nest and one class of each name. It wants dist/ built.
  */
 export function onBundle(): Plugin {
-  let bundled: Promise<string> | undefined;
   return {
     name: 'petstore:on-bundle',
     enforce: 'pre',

@@ -33,7 +33,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Fetches one animal. Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=…` instead. Needs the scope `pets:read`.
+         * @description Fetches one animal. Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=available` instead. Needs the scope `pets:read`.
          */
         get: operations["getPet"];
         put?: never;
@@ -220,10 +220,15 @@ export interface components {
          */
         Sunset: string;
         /**
-         * @description Related addresses (RFC 8288)
+         * @description Related addresses (RFC 8288): with rel `deprecation` what is told of it, and on a refusal with rel `help` the page of its code
          * @example </docs#/Pets/getPet>; rel="deprecation"; type="text/html"
          */
         Link: string;
+        /**
+         * @description With rel `help`: the page that tells what this refusal means and what to do (RFC 8288)
+         * @example </docs/errors#invalid_api_key>; rel="help"
+         */
+        "Link-Help": string;
     };
     pathItems: never;
 }
@@ -297,6 +302,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -321,6 +327,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -341,6 +348,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -356,6 +364,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -363,7 +372,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
+             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
              *
              *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
@@ -378,6 +387,41 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: A defect of the service. */
+            500: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
+            503: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -394,6 +438,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit-Optional"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -452,6 +497,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -476,6 +522,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -496,6 +543,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -511,6 +559,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -528,6 +577,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -543,6 +593,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -558,6 +609,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -573,6 +625,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -580,7 +633,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
+             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
              *
              *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
@@ -595,6 +648,41 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: A defect of the service. */
+            500: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
+            503: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -611,6 +699,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit-Optional"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After-Optional"];
+                    Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -801,7 +890,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has.
+             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
              *
              *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
              *
@@ -819,6 +908,44 @@ export interface operations {
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: A defect of the service. */
+            500: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
+            503: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                    RateLimit: components["headers"]["RateLimit-Optional"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "Retry-After": components["headers"]["Retry-After-Optional"];
                     [name: string]: unknown;
                 };
                 content: {

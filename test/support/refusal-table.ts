@@ -4,6 +4,7 @@ import { declaredScopes } from '../../src/accounts/scopes.js';
 import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
 import type { OperationObject } from '../../src/openapi/document-outlines.js';
 import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
+import { UNCOUNTED_EXTENSION } from '../../src/throttling/uncounted.decorator.js';
 import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -96,11 +97,11 @@ export function describeRefusals(options: Pick<TestServiceOptions, 'modules'>): 
       }
     });
 
-    it('answers 429 with Retry-After once the quota is used', async () => {
+    it('answers 429 with Retry-After once the quota is used, unless no quota counts it', async () => {
       const scopes = declaredScopes().map(({ name }) => name);
       const service = await open({ plan: 'enterprise', limits: { perMinute: 1, perDay: 1 }, scopes });
       await service.request('GET', '/v1/nothing');
-      for (const route of routesOf(service).filter(needsKey)) {
+      for (const route of routesOf(service).filter(isCounted)) {
         const { status, body, headers } = await send(service, route);
         expect([status, body.code], nameOf(route)).toEqual([429, 'daily_quota_exceeded']);
         expect(Number(headers.get('retry-after')), nameOf(route)).toBeGreaterThan(0);
@@ -110,14 +111,14 @@ export function describeRefusals(options: Pick<TestServiceOptions, 'modules'>): 
 }
 
 function routesOf({ documents }: TestService): Route[] {
-  return documents.flatMap(({ prefix, document }) => routesBelow(prefix, document));
+  return documents.flatMap(({ base, document }) => routesBelow(base, document));
 }
 
-function routesBelow(prefix: string, document: OpenAPIObject): Route[] {
+function routesBelow(base: string, document: OpenAPIObject): Route[] {
   return Object.entries(document.paths).flatMap(([template, item]) =>
     METHODS.flatMap((verb) => {
       const operation = item[verb];
-      const path = `${prefix}${template.replace(/\{\w+\}/g, '1')}`;
+      const path = `${base}${template.replace(/\{\w+\}/g, '1')}`;
       return operation ? [{ method: verb.toUpperCase(), path, operation }] : [];
     }),
   );
@@ -130,6 +131,11 @@ function takesAll({ requestBody }: OperationObject): boolean {
 
 function needsKey({ operation }: Route): boolean {
   return operation.security?.length !== 0;
+}
+
+/** Whether an operation counts for the quota of the key that it needs. */
+function isCounted(route: Route): boolean {
+  return needsKey(route) && !(UNCOUNTED_EXTENSION in route.operation);
 }
 
 function nameOf({ method, path }: Route): string {

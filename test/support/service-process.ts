@@ -66,6 +66,11 @@ export function beginPetstore(
   return { child, outcome: finished(child) };
 }
 
+/** Calls what starts the service with arguments, which it does not start with; waits for its end. */
+export function serviceWith(folder: string, args: readonly string[]): Promise<Finished> {
+  return finished(run(join(ROOT, 'dist/bundle/main.js'), folder, {}, args));
+}
+
 /** The service as a process of its own, as an operator starts it. */
 export class ServiceProcess {
   private constructor(

@@ -11,10 +11,10 @@ const MEBIBYTE = 1_048_576;
 /** Why no disk of a test's own can be had here; undefined where it can. */
 export const NO_SMALL_DISK = mayMount() ? undefined : 'no file system may be mounted here';
 
-/** A disk of the test's own in a folder, of 8 MiB and room for 64 files and folders. */
-export async function smallDisk(): Promise<string> {
+/** A disk of the test's own in a folder, with room for so many MiB, and so many files and folders. */
+export async function smallDisk(mebibytes = 8, files = 64): Promise<string> {
   const { path, remove } = await emptyFolder();
-  expect(mount(path)).toBe(true);
+  expect(mount(path, mebibytes, files)).toBe(true);
   onTestFinished(async () => {
     spawnSync('umount', ['-l', path]);
     await remove();
@@ -52,13 +52,14 @@ export async function fillWithFiles(path: string): Promise<string[]> {
   }
 }
 
-function mount(path: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,nr_inodes=64', 'tmpfs', path]).status === 0;
+function mount(path: string, mebibytes: number, files: number): boolean {
+  const size = `size=${mebibytes}m,nr_inodes=${files}`;
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', path]).status === 0;
 }
 
 function mayMount(): boolean {
   const path = mkdtempSync(join(tmpdir(), 'petstore-mount-'));
-  const isAllowed = mount(path);
+  const isAllowed = mount(path, 1, 8);
   if (isAllowed) spawnSync('umount', [path]);
   rmdirSync(path);
   return isAllowed;

@@ -15,23 +15,23 @@ function filesOf(folder: string, ending: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** Modules of Nest, Express and Throttler that the service imports past their public entrance, each with who does. */
+/** Modules of packages that the service imports past their public entrance, other than their types, each with who does. */
 function deepImports(): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const file of filesOf(join(ROOT, 'src'), '.ts').toSorted()) {
     if (file.endsWith('.spec.ts')) continue;
     const imports = readFileSync(file, 'utf8').matchAll(
-      /(?:from|import)\s*\(?\s*'((?:@nestjs\/[\w-]+|express|router)\/[^']+)'/g,
+      /^(?!import type)[^'\n]*(?:from|import)\s*\(?\s*'((?:@nestjs\/[\w-]+|express|router|typeorm|pg|sqlite3)\/[^']+)'/gm,
     );
     for (const [, name = ''] of imports) found.set(name, [...(found.get(name) ?? []), file]);
   }
   return found;
 }
 
-describe('what the service reads of the insides of Nest, Express and Throttler', () => {
+describe('what the service reads of the insides of Nest, Express, Throttler, TypeORM and the drivers', () => {
   it(`stands in ${DECISION}, each with a test that is there`, () => {
     const rows = readFileSync(join(ROOT, DECISION), 'utf8').matchAll(
-      /^\| `((?:@nestjs|express|router)[^`]*\/[^`]*)` .*$/gm,
+      /^\| `((?:@nestjs|express|router|typeorm|pg|sqlite3)[^`]*\/[^`]*)` .*$/gm,
     );
     const listed = new Map([...rows].map(([row, name = '']) => [name, row]));
     expect([...listed.keys()].toSorted()).toEqual([...deepImports().keys()].toSorted());

@@ -1,0 +1,601 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKey } from '../src/accounts/api-key.entity.js';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { declaredScopes } from '../src/accounts/scopes.js';
+import { AuditEntry } from '../src/audit/audit-entry.entity.js';
+import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { earnBan, hammer } from './support/earn-ban.js';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+import { emptyFolder } from './support/service-process.js';
+
+const AT = '2026-11-20T12:00:10.250Z';
+const HOUR = 3_600_000;
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const HOLDER = ['account', 'pets:read', 'pets:write'];
+
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open({ scopes: HOLDER, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** What a client is told of its quota. */
+const quotaOf = ({ headers }: Answer) =>
+  Object.fromEntries(
+    ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit-policy', 'ratelimit'].map(
+      (name) => [name, headers.get(name)],
+    ),
+  );
+
+const outcome = ({ status, body }: Answer) => (status < 300 ? status : `${status} ${body.code}`);
+
+describe('who am I', () => {
+  it('tells the client with its plan and limits, and the key that was sent', async () => {
+    const service = await open({ plan: 'pro' });
+    const { id, key } = await service.issueKey({ scopes: ['pets:read'], expires: HOUR });
+    const { status, body } = await service.request('GET', '/account', { key });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      client: {
+        id: service.clientId,
+        name: 'Test',
+        plan: 'pro',
+        perMinute: 300,
+        perDay: 10_000,
+        createdAt: AT,
+        suspendedAt: null,
+      },
+      key: {
+        id,
+        clientId: service.clientId,
+        prefix: key.slice(0, 13),
+        label: null,
+        scopes: ['pets:read'],
+        createdAt: AT,
+        expiresAt: '2026-11-20T13:00:10.250Z',
+        revokedAt: null,
+        lastUsedAt: null,
+        replacedBy: null,
+        bannedUntil: null,
+      },
+    });
+  });
+
+  it('tells both windows, past days and bans', async () => {
+    const service = await open({ plan: 'free' });
+    await hammer(service, 7);
+    service.clock.set('2026-11-21T09:30:00.000Z');
+    await hammer(service, 2);
+    await service.app.get(QuotaWriteBehind).flush();
+    const { body } = await service.request('GET', '/account/usage?days=2');
+    expect(body).toMatchObject({
+      id: service.clientId,
+      plan: 'free',
+      windows: [
+        { name: 'minute', limit: 60, used: 2, remaining: 58, resetsAt: '2026-11-21T09:31:00.000Z' },
+        { name: 'day', limit: 1_000, used: 2, remaining: 998, resetsAt: '2026-11-22T00:00:00.000Z' },
+      ],
+      bans: [],
+      deprecatedCalls: [],
+      days: [
+        { date: '2026-11-21', requests: 2 },
+        { date: '2026-11-20', requests: 7 },
+      ],
+    });
+  });
+
+  it.each([
+    ['no key', null, '401 missing_api_key'],
+    ['a key that nobody has', `pst_test_${'0'.repeat(30)}2Wj70T`, '401 invalid_api_key'],
+  ])('refuses %s', async (_, key, expected) => {
+    const service = await open();
+    for (const path of ['/account', '/account/usage', '/account/keys', '/account/nothing'])
+      expect(outcome(await service.request('GET', path, { key }))).toBe(expected);
+  });
+
+  it('can be revalidated, and asked with HEAD', async () => {
+    const service = await open();
+    const { headers } = await service.request('GET', '/account');
+    expect(headers.get('cache-control')).toBe('private, no-cache');
+    const again = { headers: { 'if-none-match': headers.get('etag') ?? '' } };
+    expect((await service.request('GET', '/account', again)).status).toBe(304);
+    expect((await service.request('HEAD', '/account')).status).toBe(200);
+  });
+});
+
+describe('self-service and the quota', () => {
+  const READS = ['/account', '/account/usage', '/account/keys'];
+
+  it('any number of reads and orders uses up nothing, and all headers tell the quota as it stands', async () => {
+    const service = await open({ plan: 'free' });
+    await hammer(service, 3);
+    const expected = {
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '57',
+      'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00Z') / 1000),
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      ratelimit: '"minute";r=57;t=50, "day";r=997;t=43190',
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...READS), { maxLength: 6 }), async (paths) => {
+        for (const path of paths) expect(quotaOf(await service.request('GET', path))).toEqual(expected);
+      }),
+      { numRuns: 4 },
+    );
+    expect(quotaOf(await service.request('POST', '/account/keys', { json: {} }))).toEqual(expected);
+    // Refusals behind the quota, too.
+    expect(quotaOf(await service.request('GET', `/account/keys/${NOBODY}`))).toEqual(expected);
+    expect(quotaOf(await service.request('GET', '/account/usage?days=0'))).toEqual(expected);
+    expect((await hammer(service, 1)).headers.get('x-ratelimit-remaining')).toBe('56');
+  });
+
+  it('answers when the quota is used up, and tells when it is full again', async () => {
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 2 } });
+    expect(outcome(await hammer(service, 3))).toBe('429 daily_quota_exceeded');
+    for (const path of READS) {
+      const answer = await service.request('GET', path);
+      expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 200, null]);
+      expect(quotaOf(answer)).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
+    }
+    const { id } = await service.issueKey();
+    expect((await service.request('POST', `/account/keys/${id}/revoke`)).status).toBe(200);
+  });
+
+  it('lets a banned key see its ban and end keys, but make none; the ban stays, and no strike comes of asking', async () => {
+    const service = await open({ plan: 'free' });
+    const banned = await earnBan(service);
+    expect(outcome(banned)).toBe('429 api_key_banned');
+    const { body, ...answer } = await service.request('GET', '/account');
+    const end = Date.parse(body.key.bannedUntil);
+    expect(end).toBeGreaterThan(service.clock.now());
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect(quotaOf({ body, ...answer })).toMatchObject({
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Math.ceil(end / 1_000)),
+    });
+    expect((await service.request('GET', '/account/usage')).body.bans).toEqual([
+      { keyId: body.key.id, bannedUntil: body.key.bannedUntil },
+    ]);
+    for (const path of ['/account/keys', `/account/keys/${body.key.id}/rotate`]) {
+      const refused = await service.request('POST', path, { json: {} });
+      expect([path, outcome(refused)]).toEqual([path, '429 api_key_banned']);
+      const seconds = Math.ceil((end - service.clock.now()) / 1_000);
+      expect(refused.headers.get('retry-after')).toBe(String(seconds));
+    }
+    const { id } = await service.issueKey();
+    expect((await service.request('POST', `/account/keys/${id}/revoke`)).status).toBe(200);
+    // Nor does the other operations' ban end by it.
+    expect(outcome(await hammer(service, 1))).toBe('429 api_key_banned');
+  });
+
+  it.each([
+    ['/account', 60, '"account";q=60;w=60', /^The limit of 60 requests per minute to read the account /],
+    [
+      '/account/usage',
+      60,
+      '"account";q=60;w=60',
+      /^The limit of 60 requests per minute to read the account /,
+    ],
+    [
+      '/account/keys',
+      30,
+      '"account-keys";q=30;w=60',
+      /^The limit of 30 requests per minute on keys of the account /,
+    ],
+  ])('%s has a bound of its own: %i a minute', async (path, limit, policy, message) => {
+    const service = await open();
+    for (let sent = 0; sent < limit; sent += 1) expect((await service.request('GET', path)).status).toBe(200);
+    const refused = await service.request('GET', path);
+    expect(outcome(refused)).toBe('429 rate_limit_exceeded');
+    expect(refused.body.message).toMatch(message);
+    expect(refused.headers.get('retry-after')).toBe('50');
+    expect(quotaOf(refused)).toEqual({
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00Z') / 1000),
+      'ratelimit-policy': policy,
+      ratelimit: `${policy.split(';', 1)[0]};r=0;t=50`,
+    });
+    // It is neither the quota's, nor a strike: forty seconds of hammering bring no ban.
+    for (let second = 0; second < 40; second += 1) {
+      service.clock.advance(1_000);
+      expect(outcome(await service.request('GET', path))).toBe('429 rate_limit_exceeded');
+    }
+    expect((await hammer(service, 1)).headers.get('x-ratelimit-remaining')).toBe('999');
+    service.clock.advance(10_000);
+    expect((await service.request('GET', path)).status).toBe(200);
+  });
+
+  it('bounds reads for all keys of a client together, and orders for each key', async () => {
+    const service = await open();
+    const [leaked, other] = [await service.issueKey(), await service.issueKey({ plan: 'free' })];
+    for (let sent = 0; sent < 60; sent += 1) await service.request('GET', '/account', { key: leaked.key });
+    expect((await service.request('GET', '/account')).status).toBe(429);
+    expect((await service.request('GET', '/account', { key: other.key })).status).toBe(200);
+    // A leaked key cannot keep another from revoking it.
+    for (let sent = 0; sent < 31; sent += 1)
+      await service.request('GET', '/account/keys', { key: leaked.key });
+    expect((await service.request('POST', `/account/keys/${leaked.id}/revoke`)).status).toBe(200);
+    expect(outcome(await service.request('GET', '/account', { key: leaked.key }))).toBe(
+      '401 revoked_api_key',
+    );
+  });
+
+  it('is told apart in the metrics, by routes as they are declared', async () => {
+    const service = await open({ plan: 'free' });
+    await service.request('GET', '/account');
+    await service.request('GET', `/account/keys/${NOBODY}`);
+    const count = (labels: Record<string, string>) =>
+      service.metric('http_request_duration_seconds_count', labels);
+    expect(await count({ route: '/account', status: '200' })).toBe(1);
+    expect(await count({ route: '/account/keys/:keyId', status: '404' })).toBe(1);
+    expect(
+      await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict: 'uncounted' }),
+    ).toBe(2);
+    expect(await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict: 'admitted' })).toBe(
+      0,
+    );
+  });
+
+  it('counts what does not exist, and names the methods of what does', async () => {
+    const service = await open({ plan: 'free' });
+    expect(outcome(await service.request('GET', '/account/nothing'))).toBe('404 route_not_found');
+    const wrong = await service.request('DELETE', '/account');
+    expect([outcome(wrong), wrong.headers.get('allow')]).toEqual([
+      '405 method_not_allowed',
+      'GET, HEAD, OPTIONS',
+    ]);
+    expect(wrong.headers.get('x-ratelimit-remaining')).toBe('58');
+  });
+
+  it('is open to pages of listed origins', async () => {
+    const origin = 'https://shop.example';
+    const service = await open({ environment: { CORS_ORIGINS: origin } });
+    const { headers } = await service.request('GET', '/account', { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    const preflight = await fetch(`${service.url}/account/keys/${NOBODY}`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'PATCH' },
+    });
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH');
+  });
+});
+
+describe('my keys', () => {
+  it('are issued, listed, shown, labelled, rotated and revoked', async () => {
+    const service = await open();
+    const json = { scopes: ['pets:read'], label: 'Till', expires: '90d' };
+    const issued = await service.request('POST', '/account/keys', { json });
+    const { id, key } = issued.body;
+    expect(issued.status).toBe(201);
+    expect(issued.headers.get('cache-control')).toBe('no-store');
+    expect(issued.headers.get('location')).toBe(`/account/keys/${id}`);
+    expect(issued.body).toMatchObject({
+      clientId: service.clientId,
+      scopes: ['pets:read'],
+      label: 'Till',
+      expiresAt: '2027-02-18T12:00:10.250Z',
+    });
+    expect((await service.request('GET', '/v1/pets', { key })).status).toBe(200);
+
+    const shown = await service.request('GET', `/account/keys/${id}`);
+    expect(shown.body).toMatchObject({ id, prefix: key.slice(0, 13), bannedUntil: null });
+    expect(shown.text).not.toContain(key);
+    expect(shown.headers.get('etag')).toMatch(/^"/);
+    const listed = await service.everyPage('/account/keys?limit=1');
+    expect(listed).toHaveLength(2);
+    expect(listed.map((one) => one.id)).toContain(id);
+
+    const labelled = await service.request('PATCH', `/account/keys/${id}`, { json: { label: 'Door' } });
+    expect(labelled.body.label).toBe('Door');
+    const rotated = await service.request('POST', `/account/keys/${id}/rotate`, { json: { grace: '1h' } });
+    expect(rotated.headers.get('cache-control')).toBe('no-store');
+    expect(rotated.headers.get('location')).toBe(`/account/keys/${rotated.body.id}`);
+    expect(rotated.body).toMatchObject({ label: 'Door', scopes: ['pets:read'] });
+    service.clock.advance(HOUR - 1);
+    expect((await service.request('GET', '/v1/pets', { key })).status).toBe(200);
+    service.clock.advance(1);
+    expect(outcome(await service.request('GET', '/v1/pets', { key }))).toBe('401 expired_api_key');
+    expect((await service.request('GET', '/v1/pets', { key: rotated.body.key })).status).toBe(200);
+
+    const revoked = await service.request('POST', `/account/keys/${rotated.body.id}/revoke`);
+    expect([revoked.status, revoked.body.revokedAt]).toEqual([200, '2026-11-20T13:00:10.250Z']);
+    expect(outcome(await service.request('GET', '/v1/pets', { key: rotated.body.key }))).toBe(
+      '401 revoked_api_key',
+    );
+  });
+
+  it('may be revoked and rotated by themselves', async () => {
+    const service = await open();
+    const { id } = (await service.request('GET', '/account')).body.key;
+    const rotated = await service.request('POST', `/account/keys/${id}/rotate`, { json: { grace: '0' } });
+    expect(rotated.body.scopes).toEqual(HOLDER);
+    expect(outcome(await service.request('GET', '/account'))).toBe('401 revoked_api_key');
+    const { key } = rotated.body;
+    const last = await service.request('POST', `/account/keys/${rotated.body.id}/revoke`, { key });
+    expect(last.status).toBe(200);
+    expect(outcome(await service.request('GET', '/account', { key }))).toBe('401 revoked_api_key');
+  });
+
+  it('are written to the audit trail with the key that ordered', async () => {
+    const service = await open();
+    const { key: adminKey } = await service.issueKey({ plan: 'free', scopes: ['admin'] });
+    const { id: actorKeyId } = (await service.request('GET', '/account')).body.key;
+    const { id } = (await service.request('POST', '/account/keys', { json: { label: 'Till' } })).body;
+    await service.request('POST', `/account/keys/${id}/revoke`);
+    const { body } = await service.request('GET', `/admin/audit?key=${id}`, { key: adminKey });
+    expect(body).toMatchObject([
+      { action: 'api_key.revoked', actor: 'key', actorKeyId, clientId: service.clientId, keyId: id },
+      { action: 'api_key.issued', actor: 'key', actorKeyId, details: { label: 'Till' } },
+    ]);
+    expect(body[0].requestId).not.toBeNull();
+  });
+
+  it('of another client are as absent as none', async () => {
+    const service = await open();
+    const { id } = await service.issueKey({ plan: 'free' });
+    const messages = async (target: string) => {
+      const told = [];
+      for (const [method, path] of [
+        ['GET', ''],
+        ['PATCH', ''],
+        ['POST', '/rotate'],
+        ['POST', '/revoke'],
+      ] as const) {
+        const json = method === 'PATCH' ? { label: 'mine' } : {};
+        const options = method === 'GET' ? {} : { json };
+        const answer = await service.request(method, `/account/keys/${target}${path}`, options);
+        told.push(answer.text.replaceAll(target, 'ID'));
+      }
+      return told;
+    };
+    expect(await messages(id)).toEqual(await messages(NOBODY));
+    expect(new Set(await messages(id)).size).toBe(1);
+    expect((await messages(id))[0]).toContain('"key_not_found"');
+    const listed = await service.everyPage('/account/keys');
+    expect(listed.map((one) => one.clientId)).toEqual([service.clientId]);
+    // An order cannot name a client at all.
+    const json = { clientId: service.clientId };
+    const named = await service.request('POST', '/account/keys', { json });
+    expect([named.status, named.body.details[0].field]).toEqual([400, 'clientId']);
+  });
+
+  it('are out of reach of a key without the scope account, which no key has by default', async () => {
+    const service = await open();
+    const { key, id } = await service.issueKey();
+    expect((await service.request('GET', '/account', { key })).body.key.scopes).not.toContain('account');
+    expect((await service.request('GET', '/account/usage', { key })).status).toBe(200);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', ''],
+      ['GET', `/${id}`],
+      ['PATCH', `/${id}`],
+      ['POST', `/${id}/rotate`],
+      ['POST', `/${id}/revoke`],
+    ] as const) {
+      const answer = await service.request(method, `/account/keys${path}`, { key });
+      expect(outcome(answer)).toBe('403 insufficient_scope');
+      expect(answer.headers.get('www-authenticate')).toContain('scope="account"');
+    }
+  });
+
+  it('with the scope admin are shown, and changed by operators alone', async () => {
+    const service = await open({ scopes: ['account', 'admin', 'pets:read'] });
+    const own = (await service.request('GET', '/account')).body.key.id;
+    expect((await service.request('GET', `/account/keys/${own}`)).status).toBe(200);
+    const orders = [
+      ['PATCH', `/account/keys/${own}`, { label: 'x' }, '403 key_protected'],
+      ['POST', `/account/keys/${own}/rotate`, {}, '403 key_protected'],
+      ['POST', `/account/keys/${own}/revoke`, {}, '403 key_protected'],
+      ['POST', '/account/keys', { scopes: ['admin'] }, '403 scope_protected'],
+      ['POST', '/account/keys', { scopes: ['pets:read', 'admin'] }, '403 scope_protected'],
+      ['POST', '/account/keys', { scopes: ['pets:write'] }, '403 scope_not_held'],
+      ['POST', '/account/keys', { scopes: ['pets:fly'] }, '400 validation_failed'],
+      ['POST', '/account/keys', { scopes: [] }, '400 validation_failed'],
+      ['POST', '/account/keys', { label: `pst_test_${'0'.repeat(30)}2Wj70T` }, '400 validation_failed'],
+    ] as const;
+    for (const [method, path, json, expected] of orders)
+      expect([json, outcome(await service.request(method, path, { json }))]).toEqual([json, expected]);
+    expect(await service.repository(ApiKey).count()).toBe(1);
+  });
+
+  it('that ended cannot be ordered about', async () => {
+    const service = await open();
+    const { id } = await service.issueKey();
+    const order = async (what: string, json: object = {}) =>
+      outcome(await service.request('POST', `/account/keys/${id}/${what}`, { json }));
+    expect(await order('rotate', { grace: '1h' })).toBe(201);
+    expect(await order('rotate')).toBe('409 key_already_rotated');
+    expect(await order('revoke')).toBe(200);
+    expect(await order('revoke')).toBe('409 key_already_revoked');
+    expect(await order('rotate')).toBe('409 key_already_revoked');
+  });
+
+  it('never hand on what they do not hold, whatever is asked of whatever key', async () => {
+    const service = await open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+    const names = declaredScopes().map(({ name }) => name);
+    const some = fc.subarray(names);
+    await fc.assert(
+      fc.asyncProperty(some, fc.option(some), some, async (holds, wants, sibling) => {
+        const held = [...new Set(['account', ...holds])];
+        const { key } = await service.issueKey({ scopes: held });
+        const before = await service.repository(ApiKey).count();
+        const json = wants === null ? {} : { scopes: wants };
+        const issued = await service.request('POST', '/account/keys', { key, json });
+        const other = sibling.length === 0 ? null : await service.issueKey({ scopes: sibling });
+        const rotated =
+          other && (await service.request('POST', `/account/keys/${other.id}/rotate`, { key, json: {} }));
+        for (const answer of [issued, rotated]) {
+          if (answer?.status !== 201) continue;
+          expect(answer.body.scopes).not.toContain('admin');
+          expect(held).toEqual(expect.arrayContaining(answer.body.scopes));
+        }
+        const mayIssue =
+          wants?.length !== 0 && (wants ?? []).every((one) => one !== 'admin' && held.includes(one));
+        if (wants !== null) expect(issued.status === 201).toBe(mayIssue);
+        if (rotated) {
+          const mayRotate = sibling.every((one) => one !== 'admin' && held.includes(one));
+          expect(rotated.status === 201).toBe(mayRotate);
+        }
+        const made = [issued, rotated].filter((answer) => answer?.status === 201).length;
+        expect(await service.repository(ApiKey).count()).toBe(before + made + (other ? 1 : 0));
+        service.clock.advance(24 * HOUR);
+        await service.repository(ApiKey).createQueryBuilder().delete().execute();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('the number of keys that a client makes for itself', () => {
+  const make = async (service: TestService) =>
+    outcome(await service.request('POST', '/account/keys', { json: { expires: '10d' } }));
+
+  it('is bounded by those that work; what is revoked makes room', async () => {
+    const service = await open({ environment: { ACCOUNT_MAX_KEYS: '3' } });
+    expect([await make(service), await make(service), await make(service)]).toEqual([
+      201,
+      201,
+      '409 key_limit_reached',
+    ]);
+    const refused = await service.request('POST', '/account/keys', { json: {} });
+    expect(refused.body.message).toBe(
+      'The client has 3 keys that work; self-service makes no more beyond 3.',
+    );
+    // Another client is not bound by it, nor are operators.
+    const other = await service.issueKey({ plan: 'free', scopes: HOLDER });
+    expect((await service.request('POST', '/account/keys', { key: other.key, json: {} })).status).toBe(201);
+    await service.issueKey();
+    service.clock.advance(25 * HOUR);
+    expect(await make(service)).toBe('409 key_limit_reached');
+    // A full client can still rotate.
+    const [first, second] = (await service.everyPage('/account/keys')).filter(
+      ({ expiresAt }) => expiresAt !== null,
+    );
+    const rotate = `/account/keys/${first.id}/rotate`;
+    expect((await service.request('POST', rotate, { json: { grace: '0' } })).status).toBe(201);
+    await service.request('POST', `/account/keys/${second.id}/revoke`);
+    expect(await make(service)).toBe('409 key_limit_reached');
+    service.clock.advance(10 * 24 * HOUR);
+    expect(await make(service)).toBe(201);
+  });
+
+  it('is not bounded by the keys that operators made today', async () => {
+    const service = await open({ environment: { ACCOUNT_MAX_KEYS: '4' } });
+    const { key: operator } = await service.issueKey({ plan: 'pro', scopes: ['admin', 'pets:read'] });
+    const order = { clientId: service.clientId, scopes: ['pets:read'] };
+    for (let made = 0; made < 3; made += 1)
+      expect((await service.request('POST', '/admin/keys', { key: operator, json: order })).status).toBe(201);
+    const { id } = (await service.request('GET', '/account')).body.key;
+    const rotation = await service.request('POST', `/account/keys/${id}/rotate`, { json: {} });
+    expect(outcome(rotation)).toBe(201);
+  });
+
+  it('is bounded by those of 24 hours, so that issuing and revoking in turn fills nothing', async () => {
+    const service = await open({ environment: { ACCOUNT_MAX_KEYS: '4' } });
+    const outcomes = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const { status, body } = await service.request('POST', '/account/keys', { json: {} });
+      outcomes.push(status === 201 ? status : body.code);
+      if (status === 201) await service.request('POST', `/account/keys/${body.id}/revoke`);
+    }
+    expect(outcomes).toEqual([201, 201, 201, 201, 'new_key_limit_reached']);
+    const { id } = (await service.request('GET', '/account')).body.key;
+    const rotation = await service.request('POST', `/account/keys/${id}/rotate`, { json: {} });
+    expect(outcome(rotation)).toBe('409 new_key_limit_reached');
+    service.clock.advance(24 * HOUR);
+    expect(await make(service)).toBe(201);
+  });
+
+  it('goes with a bound on changes of 24 hours, so that labels do not fill the audit trail; revoking goes on', async () => {
+    const service = await open();
+    const { id } = await service.issueKey();
+    const entries = service.repository(AuditEntry);
+    const [one] = await entries.find({ where: { keyId: id } });
+    const { id: _, ...values } = one ?? expect.unreachable();
+    const missing = 999 - (await entries.countBy({ clientId: service.clientId }));
+    await entries.save(
+      Array.from({ length: missing }, () => entries.create(values)),
+      { chunk: 200 },
+    );
+    const label = async () =>
+      outcome(await service.request('PATCH', `/account/keys/${id}`, { json: { label: 'Till' } }));
+    expect([await label(), await label()]).toEqual([200, '409 key_change_limit_reached']);
+    expect((await service.request('POST', `/account/keys/${id}/revoke`)).status).toBe(200);
+    service.clock.advance(24 * HOUR);
+    expect(await label()).toBe(200);
+  });
+
+  it('holds when orders come at the same time', async () => {
+    const service = await open({ environment: { ACCOUNT_MAX_KEYS: '5' } });
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => make(service)));
+    expect(outcomes.filter((one) => one === 201)).toHaveLength(4);
+    expect(await service.repository(ApiKey).countBy({ clientId: service.clientId })).toBe(5);
+  });
+
+  it('is none where operators alone make keys', async () => {
+    const service = await open({ environment: { ACCOUNT_MAX_KEYS: '0' } });
+    expect(await make(service)).toBe('409 key_limit_reached');
+  });
+});
+
+describe('a client that is suspended or deleted', () => {
+  it('has no self-service either', async () => {
+    const service = await open();
+    const clients = service.app.get(ClientsService);
+    await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
+    expect(outcome(await service.request('GET', '/account'))).toBe('403 client_suspended');
+    await clients.delete(service.clientId, {}, SERVICE_ITSELF);
+    expect(outcome(await service.request('GET', '/account'))).toBe('401 invalid_api_key');
+  });
+});
+
+describeWith('redis-server', 'two instances with Redis', () => {
+  it('share the bound, consume nothing, and keep to it when Redis is away', async () => {
+    const redis = await RedisServer.start();
+    const { path, remove } = await emptyFolder();
+    onTestFinished(async () => {
+      await redis.remove();
+      await remove();
+    });
+    const environment = {
+      DATABASE_URL: `sqlite:${path}/petstore.sqlite`,
+      REDIS_URL: redis.url,
+      REDIS_TIMEOUT_MS: '1000',
+    };
+    const first = await open({ environment, plan: 'free' });
+    const second = await open({ environment, plan: 'free' });
+    const { key } = first;
+    const reads = async (times: number) => {
+      const statuses = [];
+      for (let sent = 0; sent < times; sent += 1) {
+        const at = sent % 2 === 0 ? first : second;
+        statuses.push((await at.request('GET', '/account', { key })).status);
+      }
+      return statuses.filter((status) => status === 200).length;
+    };
+    await hammer(first, 3, key);
+    expect(await reads(70)).toBe(60);
+    const { body, headers } = await second.request('GET', '/account/keys', { key });
+    expect([body.length, headers.get('x-ratelimit-remaining')]).toEqual([1, '57']);
+
+    for (const one of [first, second]) one.clock.advance(60_000);
+    // Each learns of the other with its next heartbeat.
+    for (const one of [first, second])
+      await expect
+        .poll(() => one.metric('petstore_quota_redis_instances'), { timeout: 30_000, interval: 50 })
+        .toBe(2);
+    expect(await reads(20)).toBe(20);
+    await redis.kill();
+    const admitted = await reads(80);
+    expect(admitted).toBeGreaterThan(0);
+    expect(admitted).toBeLessThanOrEqual(40);
+    const away = await second.request('GET', '/account/keys', { key });
+    expect(away.status).toBe(200);
+    expect(Number(away.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
+  });
+});

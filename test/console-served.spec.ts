@@ -1,0 +1,121 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TestService } from '../src/testing/test-service.js';
+import { ROOT } from './support/service-process.js';
+
+const STATIC = join(ROOT, 'src/console/static');
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open();
+});
+afterAll(() => service.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(service.url + path, { redirect: 'manual', headers });
+
+describe('the console', () => {
+  it('is reached by an address that a prefix may stand in front of', async () => {
+    const { status, headers } = await get('/console?from=mail');
+    expect([status, headers.get('location')]).toEqual([307, 'console/']);
+  });
+
+  it('needs no key, and may neither be framed, indexed nor taken for another type', async () => {
+    const { status, headers } = await get('/console/');
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; .*frame-ancestors 'none'/,
+      ),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'x-robots-tag': 'noindex, nofollow',
+      'cache-control': 'no-cache',
+    });
+  });
+
+  it('serves every file of its folder, as it lies there, and revalidates it', async () => {
+    const names = await readdir(STATIC);
+    expect(names).toContain('index.html');
+    for (const name of names) {
+      const path = `/console/${name === 'index.html' ? '' : name}`;
+      const answer = await get(path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(await answer.text()).toBe(await readFile(join(STATIC, name), 'utf8'));
+      const again = await get(path, { 'if-none-match': answer.headers.get('etag') ?? '' });
+      expect([path, again.status]).toEqual([path, 304]);
+    }
+  });
+
+  it.each(['/console/none.js', '/console/index.html', '/console/../package.json', '/console/%2e%2e/x'])(
+    'has nothing else: %s',
+    async (path) => {
+      expect((await service.request('GET', path)).body).toMatchObject({ code: 'route_not_found' });
+    },
+  );
+
+  it('is read only', async () => {
+    expect((await service.request('POST', '/console/')).body).toMatchObject({ code: 'route_not_found' });
+  });
+
+  it('has no address of its own that begins at the root: a prefix would be lost', async () => {
+    const page = await readFile(join(STATIC, 'index.html'), 'utf8');
+    expect(page).not.toMatch(/(?:href|src)="(?:\/|https?:)/);
+  });
+
+  it('answers 404 as any unknown address when it is switched off', async () => {
+    const off = await TestService.open({ environment: { CONSOLE: 'off' } });
+    onTestFinished(() => off.close());
+    for (const path of ['/console', '/console/', '/console/console.js'])
+      expect((await off.request('GET', path)).body).toMatchObject({ code: 'route_not_found', status: 404 });
+  });
+});
+
+describe('what the administration has for the console', () => {
+  const admin = async () => (await service.issueKey({ scopes: ['admin'] })).key;
+  const ids = (answer: { body: { name: string }[] }) => answer.body.map(({ name }) => name);
+
+  it.each([
+    ['a part of the name', 'rner', ['Corner Pets']],
+    ['another case', 'CORNER p', ['Corner Pets']],
+    ['a character that means something to SQL', '100%', ['100% cats_only!']],
+    ['an underscore', 's_o', ['100% cats_only!']],
+    ['an exclamation mark', 'ly!', ['100% cats_only!']],
+    ['other letters', 'الحيوانات', ['متجر الحيوانات']],
+    ['nothing that is there', 'zz', []],
+  ])('finds clients by %s', async (_, name, expected) => {
+    const key = await admin();
+    for (const wanted of ['Corner Pets', '100% cats_only!', 'متجر الحيوانات']) {
+      const there = await service.request('GET', `/admin/clients?name=${encodeURIComponent(wanted)}`, {
+        key,
+      });
+      if (there.body.length === 0)
+        await service.request('POST', '/admin/clients', { key, json: { name: wanted, plan: 'free' } });
+    }
+    for (const list of ['clients', 'usage']) {
+      const path = `/admin/${list}?name=${encodeURIComponent(name)}`;
+      expect(ids(await service.request('GET', path, { key }))).toEqual(expected);
+    }
+  });
+
+  it('keeps the name from page to page', async () => {
+    const key = await admin();
+    for (const name of ['Paged 1', 'Other 1', 'Paged 2', 'Paged 3'])
+      await service.request('POST', '/admin/clients', { key, json: { name, plan: 'free' } });
+    const found = await service.everyPage('/admin/usage?name=paged&limit=1', { key });
+    expect(new Set(found.map(({ name }) => name))).toEqual(new Set(['Paged 1', 'Paged 2', 'Paged 3']));
+  });
+
+  it('lists the scopes that a key can be given', async () => {
+    const { body } = await service.request('GET', '/admin/scopes', { key: await admin() });
+    expect(body).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'admin', grantedByDefault: false }),
+        expect.objectContaining({ name: 'pets:read', grantedByDefault: true }),
+      ]),
+    );
+  });
+});

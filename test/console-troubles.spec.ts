@@ -1,0 +1,527 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
+import { TestService } from '../src/testing/test-service.js';
+import { ConsoleBrowser } from './support/console-browser.js';
+import { earnBan } from './support/earn-ban.js';
+import { PrefixProxy } from './support/prefix-proxy.js';
+import { describeWith } from './support/requirements.js';
+
+/** A letter with so many accents that they reach far above and below its line. */
+const ACCENTS = `a${'\u0301'.repeat(100)}${'\u0323'.repeat(100)}`;
+
+/** What the browser knows of how something is drawn. */
+interface StylesOf {
+  getComputedStyle(one: unknown): { readonly display: string; readonly overflowY: string };
+}
+
+/** What a proxy in front may answer in the service's place, or the service for a reason that passes. */
+const PASSING: readonly (readonly [string, number, string, string])[] = [
+  ['500 of the service', 500, 'application/json', errorBody(500, 'internal_error')],
+  ['408 of the service', 408, 'application/json', errorBody(408, 'request_timeout')],
+  ['404 of an unknown route', 404, 'application/json', errorBody(404, 'route_not_found')],
+  ['404 of a proxy', 404, 'text/html', '<p>Not here'],
+  ['404 of a proxy that has a code', 404, 'application/json', '{"code":"client_not_found"}'],
+  ['403 of a proxy', 403, 'text/html', '<p>Forbidden'],
+  ['401 of a proxy', 401, 'text/html', '<p>Sign in'],
+  ['200 with a page of a proxy', 200, 'text/html', '<p>Sign in'],
+  ['200 without a body', 200, 'application/json', ''],
+];
+
+function errorBody(status: number, code: string): string {
+  return JSON.stringify({ code, message: 'This is why.', status });
+}
+
+describeWith('browser', 'the console when something goes wrong', () => {
+  let service: TestService;
+  let proxy: PrefixProxy;
+  let tab: ConsoleBrowser;
+  let operators: string;
+  let key: string;
+  const named = new Map<string, string>();
+
+  beforeAll(async () => {
+    // A ban is earned within one minute.
+    const minute = new Date();
+    minute.setSeconds(0, 0);
+    service = await TestService.open({ plan: 'free', at: minute.toISOString() });
+    const clients = service.app.get(ClientsService);
+    const make = async (name: string, plan: 'business' | 'pro' = 'pro') => {
+      service.clock.advance(1);
+      const { id } = await clients.create({ name, plan }, SERVICE_ITSELF);
+      named.set(name, id);
+      return id;
+    };
+    operators = await make('Operators', 'business');
+    for (const name of ['Corner Pets', 'Busy', ACCENTS]) await make(name);
+    ({ key } = await issued(operators, ['admin', 'account', 'pets:read', 'pets:write']));
+    proxy = await PrefixProxy.to(service.url, '/store');
+    tab = await ConsoleBrowser.open(proxy.url, '/store/console');
+    // Minutes of the page pass when a test says so.
+    await tab.page.clock.install();
+  });
+  afterAll(async () => {
+    await tab?.close();
+    await proxy?.close();
+    await service?.close();
+  });
+
+  beforeEach(async () => {
+    proxy.cutsBodies = false;
+    await tab.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await tab.page.goto(`${proxy.url}/store/console/#/clients`);
+    await tab.page.reload();
+    await tab.page.locator('#key, .row').first().waitFor();
+    if (await tab.page.getByLabel('Admin key').isVisible()) await tab.signIn(key);
+    await tab.page.locator('.row').first().waitFor();
+  });
+
+  const issued = async (clientId: string, scopes: string[], label?: string) => {
+    service.clock.advance(1);
+    const { secret, apiKey } = await service.app
+      .get(KeyIssuingService)
+      .issue({ clientId, scopes, ...(label === undefined ? {} : { label }) }, SERVICE_ITSELF);
+    return { key: secret, id: apiKey.id, prefix: apiKey.prefix };
+  };
+  const button = (name: string | RegExp) => tab.page.getByRole('button', { name });
+  const dialog = () => tab.page.getByRole('dialog');
+  const inDialog = (name: string | RegExp) => dialog().getByRole('button', { name });
+  const closed = () => dialog().waitFor({ state: 'detached' });
+  const trouble = () => tab.page.locator('#trouble');
+  const heading = (name: string) => tab.page.getByRole('heading', { name, exact: true });
+  const isFocused = async (one: Locator) => (await one.and(tab.page.locator(':focus')).count()) === 1;
+  const show = async (name: string) => {
+    await tab.show(`#/clients/${named.get(name)}`);
+    await heading(name).waitFor();
+    await tab.page.locator('.keys > li').first().waitFor();
+  };
+  const order = async (method: string, path: string, json?: unknown, by = key) =>
+    (await service.request(method, path, { key: by, ...(json === undefined ? {} : { json }) })).body;
+  const asked = (part = '/admin/') => tab.asked.filter((url) => url.includes(part)).length;
+  const look = () => tab.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+  const pass = (seconds: number) => tab.page.clock.runFor(seconds * 1_000);
+  const answer = (
+    pattern: string,
+    status: number,
+    contentType: string,
+    body: string,
+    headers: Record<string, string> = {},
+  ) => tab.page.route(pattern, (route) => route.fulfill({ status, contentType, body, headers }));
+  const refuseForAMinute = (pattern: string) =>
+    answer(pattern, 429, 'application/json', errorBody(429, 'rate_limit_exceeded'), { 'retry-after': '60' });
+  /** Holds requests to these addresses back until `goOn`. */
+  const hold = async (pattern: string) => {
+    let held = 0;
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await tab.page.route(pattern, async (route) => {
+      held += 1;
+      await gate;
+      await route.continue();
+    });
+    const reached = async () => {
+      await expect.poll(() => held).toBeGreaterThan(0);
+    };
+    return { reached, goOn };
+  };
+
+  describe('a secret', () => {
+    it('stays on show when the key of the tab ended by it, and the tab goes on with the new key', async () => {
+      const mine = await issued(operators, ['admin', 'pets:read', 'pets:write']);
+      await button('Sign out').click();
+      await tab.signIn(mine.key);
+      await show('Operators');
+      await button(`Rotate ${mine.prefix}`).click();
+      await dialog().getByLabel('Grace').selectOption('0');
+      await inDialog('Rotate').click();
+      const secret = await dialog().getByLabel('The new key').inputValue();
+      await look();
+      await pass(20);
+      await dialog().getByText('This tab goes on with the new one').waitFor();
+      expect(await dialog().getByLabel('The new key').inputValue()).toBe(secret);
+      await inDialog('I have stored it').click();
+      await inDialog('Close it for good').click();
+      await closed();
+      await tab.page.locator('.key', { hasText: secret.slice(0, 13) }).waitFor();
+      await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
+      await tab.page.reload();
+      await heading('Operators').waitFor();
+    });
+
+    it('is not thrown away by Escape, nor by a click while it was not copied', async () => {
+      await show('Corner Pets');
+      await button('Issue a key').click();
+      await inDialog('Issue the key').click();
+      await dialog().getByLabel('The new key').waitFor();
+      for (let pressed = 0; pressed < 3; pressed += 1) await tab.page.keyboard.press('Escape');
+      await inDialog('Go back').click();
+      await inDialog('I have stored it').dblclick();
+      expect(await dialog().getByLabel('The new key').isVisible()).toBe(true);
+      await inDialog('Go back').click();
+      await dialog().getByLabel('The new key').press('Control+a');
+      await dialog().getByLabel('The new key').press('Control+c');
+      await inDialog('I have stored it').click();
+      await closed();
+    });
+
+    it('is shown although Escape was pressed while it was on its way', async () => {
+      await show('Corner Pets');
+      await button('Issue a key').click();
+      const post = await hold('**/admin/keys');
+      await inDialog('Issue the key').click();
+      await post.reached();
+      for (let pressed = 0; pressed < 3; pressed += 1) await tab.page.keyboard.press('Escape');
+      expect(await inDialog('Cancel').isDisabled()).toBe(true);
+      expect(await inDialog('Issue the key').isDisabled()).toBe(true);
+      post.goOn();
+      expect(await dialog().getByLabel('The new key').inputValue()).toMatch(/^pst_test_/);
+    });
+
+    it('that may have been made without an answer is told, and its key is in the list', async () => {
+      await show('Corner Pets');
+      await button('Issue a key').click();
+      await dialog().getByLabel('Label').fill('Without an answer');
+      await tab.page.route('**/admin/keys', async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await inDialog('Issue the key').click();
+      await dialog().getByText('The key may have been made').waitFor();
+      await inDialog('Cancel').click();
+      await closed();
+      await pass(5);
+      await expect.poll(() => tab.page.locator('.key', { hasText: 'Without an answer' }).count()).toBe(1);
+    });
+  });
+
+  describe('a pause that the service asks for', () => {
+    it('holds for typing, for coming back to the tab and for every view, and ends by itself', async () => {
+      await refuseForAMinute('**/admin/**');
+      await pass(5);
+      await trouble().getByText('This key has used up its quota.').waitFor();
+      const before = asked();
+      for (const letter of 'corner') {
+        await tab.page.getByLabel('Find by name').press(letter);
+        await pass(1);
+      }
+      for (let times = 0; times < 5; times += 1) await look();
+      await tab.show('#/audit');
+      await heading('Audit trail').waitFor();
+      await trouble().getByText('This key has used up its quota.').waitFor();
+      await tab.show(`#/clients/${named.get('Corner Pets')}`);
+      await tab.show('#/clients');
+      await heading('Clients').waitFor();
+      await pass(30);
+      expect(asked() - before).toBe(0);
+      await tab.page.unrouteAll();
+      await pass(40);
+      await expect.poll(() => tab.page.locator('.row').count()).toBe(1);
+      expect(await trouble().innerText()).toBe('');
+    });
+
+    it('is broken by "Try now" once in a while', async () => {
+      await refuseForAMinute('**/admin/**');
+      await pass(5);
+      await button('Try now').waitFor();
+      const before = asked();
+      for (let times = 0; times < 5; times += 1) {
+        await button('Try now').click();
+        await trouble().getByText('Tried again in').waitFor();
+      }
+      await expect.poll(() => asked() - before).toBe(1);
+      await tab.page.unrouteAll();
+      await pass(31);
+      await button('Try now').click();
+      await expect.poll(() => trouble().innerText()).toBe('');
+    });
+
+    it('holds after a refused order, too, and the order says so', async () => {
+      await show('Corner Pets');
+      await button('Suspend').click();
+      await refuseForAMinute('**/suspend');
+      await inDialog('Suspend').click();
+      await dialog().getByText('rate_limit_exceeded').waitFor();
+      await inDialog('Cancel').click();
+      const before = asked();
+      await pass(30);
+      expect(asked() - before).toBe(0);
+      await trouble().getByText('This key has used up its quota.').waitFor();
+    });
+  });
+
+  describe('an answer that is none', () => {
+    it('is told when it breaks in its body, and asked for again', async () => {
+      await show('Corner Pets');
+      proxy.cutsBodies = true;
+      await pass(5);
+      await trouble().getByText('The service is away.').waitFor();
+      proxy.cutsBodies = false;
+      await pass(31);
+      await expect.poll(() => trouble().innerText()).toBe('');
+    });
+
+    it('is told when it has another shape, and asked for again', async () => {
+      await answer('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
+      await pass(5);
+      await trouble().getByText('Something between this page and the service').waitFor();
+      await tab.page.unrouteAll();
+      await pass(31);
+      await expect.poll(() => trouble().innerText()).toBe('');
+    });
+
+    it.each(PASSING)('passes: %s', async (_, status, type, body) => {
+      await show('Corner Pets');
+      await answer('**/admin/clients/*', status, type, body);
+      await pass(5);
+      await button('Try now').waitFor();
+      expect(await heading('Corner Pets').isVisible()).toBe(true);
+      expect(await heading('Keys').isVisible()).toBe(true);
+      await tab.page.unrouteAll();
+      const before = asked('/admin/clients/');
+      await pass(31);
+      await expect.poll(() => trouble().innerText()).toBe('');
+      expect(asked('/admin/clients/')).toBeGreaterThan(before);
+    });
+
+    it('is none of a client that is gone: the page says so, and offers nothing to do with it', async () => {
+      await show('Corner Pets');
+      await answer('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
+      await pass(5);
+      await heading('Not found').waitFor();
+      expect(await button('Change plan').isDisabled()).toBe(true);
+      expect(await button('Suspend').isDisabled()).toBe(true);
+    });
+
+    it.each([
+      [401, 'expired_api_key'],
+      [403, 'insufficient_scope'],
+      [403, 'client_suspended'],
+    ])('is none of a key that works no more: %i %s signs out', async (status, code) => {
+      await answer('**/admin/usage*', status, 'application/json', errorBody(status, code));
+      await pass(5);
+      await tab.page.getByText(`You were signed out. This is why. (${code})`).waitFor();
+      expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});
+    });
+  });
+
+  describe('the audit trail', () => {
+    it('says the id of a client whose name is not known yet, and its name later, and asks for little', async () => {
+      // The trail itself tells how it is called, far back.
+      for (let made = 0; made < 25; made += 1) await issued(operators, ['pets:read']);
+      for (const plan of ['free', 'pro'])
+        await order('PATCH', `/admin/clients/${named.get('Corner Pets')}`, { plan });
+      await refuseForAMinute('**/admin/clients*');
+      await refuseForAMinute('**/admin/clients/*');
+      const before = asked();
+      await tab.show('#/audit');
+      const newest = tab.page.locator('.entry').first();
+      await newest.getByText(`changed the client ${named.get('Corner Pets')}`).waitFor();
+      expect(await tab.page.getByText('a client that is gone').count()).toBe(0);
+      await tab.page.unrouteAll();
+      await pass(61);
+      await newest.getByText('changed the client Corner Pets').waitFor();
+      expect(asked() - before).toBeLessThan(10);
+    });
+
+    it('says that a client is gone when it is', async () => {
+      const { id } = await order('POST', '/admin/clients', { name: 'Passing', plan: 'free' });
+      await order('PATCH', `/admin/clients/${id}`, { plan: 'pro' });
+      await order('DELETE', `/admin/clients/${id}`);
+      await tab.show('#/audit');
+      await tab.page.locator('.entry', { hasText: 'changed the client Passing, which is gone' }).waitFor();
+      const deleted = tab.page.locator('.entry', { hasText: 'deleted the client Passing' });
+      expect(await deleted.locator('.sentence a').count()).toBe(0);
+    });
+
+    it('says whose key it was', async () => {
+      const own = await issued(named.get('Busy') ?? '', ['account', 'pets:read'], 'Robot');
+      await order('POST', '/account/keys', { label: 'Made by itself', scopes: ['pets:read'] }, own.key);
+      await order('POST', `/admin/clients/${named.get('Corner Pets')}/suspend`);
+      await order('POST', `/admin/clients/${named.get('Corner Pets')}/resume`);
+      await refuseForAMinute('**/admin/keys/*');
+      await tab.show('#/audit');
+      const entries = tab.page.locator('.entry');
+      await entries.nth(2).getByText('An API key issued a key of').waitFor();
+      await tab.page.unrouteAll();
+      await pass(61);
+      await entries.nth(2).getByText('The key Robot of Busy issued a key of Busy').waitFor();
+      expect(await entries.nth(0).locator('.sentence').innerText()).toMatch(
+        /^The key pst_test_\w{4}… of Operators resumed the client Corner Pets/,
+      );
+    });
+
+    it('keeps what is open and the focus when something is changed', async () => {
+      await tab.show('#/audit');
+      const summary = tab.page.locator('.entry').first().locator('summary');
+      await summary.click();
+      const of = await summary.innerText();
+      await order('POST', `/admin/clients/${named.get('Corner Pets')}/suspend`);
+      await order('POST', `/admin/clients/${named.get('Corner Pets')}/resume`);
+      await pass(5);
+      const same = tab.page.locator('.entry').nth(2).locator('summary');
+      await expect.poll(() => same.innerText()).toBe(of);
+      expect(await isFocused(same)).toBe(true);
+      expect(await tab.page.locator('.entry details[open]').count()).toBe(1);
+      // Other changes push it off the page: while it is read it stays, and what is newer too.
+      for (const newest of [16, 30]) {
+        for (let times = 0; times < 7; times += 1) {
+          await order('POST', `/admin/clients/${named.get('Corner Pets')}/suspend`);
+          await order('POST', `/admin/clients/${named.get('Corner Pets')}/resume`);
+        }
+        await pass(5);
+        await expect
+          .poll(async () => (await tab.page.locator('.entry summary').allInnerTexts()).indexOf(of))
+          .toBe(newest);
+      }
+      const pushed = tab.page.locator('.entry').nth(30).locator('summary');
+      expect(await isFocused(pushed)).toBe(true);
+    });
+  });
+
+  describe('a list', () => {
+    it('turns one page for two quick clicks, and shows the rows of the page that it names', async () => {
+      for (let made = 0; made < 60; made += 1)
+        await service.app
+          .get(ClientsService)
+          .create({ name: `Many ${made}`, plan: 'free' }, SERVICE_ITSELF)
+          .then(() => service.clock.advance(1));
+      await pass(5);
+      await button('Next →').waitFor();
+      const second = await hold('**/admin/usage*cursor*');
+      await button('Next →').dblclick();
+      await second.reached();
+      second.goOn();
+      await tab.page.getByText('Page 2').waitFor();
+      const names = await tab.page.locator('.row-name').allInnerTexts();
+      await button('Next →').click();
+      await tab.page.getByText('Page 3').waitFor();
+      expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
+    });
+
+    it('drops the answer of the page before when another one is wanted meanwhile', async () => {
+      const names = await tab.page.locator('.row-name').allInnerTexts();
+      const first = await hold('**/admin/usage*');
+      await pass(5);
+      await first.reached();
+      await button('Next →').click();
+      first.goOn();
+      await tab.page.getByText('Page 2').waitFor();
+      expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
+    });
+
+    it('keeps the focus on a row when rows come and go', async () => {
+      await button('Next →').click();
+      await button('Next →').click();
+      await tab.page.getByText('Page 3').waitFor();
+      const row = tab.page.locator('.row-name').first();
+      await row.focus();
+      await service.app.get(ClientsService).create({ name: 'One more', plan: 'free' }, SERVICE_ITSELF);
+      await pass(5);
+      await tab.page.getByRole('link', { name: 'One more' }).waitFor();
+      expect(await isFocused(row)).toBe(true);
+    });
+
+    it('of keys begins with the newest, and what is banned stands above it', async () => {
+      const many = named.get('Busy') ?? '';
+      const first = await issued(service.clientId, ['pets:read'], 'The oldest');
+      await earnBan(service, first.key);
+      for (let made = 0; made < 45; made += 1) await issued(service.clientId, ['pets:read'], `Later ${made}`);
+      named.set('Test', service.clientId);
+      await show('Test');
+      const keys = tab.page.locator('.key');
+      await keys.first().getByText('The oldest').waitFor();
+      await keys.first().getByText('Banned until').waitFor();
+      await keys.nth(1).getByText('Later 44').waitFor();
+      await button('Next →').click();
+      await tab.page.getByText('Page 2').waitFor();
+      await keys.nth(1).getByText('Later 24').waitFor();
+      await button('Issue a key').click();
+      await dialog().getByLabel('Label').fill('The newest');
+      await inDialog('Issue the key').click();
+      await inDialog('I have stored it').click();
+      await inDialog('Close it for good').click();
+      await keys.filter({ hasText: 'The newest' }).waitFor();
+      expect(many).not.toBe('');
+    });
+
+    it('of more than a hundred keys still begins with the newest', async () => {
+      for (let made = 0; made < 105; made += 1)
+        await issued(named.get('Busy') ?? '', ['pets:read'], `Key ${made}`);
+      await show('Busy');
+      const keys = tab.page.locator('.key');
+      await keys.first().getByText('Key 104').waitFor();
+      const labels: string[] = [];
+      for (let page = 1; ; page += 1) {
+        await tab.page.getByText(`Page ${page}`, { exact: true }).waitFor();
+        labels.push(...(await tab.page.locator('.key .label').allInnerTexts()));
+        if (await button('Next →').isDisabled()) break;
+        await button('Next →').click();
+      }
+      expect(labels.filter((label) => label.startsWith('Key '))).toEqual(
+        Array.from({ length: 105 }, (_, at) => `Key ${104 - at}`),
+      );
+    });
+  });
+
+  it('opens one dialog for two quick clicks', async () => {
+    await show('Corner Pets');
+    const scopes = await hold('**/admin/scopes');
+    await button('Issue a key').dblclick();
+    await scopes.reached();
+    scopes.goOn();
+    await dialog().first().waitFor();
+    await pass(1);
+    expect(await tab.page.locator('dialog').count()).toBe(1);
+  });
+
+  it('says why nothing opened when what a dialog needs was refused', async () => {
+    await show('Corner Pets');
+    await refuseForAMinute('**/admin/scopes');
+    await button('Issue a key').click();
+    await expect.poll(() => tab.page.locator('#said').innerText()).toContain('(rate_limit_exceeded)');
+    expect(await tab.page.locator('dialog').count()).toBe(0);
+  });
+
+  it('changes a plan after a wrong number in a field that is hidden now', async () => {
+    await show('Corner Pets');
+    await button('Change plan').click();
+    await dialog().getByLabel('Plan').selectOption('enterprise');
+    await dialog().getByLabel('Requests per minute').fill('0');
+    await dialog().getByLabel('Plan').selectOption('business');
+    await inDialog('Change the plan').click();
+    await closed();
+    expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
+      plan: 'business',
+    });
+  });
+
+  it.each(['#/clients', 'client', '#/audit'])('clips a name that reaches over its line: %s', async (view) => {
+    await order('PATCH', `/admin/clients/${named.get(ACCENTS)}`, {
+      plan: view === 'client' ? 'free' : 'pro',
+    });
+    await order('POST', '/admin/keys', {
+      clientId: named.get(ACCENTS),
+      label: ACCENTS,
+      scopes: ['pets:read'],
+    });
+    await tab.show(view === 'client' ? `#/clients/${named.get(ACCENTS)}` : view);
+    await tab.page.getByText(ACCENTS).first().waitFor();
+    if (view === 'client') await tab.page.locator('.label').first().waitFor();
+    // Each has a box of its own that nothing leaves.
+    const styles = await tab.page
+      .getByText(ACCENTS, { exact: true })
+      .evaluateAll((shown) =>
+        shown
+          .map((one) => (globalThis as unknown as StylesOf).getComputedStyle(one))
+          .map(({ display, overflowY }) => ({ display, overflowY })),
+      );
+    for (const { display, overflowY } of styles) {
+      expect(display).not.toBe('inline');
+      expect(['clip', 'hidden']).toContain(overflowY);
+    }
+  });
+});

@@ -1,0 +1,338 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { TestService } from '../src/testing/test-service.js';
+import { ConsoleBrowser } from './support/console-browser.js';
+import { earnBan } from './support/earn-ban.js';
+import { PrefixProxy } from './support/prefix-proxy.js';
+import { describeWith } from './support/requirements.js';
+
+const SECRET = /^pst_test_\w{36}$/;
+/** Names that would do harm as markup, or in a line with others. */
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  'متجر ‮ الحيوانات',
+  '🐶'.repeat(120),
+  'x'.repeat(255),
+];
+
+describeWith('browser', 'the console in a real browser', () => {
+  let service: TestService;
+  let proxy: PrefixProxy;
+  let tab: ConsoleBrowser;
+  let key: string;
+  const named = new Map<string, string>();
+
+  beforeAll(async () => {
+    // Instants of the service and the clock of the browser are compared on the page. A ban is earned within one minute.
+    const minute = new Date();
+    minute.setSeconds(0, 0);
+    service = await TestService.open({ plan: 'free', at: minute.toISOString() });
+    ({ key } = await service.issueKey({ plan: 'business', scopes: ['admin', 'pets:read', 'pets:write'] }));
+    for (const name of ['Corner Pets', 'Rotating', ...HOSTILE])
+      named.set(
+        name,
+        (await service.app.get(ClientsService).create({ name, plan: 'pro' }, SERVICE_ITSELF)).id,
+      );
+    await earnBan(service);
+    proxy = await PrefixProxy.to(service.url, '/store');
+    // A prefix is in front of everything in this suite: no address of the page may begin at the root.
+    tab = await ConsoleBrowser.open(proxy.url, '/store/console');
+  });
+  afterAll(async () => {
+    await tab?.close();
+    await proxy?.close();
+    await service?.close();
+  });
+
+  const button = (name: string | RegExp) => tab.page.getByRole('button', { name });
+  const dialog = () => tab.page.getByRole('dialog');
+  const inDialog = (name: string | RegExp) => dialog().getByRole('button', { name });
+  const closed = () => dialog().waitFor({ state: 'detached' });
+  const order = async (method: string, path: string, json?: unknown) =>
+    (await service.request(method, path, { key, ...(json === undefined ? {} : { json }) })).body;
+  const show = (name: string) => tab.show(`#/clients/${named.get(name)}`);
+  const isFocused = async (one: Locator) => (await one.and(tab.page.locator(':focus')).count()) === 1;
+  const keysOf = (name: string) => order('GET', `/admin/keys?client=${named.get(name)}`);
+
+  /** Issues a key in the page, and answers the secret that it shows once. */
+  const secretShown = async () => {
+    const field = dialog().getByLabel('The new key');
+    await field.waitFor();
+    const secret = await field.inputValue();
+    await inDialog('I have stored it').click();
+    await inDialog('Close it for good').click();
+    await closed();
+    return secret;
+  };
+
+  it('refuses a key that does not administer, with the reason in words', async () => {
+    await tab.signIn(service.key);
+    await tab.page.getByText(/lacks the scope admin\. \(insufficient_scope\)|\(api_key_banned\)/).waitFor();
+    await tab.signIn('pst_test_wrong');
+    await tab.page.getByText('(invalid_api_key)').waitFor();
+    expect(await button('Sign out').isVisible()).toBe(false);
+  });
+
+  it('signs in by the keyboard alone, and skips to the content', async () => {
+    await tab.page.reload();
+    await tab.page.getByLabel('Admin key').waitFor();
+    await tab.page.keyboard.type(key);
+    await tab.page.keyboard.press('Enter');
+    await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+    await tab.page.locator('.skip').focus();
+    await tab.page.keyboard.press('Enter');
+    expect(await isFocused(tab.page.locator('#main'))).toBe(true);
+  });
+
+  it('keeps the key in the tab alone, and never in an address', async () => {
+    expect(tab.asked.filter((url) => url.includes(key))).toEqual([]);
+    expect(await tab.page.evaluate('[Object.values({ ...localStorage }), document.cookie]')).toEqual([
+      [],
+      '',
+    ]);
+    await tab.page.reload();
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+  });
+
+  it.each(HOSTILE)('shows a name as the text that it is: %s', async (name) => {
+    await tab.page.getByRole('link', { name, exact: true }).waitFor();
+    expect(await tab.page.locator('main script, main img').count()).toBe(0);
+    expect(await tab.scrollsSideways()).toBe(false);
+  });
+
+  it('shows what each client uses as it comes, and marks what is banned', async () => {
+    const row = tab.page.locator('.row', { hasText: '1 key banned' });
+    await row.getByText('60 of 60').waitFor();
+    const other = await service.issueKey({ plan: 'pro' });
+    await service.request('GET', '/v1/pets', { key: other.key });
+    await tab.page.getByText('1 of 300').waitFor();
+    expect(await tab.page.getByText('1 of 300').count()).toBe(1);
+  });
+
+  it('finds clients by a part of their name', async () => {
+    await tab.page.getByLabel('Find by name').fill('corner');
+    await expect.poll(() => tab.page.locator('.row').count()).toBe(1);
+    await tab.page.getByLabel('Find by name').fill('nobody');
+    await tab.page.getByText('No client has this in its name.').waitFor();
+    await tab.page.getByLabel('Find by name').fill('');
+  });
+
+  it('pages through more clients than one page holds, behind the prefix, and back', async () => {
+    const clients = service.app.get(ClientsService);
+    for (let made = 0; made < 30; made += 1) {
+      service.clock.advance(1);
+      await clients.create({ name: `Many ${made}`, plan: 'free' }, SERVICE_ITSELF);
+    }
+    await button('Next →').click();
+    await tab.page.getByText('Page 2').waitFor();
+    await tab.page.getByRole('link', { name: 'Many 29' }).waitFor();
+    await button('← Previous').click();
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+    expect(await tab.page.locator('.row').count()).toBe(25);
+  });
+
+  it('changes the plan of a client', async () => {
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).click();
+    await button('Change plan').click();
+    await dialog().getByLabel('Plan').selectOption('enterprise');
+    await inDialog('Change the plan').click();
+    await dialog()
+      .getByText(/needs its own limits/)
+      .first()
+      .waitFor();
+    await dialog().getByLabel('Requests per minute').fill('5000');
+    await dialog().getByLabel('Requests per UTC day').fill('600000');
+    await inDialog('Change the plan').click();
+    await closed();
+    await tab.page.getByText('600,000', { exact: true }).waitFor();
+    expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
+      plan: 'enterprise',
+      perMinute: 5_000,
+    });
+  });
+
+  it('tells that another operator changed the plan meanwhile, and asks again', async () => {
+    await button('Change plan').click();
+    await order('PATCH', `/admin/clients/${named.get('Corner Pets')}`, { plan: 'free' });
+    await dialog().getByLabel('Plan').selectOption('business');
+    await inDialog('Change the plan').click();
+    await dialog().getByText('Somebody else has changed it: the plan is free now').waitFor();
+    await inDialog('Change the plan').click();
+    await closed();
+    expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
+      plan: 'business',
+    });
+  });
+
+  it('suspends and resumes a client; Escape leaves it as it is, and gives the focus back', async () => {
+    await button('Suspend').focus();
+    await tab.page.keyboard.press('Enter');
+    expect(await isFocused(inDialog('Cancel'))).toBe(true);
+    await tab.page.keyboard.press('Escape');
+    await closed();
+    expect(await isFocused(button('Suspend'))).toBe(true);
+    await button('Suspend').click();
+    await inDialog('Suspend').click();
+    await closed();
+    await tab.page.locator('.badge.bad', { hasText: 'Suspended' }).waitFor();
+    await button('Resume').click();
+    await inDialog('Resume').click();
+    await closed();
+    await button('Suspend').waitFor();
+    expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
+      suspendedAt: null,
+    });
+  });
+
+  it('tells that another operator was first', async () => {
+    await button('Suspend').click();
+    await order('POST', `/admin/clients/${named.get('Corner Pets')}/suspend`);
+    await inDialog('Suspend').click();
+    await dialog().getByText('client_already_suspended').waitFor();
+    expect(await dialog().isVisible()).toBe(true);
+    await inDialog('Cancel').click();
+    await order('POST', `/admin/clients/${named.get('Corner Pets')}/resume`);
+  });
+
+  it('issues a key and shows its secret once', async () => {
+    await show('Rotating');
+    await tab.page.getByText('No key yet.').waitFor();
+    await button('Issue a key').click();
+    await dialog().getByLabel('Label').fill('Web shop');
+    await dialog().getByLabel('pets:write').uncheck();
+    await inDialog('Issue the key').click();
+    const secret = await secretShown();
+    expect(secret).toMatch(SECRET);
+    expect((await service.request('GET', '/v1/pets', { key: secret })).status).toBe(200);
+    await tab.page.locator('.key', { hasText: 'Web shop' }).waitFor();
+    expect(await tab.page.content()).not.toContain(secret);
+    expect(await keysOf('Rotating')).toMatchObject([{ label: 'Web shop', scopes: ['pets:read'] }]);
+  });
+
+  it('rotates a key with a grace, and revokes the old one', async () => {
+    await button(/^Rotate/).click();
+    await dialog().getByLabel('Grace').selectOption('1h');
+    await inDialog('Rotate').click();
+    expect(await secretShown()).toMatch(SECRET);
+    const old = tab.page.locator('.key', { hasText: 'Rotated, ends' });
+    await old.getByRole('button', { name: /^Revoke/ }).click();
+    await inDialog('Revoke for good').click();
+    await closed();
+    await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
+    const [first, second] = (await keysOf('Rotating')).toSorted((one: { replacedBy: string | null }) =>
+      one.replacedBy === null ? 1 : -1,
+    );
+    expect(first).toMatchObject({ replacedBy: second.id, revokedAt: expect.any(String) });
+  });
+
+  it('lifts a ban', async () => {
+    await tab.show(`#/clients/${service.clientId}`);
+    await tab.page.getByText('Banned until').waitFor();
+    await button(/^Lift the ban/).click();
+    await inDialog('Lift the ban').click();
+    await closed();
+    await tab.page.getByText('Banned until').waitFor({ state: 'detached' });
+    expect((await order('GET', `/admin/clients/${service.clientId}`)).bans).toEqual([]);
+  });
+
+  it('has the numbers of its plots as tables', async () => {
+    const byDay = tab.page.locator('section.plot', { hasText: 'By day' });
+    await byDay.getByText('Show as a table').click();
+    expect(await byDay.locator('tbody tr').count()).toBe(30);
+    expect(await byDay.locator('tbody tr').first().innerText()).toMatch(/\d{4}-\d\d-\d\d\s+60/);
+    await byDay.getByLabel('Days to show').selectOption('90');
+    await expect.poll(() => byDay.locator('tbody tr').count()).toBe(90);
+    const byMinute = tab.page.locator('section.plot', { hasText: 'By minute' });
+    await byMinute.getByText('Since this page was opened').waitFor();
+    expect(await byMinute.locator('svg .bar').count()).toBeGreaterThan(0);
+  });
+
+  it('tells who changed what, with details on demand, of all clients or one', async () => {
+    await tab.show('#/audit');
+    const newest = tab.page.locator('.entry').first();
+    await newest.getByText('lifted the ban of a key of Test').waitFor();
+    await newest.getByText('Details').click();
+    await newest.getByText('api_key.unbanned').waitFor();
+    await newest.locator('time').first().focus();
+    expect(await newest.locator('time').first().getAttribute('data-exact')).toMatch(/UTC$/);
+    await button('Next →').click();
+    await tab.page.getByText('Page 2').waitFor();
+    await show('Corner Pets');
+    await tab.page.getByRole('link', { name: 'Audit trail' }).click();
+    await tab.page.getByText('plan from free to business').waitFor();
+    expect(await tab.page.locator('.entry', { hasText: 'Rotating' }).count()).toBe(0);
+  });
+
+  it('tells that the service is away, and recovers by itself', async () => {
+    proxy.isAway = true;
+    await tab.show('#/clients');
+    await tab.page.getByText('The service is away.').waitFor();
+    proxy.isAway = false;
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+    await expect.poll(() => tab.page.locator('#trouble').innerText()).toBe('');
+  });
+
+  it.each([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const)(
+    'has no serious finding of axe, and does not scroll sideways, at %i px in %s',
+    async (width, scheme) => {
+      await tab.page.setViewportSize({ width, height: 844 });
+      await tab.page.getByLabel('Colours').selectOption(scheme);
+      const faults: string[] = [];
+      const look = async (view: string) => {
+        faults.push(...(await tab.findings()).map((finding) => `${view}: ${finding}`));
+        if (await tab.scrollsSideways()) faults.push(`${view}: scrolls sideways`);
+      };
+      await tab.show('#/clients');
+      await tab.page.locator('.row').first().waitFor();
+      await look('clients');
+      await show('Rotating');
+      await tab.page.locator('.key').first().waitFor();
+      await look('client');
+      await button(/^Revoke/).click();
+      await look('dialog');
+      await tab.page.keyboard.press('Escape');
+      await button('Issue a key').click();
+      await dialog().waitFor();
+      await look('form');
+      await tab.page.keyboard.press('Escape');
+      await tab.show('#/audit');
+      await tab.page.locator('.entry').first().waitFor();
+      await look('audit');
+      await button('Sign out').click();
+      await tab.page.getByLabel('Admin key').waitFor();
+      await look('sign-in');
+      expect(faults).toEqual([]);
+      await tab.signIn(key);
+      await button('Sign out').waitFor();
+    },
+  );
+
+  it('ends the last admin key by force alone, and then leads back to the sign-in with the reason', async () => {
+    const [client] = await order('GET', '/admin/clients?name=Other');
+    await tab.show(`#/clients/${client.id}`);
+    await button(/^Revoke/).click();
+    await inDialog('Revoke for good').click();
+    await dialog().getByText('last_key_with_scope').waitFor();
+    await dialog().getByLabel('do it anyway').check();
+    await inDialog('Revoke for good').click();
+    await tab.page.getByText('(revoked_api_key)').waitFor();
+    expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});
+  });
+
+  it('asks nobody else for anything, breaks no rule of its policy, and logs no error', () => {
+    expect(tab.foreign).toEqual([]);
+    // Chromium writes of every refusal that was answered, whatever the page makes of it.
+    expect(
+      tab.complaints.filter((text) => !text.startsWith('Failed to load resource: the server responded')),
+    ).toEqual([]);
+  });
+});

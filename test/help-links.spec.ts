@@ -1,0 +1,100 @@
+import { Controller, ConflictException, Get, Module } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Public } from '../src/auth/auth.decorators.js';
+import { ApiError } from '../src/errors/api-error.js';
+import { defineErrors } from '../src/errors/define-errors.js';
+import { TestService } from '../src/testing/test-service.js';
+import { parseRaw, sendRaw } from './support/raw-http.js';
+
+const TOY_ERRORS = defineErrors({
+  toy_broken_for_help: {
+    status: 409,
+    message: 'The toy is broken.',
+    cause: 'Somebody played with it <b>too hard</b>.',
+    remedy: 'Mend it.',
+  },
+});
+
+@Public()
+@Controller('toys-for-help')
+class ToysController {
+  @Get('broken')
+  broken(): never {
+    throw new ApiError(TOY_ERRORS.toy_broken_for_help, { headers: { Link: '</toys>; rel="up"' } });
+  }
+
+  @Get('conflict')
+  conflict(): never {
+    throw new ConflictException('Another toy is there.');
+  }
+}
+
+@Module({ controllers: [ToysController] })
+class ToysModule {}
+
+const PREFIX = '/petstore';
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open({
+    modules: [ToysModule],
+    environment: { PUBLIC_BASE_URL: `https://shop.example${PREFIX}/v1` },
+  });
+});
+afterAll(() => service.close());
+
+const helpOf = (code: string) => `<${PREFIX}/docs/errors#${code}>; rel="help"`;
+
+describe('a refusal links to what explains it', () => {
+  it.each([
+    ['a missing key', '/v1/pets', {}, 'missing_api_key'],
+    ['a path that does not exist', '/v1/nothing', { key: true }, 'route_not_found'],
+    ['a path outside of the API', '/nothing', {}, 'route_not_found'],
+    ['a value that is not allowed', '/v1/pets?limit=0', { key: true }, 'validation_failed'],
+    [
+      'a method that the path does not take',
+      '/v1/pets',
+      { key: true, method: 'DELETE' },
+      'method_not_allowed',
+    ],
+    ['a scope that is missing', '/admin/clients', { key: true }, 'insufficient_scope'],
+  ] as const)('%s', async (_, path, { key, method }: { key?: boolean; method?: string }, code) => {
+    const response = await fetch(service.url + path, {
+      method: method ?? 'GET',
+      headers: key ? { Authorization: `Bearer ${service.key}` } : {},
+    });
+    expect((await response.json()) as object).toMatchObject({ code });
+    expect(response.headers.get('link')).toBe(helpOf(code));
+  });
+
+  it('behind the link of a deprecated operation', async () => {
+    const response = await fetch(`${service.url}/v1/pets/5`, {
+      headers: { Authorization: `Bearer ${service.key}` },
+    });
+    expect(response.headers.get('link')).toBe(
+      `<${PREFIX}/docs#/Pets/getPet>; rel="deprecation"; type="text/html", ${helpOf('pet_not_found')}`,
+    );
+  });
+
+  it('behind the link that the refusal has itself, with a code that a module has added', async () => {
+    const response = await fetch(`${service.url}/toys-for-help/broken`);
+    expect(response.headers.get('link')).toBe(`</toys>; rel="up", ${helpOf('toy_broken_for_help')}`);
+  });
+
+  it('unless its code is in no catalogue, so that the page says nothing of it', async () => {
+    const response = await fetch(`${service.url}/toys-for-help/conflict`);
+    expect(await response.json()).toMatchObject({ code: 'conflict' });
+    expect(response.headers.get('link')).toBe(null);
+  });
+
+  it('also when it never became a request', async () => {
+    const { head } = parseRaw(await sendRaw(service.url, 'hello\r\n\r\n'));
+    expect(head).toContain(`Link: ${helpOf('malformed_request')}`);
+  });
+
+  it('but no answer that refuses nothing', async () => {
+    const response = await fetch(`${service.url}/v1/pets`, {
+      headers: { Authorization: `Bearer ${service.key}` },
+    });
+    expect([response.status, response.headers.get('link')]).toEqual([200, null]);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineErrors, errorCatalogue } from '../src/errors/define-errors.js';
+import { TestService } from '../src/testing/test-service.js';
+
+defineErrors({
+  shelf_collapsed: {
+    status: 409,
+    message: 'The shelf has collapsed.',
+    cause: 'It carried <script>alert(1)</script> & "more".',
+    remedy: 'Build it again: `POST /shelves`.',
+  },
+});
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open({
+    environment: { PUBLIC_BASE_URL: 'https://shop.example/petstore/v1', CORS_ORIGINS: 'https://app.example' },
+  });
+});
+afterAll(() => service.close());
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(service.url + path, { method, headers });
+
+/** Every address that a page names, as a browser at this address would ask for it. */
+function addressesOf(html: string, at: string): string[] {
+  return [...html.matchAll(/ (?:href|src|data-document)="([^"#][^"]*)"/g)].map(([, address = '']) =>
+    new URL(address, at).href.replace(/#.*$/, ''),
+  );
+}
+
+describe.each([
+  ['/', 'Pet Store Service'],
+  ['/docs', 'Pet Store Service'],
+  ['/docs/', 'Pet Store Service'],
+  ['/docs/index.html', 'Pet Store Service'],
+  ['/docs/admin', 'Pet Store Service administration'],
+  ['/docs/guides/using-the-api', 'Using the API well'],
+  ['/docs/errors', 'Errors'],
+])('the page at %s', (path, title) => {
+  it('is HTML under a strict policy, which can be revalidated, and has a head', async () => {
+    const response = await get(path, { accept: BROWSER });
+    const { headers } = response;
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain(`<title>${title}</title>`);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;/,
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    const tag = headers.get('etag') ?? '';
+    expect((await get(path, { accept: BROWSER, 'if-none-match': tag })).status).toBe(304);
+    const head = await get(path, { accept: BROWSER }, 'HEAD');
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('names nothing but what is there, by addresses that stand any prefix', async () => {
+    const html = await (await get(path, { accept: BROWSER })).text();
+    expect(html).not.toMatch(/ (?:href|src)="(?:\/|https?:)/);
+    const prefixed = addressesOf(html, `http://shop.example/petstore${path}`);
+    for (const address of new Set(prefixed)) {
+      expect(address).toMatch(/^http:\/\/shop\.example\/petstore(?:\/|$)/);
+      const { pathname } = new URL(address);
+      const { status } = await get(pathname.replace(/^\/petstore/, ''), { accept: BROWSER });
+      expect([address, status]).toEqual([address, 200]);
+    }
+  });
+
+  it('has no inline style or script', async () => {
+    const html = await (await get(path, { accept: BROWSER })).text();
+    expect(html).not.toMatch(/<style|<script(?![^>]* src=)[^>]*>| style=| on\w+="/);
+  });
+});
+
+describe('the page of the errors', () => {
+  it('has a place for every code, those of modules too', async () => {
+    const html = await (await get('/docs/errors')).text();
+    for (const { code } of errorCatalogue()) expect(html).toContain(`id="${code}"`);
+    expect(html).toContain('id="shelf_collapsed"');
+  });
+
+  it('shows texts as they stand', async () => {
+    const html = await (await get('/docs/errors')).text();
+    expect(html).toContain('It carried &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;more&quot;.');
+    expect(html).toContain('Build it again: <code>POST /shelves</code>.');
+  });
+});
+
+describe('/', () => {
+  it.each([
+    ['a browser', BROWSER, 200],
+    ['who asks for HTML alone', 'text/html', 200],
+    ['curl', '*/*', 404],
+    ['a client of the API', 'application/json', 404],
+    ['who prefers JSON', 'text/html;q=0.5, application/json', 404],
+    ['who asks for nothing that is there', 'image/png', 404],
+  ])('answers %s', async (_, accept, status) => {
+    const response = await get('/', { accept });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('vary')).toMatch(/^Origin, Accept(?:,|$)/);
+  });
+
+  it('tells a machine where the documents are, with the Error body', async () => {
+    const response = await get('/', { accept: 'application/json' });
+    expect(await response.json()).toEqual({
+      code: 'route_not_found',
+      message: expect.any(String),
+      status: 404,
+    });
+    expect(response.headers.get('link')).toBe(
+      '</petstore/docs>; rel="service-doc"; type="text/html", ' +
+        '</petstore/docs/openapi.json>; rel="service-desc"; type="application/json", ' +
+        '</petstore/health/ready>; rel="status", </petstore/docs/errors#route_not_found>; rel="help"',
+    );
+  });
+
+  it('gives a line to paste, with the address that is public', async () => {
+    const html = await (await get('/', { accept: BROWSER })).text();
+    expect(html).toContain('https://shop.example/petstore/v1/pets?limit=3');
+  });
+});
+
+it('says that a page depends on the origin too, where pages of others may read it', async () => {
+  expect((await get('/docs/errors')).headers.get('vary')).toBe('Origin, Accept-Encoding');
+});
+
+describe('what browsers and robots ask for by themselves', () => {
+  it.each([
+    ['/favicon.ico', 'image/x-icon'],
+    ['/favicon.svg', 'image/svg+xml'],
+    ['/robots.txt', 'text/plain; charset=utf-8'],
+  ])('%s', async (path, type) => {
+    const response = await get(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect((await get(path, {}, 'POST')).status).toBe(404);
+  });
+});

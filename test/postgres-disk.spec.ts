@@ -1,0 +1,67 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { PostgresServer } from './support/postgres-server.js';
+import { describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+
+describeWith('postgres-server', 'a service whose PostgreSQL has a full disk', () => {
+  it.skipIf(NO_SMALL_DISK)(
+    'reads on, refuses writes, says so once, and writes by itself when there is room',
+    async () => {
+      const server = await PostgresServer.start();
+      onTestFinished(() => server.remove());
+      const disk = await smallDisk(64, 2_000);
+      server.give(disk);
+      await server.query(
+        `CREATE TABLESPACE small LOCATION '${disk}'`,
+        'CREATE DATABASE store TABLESPACE small',
+      );
+      const folder = await emptyFolder();
+      onTestFinished(folder.remove);
+      const url = server.url.replace(/postgres$/, 'store');
+      const service = await ServiceProcess.start(folder.path, { DATABASE_URL: url, LOG_LEVEL: 'info' });
+      onTestFinished(async () => void (await service.stop()));
+      await expect.poll(() => service.output).toMatch(/pst_test_\w+/);
+      const key = /pst_test_\w+/.exec(service.output)?.[0] ?? '';
+      const ask = async (method: 'GET' | 'POST', path = '') => {
+        const response = await fetch(`${service.url}/v1/pets${path}`, {
+          method,
+          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+          ...(method === 'POST' ? { body: JSON.stringify({ name: 'x'.repeat(255), categoryId: 1 }) } : {}),
+        });
+        const { id, code } = (await response.json()) as { id?: number; code?: string };
+        return { status: response.status, id, code };
+      };
+      const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
+      const lines = () =>
+        ['cannot be written:', 'is written again'].map((text) => service.output.split(text).length - 1);
+
+      await fill(disk);
+      const acknowledged: number[] = [];
+      let refused = await ask('POST');
+      // A page of the table has room for some 25 of them.
+      for (let asked = 0; refused.status === 201 && asked < 45; asked += 1) {
+        acknowledged.push(refused.id ?? 0);
+        refused = await ask('POST');
+      }
+      expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' });
+      // It stays full while it is tried some ten times.
+      const since = performance.now();
+      await expect.poll(() => performance.now() - since, { interval: 500 }).toBeGreaterThan(2_500);
+      expect(await Promise.all([ready(), ask('POST'), ask('GET', '?limit=1')])).toMatchObject([
+        503,
+        { status: 503, code: 'service_unavailable' },
+        { status: 200 },
+      ]);
+      expect(lines()).toEqual([1, 0]);
+
+      await rm(join(disk, 'ballast'));
+      await expect.poll(ready).toBe(200);
+      expect((await ask('POST')).status).toBe(201);
+      expect(lines()).toEqual([1, 1]);
+      for (const id of acknowledged) expect((await ask('GET', `/${id}`)).status).toBe(200);
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { checkRedis } from '../src/throttling/redis/check-redis.js';
+import { makeCertificates } from './support/certificates.js';
+import { freePort } from './support/free-port.js';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder } from './support/service-process.js';
+
+/** Password of a user, with every character that means something in a URL. */
+const PASSWORD = 'a@b:c/d?e#f%g&+';
+const ENCODED = encodeURIComponent(PASSWORD);
+
+describeWith('redis-server', 'the way to a Redis with TLS and a password', () => {
+  let redis: RedisServer;
+  let tlsPort: number;
+  let certificates: string;
+
+  beforeAll(async () => {
+    [tlsPort, certificates] = await Promise.all([freePort(), makeCertificates()]);
+    const file = (name: string) => join(certificates, name);
+    // Words without a space in them: none has to be quoted.
+    const options =
+      `--tls-port ${tlsPort} --tls-auth-clients no --tls-ca-cert-file ${file('ca.crt')} ` +
+      `--tls-cert-file ${file('server.crt')} --tls-key-file ${file('server.key')} --user shop on >${PASSWORD} ~* &* +@all`;
+    redis = await RedisServer.start(...options.split(' '));
+  });
+  afterAll(async () => {
+    await redis.remove();
+    await rm(certificates, { recursive: true, force: true });
+  });
+
+  const place = (url: string, ca?: string) => ({ url, ca: ca === undefined ? null : join(certificates, ca) });
+  const started = async (environment: NodeJS.ProcessEnv) => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    const service = await ServiceProcess.start(folder.path, environment);
+    onTestFinished(async () => void (await service.stop()));
+    return service;
+  };
+
+  it('is found by rediss:// with REDIS_CA, a password of any characters, and a database', async () => {
+    const { output } = await started({
+      REDIS_URL: `rediss://shop:${ENCODED}@localhost:${tlsPort}/3`,
+      REDIS_CA: join(certificates, 'ca.crt'),
+      REDIS_TIMEOUT_MS: '1000',
+    });
+    expect(output).toContain('Quotas are counted in Redis');
+    expect(redis.command('CLIENT', 'LIST')).toMatch(/ db=3 .*user=shop/);
+    expect(redis.command('-n', '3', 'EXISTS', 'petstore:quota:instances')).toBe('1');
+  });
+
+  it('that is wrong is told at the start, in a line that says what to do and no password', async () => {
+    const { output } = await started({ REDIS_URL: `redis://shop:wrong-secret@127.0.0.1:${redis.port}` });
+    expect(output).toMatch(
+      /Redis cannot be used \(WRONGPASS .*\. Look at user and password in REDIS_URL; .*percent-encoded\); quotas are counted by this instance alone/,
+    );
+    expect(output).not.toContain('wrong-secret');
+  });
+
+  it.each([
+    [
+      'REDIS_CA',
+      { REDIS_CA: 'absent.crt', REDIS_URL: 'rediss://localhost' },
+      /REDIS_CA: absent\.crt cannot be read/,
+    ],
+    [
+      'REDIS_URL',
+      { REDIS_URL: 'redis://shop:wrong/secret@localhost' },
+      /REDIS_URL: the value given is not allowed: the user or the password has a plain \/.*; it must be/,
+    ],
+  ])('that no instance can go ends the start: %s', async (_, environment, why) => {
+    const failure = await started(environment).catch((error: unknown) => String(error));
+    expect(failure).toMatch(why);
+    expect(failure).not.toMatch(/secret|\n\s+at /);
+  });
+
+  describe('by doctor', () => {
+    it.each([
+      ['a name of the certificate', () => place(`rediss://localhost:${tlsPort}`, 'ca.crt')],
+      ['without TLS', () => place(`redis://shop:${ENCODED}@127.0.0.1:${redis.port}/15`)],
+    ])('is found right: %s', async (_, of) => {
+      await expect(checkRedis(of())).resolves.toBeUndefined();
+    });
+
+    it.each([
+      ['an unknown authority', () => place(`rediss://localhost:${tlsPort}`), /Set REDIS_CA to the file/],
+      [
+        'a file of another certificate',
+        () => place(`rediss://localhost:${tlsPort}`, 'server.crt'),
+        /Set REDIS_CA to the file/,
+      ],
+      [
+        'a file without certificates',
+        () => place(`rediss://localhost:${tlsPort}`, 'server.key'),
+        /^REDIS_CA: .*server\.key holds no certificate/,
+      ],
+      [
+        'another name',
+        () => place(`rediss://127.0.0.1:${tlsPort}`, 'ca.crt'),
+        /127\.0\.0\.1 is not in the cert's list.*Name the server in REDIS_URL as its certificate does/,
+      ],
+      [
+        'another password',
+        () => place(`redis://shop:wrong@127.0.0.1:${redis.port}`),
+        /Look at user and password/,
+      ],
+      [
+        'a database that is not there',
+        () => place(`redis://127.0.0.1:${redis.port}/99`),
+        /DB index is out of range\. Look at the number of the database in REDIS_URL/,
+      ],
+      ['a host that is none', () => place('redis://absent.invalid'), /Look at the host in REDIS_URL/],
+    ])('is told wrong: %s', async (_, of, why) => {
+      await expect(checkRedis(of())).rejects.toThrow(why);
+    });
+  });
+});

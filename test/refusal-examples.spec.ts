@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorCatalogue, placesOf } from '../src/errors/define-errors.js';
+import { TestService } from '../src/testing/test-service.js';
+
+// The documents are plain JSON here; their library's types would only be in the way.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Json = any;
+
+let service: TestService;
+let adminKey: string;
+beforeAll(async () => {
+  // 31 seconds before the minute is over, as the examples have it.
+  service = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:29.000Z' });
+  ({ key: adminKey } = await service.issueKey({ plan: 'business', scopes: ['admin'] }));
+});
+afterAll(() => service.close());
+
+interface Example {
+  readonly operation: string;
+  readonly status: string;
+  readonly code: string;
+  readonly prefix: string;
+  /** What its paths are put behind. */
+  readonly base: string;
+  readonly description: string | undefined;
+  readonly value: Json;
+}
+
+/** Every example of a refusal, of all documents. */
+function examples(): Example[] {
+  return service.documents.flatMap(({ prefix, base, document }) =>
+    Object.values(document.paths as Json)
+      .flatMap((item) => Object.values(item as Json))
+      .flatMap((operation: Json) =>
+        Object.entries<Json>(operation.responses).flatMap(([status, { content }]) =>
+          Object.entries<Json>(content?.['application/json']?.examples ?? {}).map(([code, example]) => ({
+            operation: operation.operationId,
+            prefix,
+            base,
+            status,
+            code,
+            description: example.description,
+            value: example.value,
+          })),
+        ),
+      ),
+  );
+}
+
+/** `POST /pets` with the body `{}` as `application/json`, as the description of an example has it. */
+const REQUEST = /^The answer to `(\w+) (\S+)`(?: with the body `(.+)` as `(.+)`)?$/;
+
+describe('the example of a refusal', () => {
+  it('is an Error as it is sent: nothing in its message is left out', () => {
+    const all = examples();
+    expect(all.length).toBeGreaterThan(200);
+    for (const { operation, status, code, value } of all) {
+      const where = `${operation} ${code}`;
+      expect([where, value.code, String(value.status)]).toEqual([where, code, status]);
+      expect(value.message, where).not.toMatch(/…|\{\w+\}|<(?!API_KEY>)\w+>/);
+      expect(value.details !== undefined, where).toBe(code === 'validation_failed');
+    }
+  });
+
+  it('has a value for every place of a message, in every row of the catalogue', () => {
+    expect(errorCatalogue().length).toBeGreaterThan(30);
+    for (const { code, message, example = {} } of errorCatalogue())
+      expect([code, Object.keys(example).toSorted()]).toEqual([code, placesOf(message)]);
+  });
+
+  it('is of every operation what it answers to invalid values', async () => {
+    const invalid = examples().filter(({ code }) => code === 'validation_failed');
+    expect(invalid.map(({ operation }) => operation)).toEqual(
+      expect.arrayContaining(['listPets', 'createPet', 'getPet', 'createClient', 'listAudit']),
+    );
+    const keys: Readonly<Record<string, string>> = {
+      '/v1': service.key,
+      '/account': (await service.issueKey({ scopes: ['account', 'pets:read'] })).key,
+    };
+    for (const { description = '', prefix, base, value } of invalid) {
+      const [, method = '', target = '', body, type = ''] = REQUEST.exec(description) ?? [];
+      const answer = await service.request(method, base + target, {
+        key: keys[prefix] ?? adminKey,
+        ...(body === undefined ? {} : { json: body, headers: { 'content-type': type } }),
+      });
+      expect([description, answer.body]).toEqual([description, value]);
+    }
+  });
+
+  const exampleOf = (operation: string, code: string): Json =>
+    examples().find((example) => example.operation === operation && example.code === code)?.value;
+
+  it.each([
+    ['missing_api_key', 'GET', '/v1/pets', { key: null }],
+    ['not_acceptable', 'GET', '/v1/pets', { headers: { accept: 'text/html' } }],
+    ['malformed_json', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json' } }],
+    ['unsupported_media_type', 'POST', '/v1/pets', { json: '{}', headers: { 'content-type': 'text/plain' } }],
+    ['payload_too_large', 'POST', '/v1/pets', { json: `"${'a'.repeat(102_400)}"` }],
+    ['pet_not_found', 'GET', '/v1/pets/5', {}],
+  ])('is what the service answers: %s', async (code, method, path, options) => {
+    const operation = { POST: 'createPet', GET: path === '/v1/pets' ? 'listPets' : 'getPet' }[method] ?? '';
+    const { body } = await service.request(method, path, options);
+    expect(body).toEqual(exampleOf(operation, code));
+  });
+
+  it('names the scope of the operation', async () => {
+    const { key } = await service.issueKey({ scopes: ['pets:read'] });
+    const { body } = await service.request('POST', '/v1/pets', { key, json: '{}' });
+    expect(body).toEqual(exampleOf('createPet', 'insufficient_scope'));
+  });
+
+  it('is that of the free plan when its minute is used up', async () => {
+    let answer = await service.request('GET', '/v1/pets');
+    while (answer.status === 200) answer = await service.request('GET', '/v1/pets');
+    expect(answer.body).toEqual(exampleOf('listPets', 'rate_limit_exceeded'));
+  });
+
+  it('tells of the removal as the operation will', async () => {
+    const later = await TestService.open({ at: '2030-12-05T00:00:00.000Z' });
+    const { body } = await later.request('GET', '/v1/pets/1');
+    expect(body).toEqual(exampleOf('getPet', 'operation_removed'));
+    await later.close();
+  });
+});

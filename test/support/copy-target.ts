@@ -1,0 +1,53 @@
+import pg from 'pg';
+import { type CopyOrder, type CopyReport, copyDatabase } from '../../src/database/copy/database-copy.js';
+import { type MadeDatabase, makeDatabase } from '../../src/testing/test-database.js';
+
+/** An empty PostgreSQL database that files are copied into. */
+export class CopyTarget {
+  private constructor(
+    private readonly database: MadeDatabase,
+    /** A session in it, as psql has one. */
+    readonly client: pg.Client,
+  ) {}
+
+  /** Makes one. Remove it when done. */
+  static async make(): Promise<CopyTarget> {
+    const database = await makeDatabase('postgres');
+    return new CopyTarget(database, await connected(database.url, 'psql'));
+  }
+
+  /** Another session in it, by the name that it gives itself. */
+  connected(name: string): Promise<pg.Client> {
+    return connected(this.database.url, name);
+  }
+
+  /** Copies a file into it, from the beginning unless `more` says otherwise. */
+  copy(file: string, more: Partial<CopyOrder> = {}): Promise<CopyReport> {
+    return copyDatabase({
+      file,
+      target: { databaseUrl: this.database.url },
+      isResumed: false,
+      leftOut: [],
+      signal: new AbortController().signal,
+      tell: () => undefined,
+      ...more,
+    });
+  }
+
+  /** The rows that a query answers, each as a list of its values. */
+  async rows(sql: string): Promise<unknown[][]> {
+    return (await this.client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+  }
+
+  /** Ends its session and drops it. */
+  async remove(): Promise<void> {
+    await this.client.end();
+    await this.database.remove();
+  }
+}
+
+async function connected(url: string, name: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: name });
+  await client.connect();
+  return client;
+}

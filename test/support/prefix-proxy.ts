@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A proxy in front of the service that takes a prefix away, as many do, and answers 503 by itself when it is told to. */
+export class PrefixProxy {
+  /** Whether it answers as though the service were away. */
+  isAway = false;
+  /** Whether it hangs up in the middle of each body, as though the connection broke. */
+  cutsBodies = false;
+
+  private readonly server = createServer((near, answer) => this.pass(near, answer));
+
+  private constructor(
+    private readonly target: string,
+    private readonly prefix: string,
+  ) {}
+
+  /** Starts one that leads to this origin. Close it when done. */
+  static async to(target: string, prefix: string): Promise<PrefixProxy> {
+    const proxy = new PrefixProxy(target, prefix);
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  /** Its origin, without the prefix. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private pass(near: IncomingMessage, answer: ServerResponse): void {
+    const path = near.url ?? '';
+    if (this.isAway || !path.startsWith(`${this.prefix}/`)) {
+      answer.writeHead(this.isAway ? 503 : 404, { 'content-type': 'text/html' }).end('<p>Not here');
+      return;
+    }
+    const { method, headers } = near;
+    const far = httpRequest(
+      this.target + path.slice(this.prefix.length),
+      { ...(method === undefined ? {} : { method }), headers },
+      (from) => {
+        answer.writeHead(from.statusCode ?? 502, from.headers);
+        if (this.cutsBodies) {
+          // The beginning is on its way when the connection ends.
+          answer.write('[', () => answer.destroy());
+          return;
+        }
+        from.pipe(answer);
+      },
+    );
+    far.on('error', () => answer.destroy());
+    near.pipe(far);
+  }
+}
