@@ -63,7 +63,8 @@ for (const scenario of scenarios()) {
 }
 for (const { stop } of Object.values(servers)) await stop();
 const memory = isWhole || options.only === 'memory' ? await residentMemory() : undefined;
-const overloaded = isWhole || options.only === 'overload' ? await overload(store, SECONDS) : undefined;
+const overloaded =
+  isWhole || options.only === 'overload' ? await overload(store, SECONDS, ROUNDS) : undefined;
 store.remove();
 const result = {
   node: process.version,

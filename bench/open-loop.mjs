@@ -1,23 +1,26 @@
-// Offers requests at a rate of its own, however slowly they are answered, as many independent clients do: each request is due at
-// a moment, and its latency counts from then. Runs in a process of its own: fork('open-loop.mjs'), send the run, receive the
-// result. Without a rate each connection sends its next request when the one before is answered.
+// Offers requests at a rate of its own, however slowly they are answered, as many independent clients do, each with one
+// connection: a request is due at a moment, is sent by a client that waits for no answer, and its latency counts from then. Runs in
+// a process of its own: fork('open-loop.mjs'), send the run, receive the result. Without a rate each connection sends its next
+// request when the one before is answered, for so many seconds or requests. One that `stays` keeps its connections open.
 import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Clients give up after this time, in milliseconds: what is answered later helps nobody. */
 export const DEADLINE_MS = 1_000;
 
 process.once('message', (run) => {
-  void offered(run).then((result) => process.send(result, () => process.disconnect()));
+  void offered(run).then((result) => process.send(result, () => run.stays || process.exit()));
 });
 
 /** `requests` are texts to send in turn; `rate` is in requests per second. */
-async function offered({ url, requests, connections, rate, seconds }) {
+async function offered({ url, requests, connections, rate, seconds = Infinity, requestsToSend = Infinity }) {
   const { hostname, port } = new URL(url);
   const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));
-  const due = [];
-  const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, givenUp: 0 };
+  const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, unsent: 0 };
   const [times, shedTimes] = [[], []];
-  let sent = 0;
+  let [sent, answered] = [0, 0];
+  let allAnswered;
+  const all = new Promise((resolve) => (allAnswered = resolve));
   const end = (client, status) => {
     const took = performance.now() - client.dueAt;
     if (status === 503) {
@@ -30,8 +33,9 @@ async function offered({ url, requests, connections, rate, seconds }) {
       times.push(took);
     }
     idle.push(client);
-    if (rate === undefined && performance.now() < until) send(performance.now());
-    else next();
+    answered += 1;
+    if (rate === undefined && sent < requestsToSend && performance.now() < until) send(performance.now());
+    if (answered >= requestsToSend) allAnswered();
   };
   const send = (dueAt) => {
     const client = idle.pop();
@@ -39,29 +43,26 @@ async function offered({ url, requests, connections, rate, seconds }) {
     client.end = end;
     client.socket.write(requests[sent++ % requests.length]);
   };
-  const next = () => {
-    const now = performance.now();
-    while (due.length > 0 && idle.length > 0) {
-      const dueAt = due.shift();
-      if (now - dueAt > DEADLINE_MS) result.givenUp += 1;
-      else send(dueAt);
-    }
-  };
   const begin = performance.now();
   const until = begin + seconds * 1_000;
   if (rate === undefined) {
-    while (idle.length > 0) send(performance.now());
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+    const first = Math.min(connections, requestsToSend);
+    for (let client = 0; client < first; client += 1) send(performance.now());
+    if (requestsToSend === 0) allAnswered();
+    await (seconds === Infinity ? all : pause(seconds * 1_000));
   } else
     for (let now = begin; now < until; now = performance.now()) {
-      while (begin + (result.offered * 1_000) / rate <= now)
-        due.push(begin + (result.offered++ * 1_000) / rate);
-      next();
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      for (;;) {
+        const dueAt = begin + (result.offered * 1_000) / rate;
+        if (dueAt > now) break;
+        result.offered += 1;
+        if (idle.length > 0) send(dueAt);
+        else result.unsent += 1;
+      }
+      await pause(1);
     }
   const took = (performance.now() - begin) / 1_000;
   const counts = Object.fromEntries(Object.entries(result).map(([name, count]) => [name, count / took]));
-  for (const { socket } of idle) socket.destroy();
   return { ...counts, p50: at(times, 0.5), p99: at(times, 0.99), shedP99: at(shedTimes, 0.99) };
 }
 
