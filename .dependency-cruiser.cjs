@@ -4,10 +4,10 @@ const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'accounts|admin|audit|auth|caching|cli|config|database|deprecation|errors|events|health|http|idempotency|input|jobs|logging|metrics|openapi|paging|startup-checks|throttling|workers';
+  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|workers';
 
 /** Those folders, and the platform's files beside them. */
-const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot)`;
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version)`;
 
 /**
  * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
@@ -35,8 +35,8 @@ const FLOORS = [
   ['logging', 'deprecation'],
   ['http'],
   ['input', 'caching'],
-  ['idempotency', 'paging'],
-  ['openapi', 'health'],
+  ['idempotency', 'paging', 'pages'],
+  ['openapi', 'health', 'console'],
   ['startup-checks'],
   ['workers'],
 ];
@@ -76,16 +76,16 @@ module.exports = {
     {
       name: 'foundations-stand-alone',
       comment:
-        'clock, declaration-faults, duration, handler-metadata, import-failure, request-address, request-protocol, request-slot, ' +
+        'clock, declaration-faults, duration, handler-metadata, import-failure, public-prefix, request-address, request-origin, request-protocol, request-slot, software-version, ' +
         'config and errors are what everything else stands on.',
       severity: 'error',
       from: {
-        path: '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot|config/|errors/)',
+        path: '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|config/|errors/)',
       },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|request-address|request-protocol|request-slot|config/|errors/)',
+          '^src/(clock|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|config/|errors/)',
           KIT,
         ],
       },
@@ -106,10 +106,19 @@ module.exports = {
     }),
     {
       name: 'only-faces-know-administration',
-      comment: 'admin and cli are two faces of the same services; cli shows what admin shows.',
+      comment:
+        'admin, account and cli are three faces of the same services; they show what faces/ describes.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(admin/|cli/|app\\.module)' },
-      to: { path: '^src/(admin|cli)/', pathNot: '^src/cli/main' },
+      from: { path: '^src/', pathNot: '^src/(account/|admin/|cli/|faces/|app\\.module)' },
+      to: { path: '^src/(account|admin|cli|faces)/', pathNot: '^src/cli/main' },
+    },
+    {
+      name: 'faces-stand-alone',
+      comment:
+        'What two faces need is in faces/, which knows none of them; admin and account know no other face.',
+      severity: 'error',
+      from: { path: '^src/(account|admin|faces)/' },
+      to: { path: '^src/(account|admin|cli)/', pathNot: '^src/$1/' },
     },
     {
       name: 'kit-is-for-tests',
