@@ -156,8 +156,8 @@ describe('the ladder of a key that goes on whenever its ban is over', () => {
     const lengths = [];
     let now = NOON;
     for (let ban = 1; ban <= count; ban += 1) {
-      const before = state.bannedUntil;
-      for (; state.bannedUntil === before; now += 1_000) recordRefusal(state, now, now + DAY_MS, BAN_RULES);
+      const over = now;
+      for (; state.bannedUntil <= over; now += 1_000) recordRefusal(state, now, now + DAY_MS, BAN_RULES);
       lengths.push((state.bannedUntil - (now - 1_000)) / MINUTE_MS);
       now = state.bannedUntil + quietMs;
     }

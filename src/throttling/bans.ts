@@ -87,6 +87,8 @@ export function recordRefusal(state: BanState, now: number, retryAt: number, rul
   if (now - state.lastStrikeAt >= rules.resetMs) {
     state.strikes = 0;
     state.bans = 0;
+    // It was over a day ago, and does not begin again when the clock is put back.
+    state.bannedUntil = 0;
   }
   if (now >= state.retryAt) state.forgivenUntil = now + rules.forgivenMs;
   else if (

@@ -149,6 +149,7 @@ export class QuotaModel {
       if (at - lastStrike >= resetMs) {
         strikes = [];
         bans = 0;
+        banned = Number.NEGATIVE_INFINITY;
       }
       const inFlight = at - episodeBegan < forgivenMs;
       if (at >= lastTold) episodeBegan = at;

@@ -315,6 +315,19 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
       expect(windows.map(({ remaining }) => remaining)).toEqual([0, 9_950]);
     });
 
+    it('forgets a ban that a day of quiet wiped out, also when the clock is then put back before its end', async () => {
+      walk += 1;
+      const noon = Date.parse('2026-11-20T12:00:30.000Z');
+      const request = requestOf(0, 0, limits(1, 10_000));
+      const verdicts = [];
+      for (let at = noon; at < noon + 10_000; at += 1_000) verdicts.push(await anyStore(0).take(request, at));
+      expect(verdicts.filter(({ banBegins }) => banBegins)).toHaveLength(1);
+      const later = noon + 2 * DAY_MS;
+      await anyStore(0).take(request, later);
+      expect((await anyStore(0).take(request, later)).admitted, 'refused by the minute').toBe(false);
+      expect((await anyStore(0).take(request, noon - DAY_MS)).bannedUntil).toBeUndefined();
+    });
+
     it('serves throttler’s own guard through increment()', async () => {
       walk += 1;
       const hit = () => anyStore(0).increment(`stock-${walk}`, 60_000, 2, 0, 'default');

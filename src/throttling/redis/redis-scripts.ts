@@ -49,7 +49,7 @@ local function refuse(key, windows, arg, rest, kept, answer)
     return answer
   end
   if not rest[2] then return answer end
-  if now - last >= ${resetMs} then strikes, bans = 0, 0 end
+  if now - last >= ${resetMs} then strikes, bans, banned = 0, 0, 0 end
   if now >= retryAt then
     forgiven = now + ${forgivenMs}
   elseif told >= retryAt and now >= forgiven and now - last >= ${strikeEveryMs} then
