@@ -1,5 +1,6 @@
 // Twice the load that the service can carry: `npm run bench -- --only overload`. In one run: the most that is answered to 64
-// connections, then twice that rate from clients that do not wait for one another, with and without the bounds.
+// connections, then twice that rate from 2,000, with and without the bounds. Where none of them is refused, what is lost is what so
+// many busy connections cost by themselves: then the 2,000 are also measured at their own pace, and Node's own server beside.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
@@ -13,8 +14,9 @@ const IDLE_CONNECTIONS = 5_000;
 /** Beyond this many requests Node has compiled what they run through, and the peak no longer rises. */
 const WARM_UP_REQUESTS = 10_000;
 
-/** The service as it is set by default, beside clients that hold a connection and send nothing more, and without bounds. */
+/** Node's own server; the service as it is set by default, beside clients that hold a connection and send nothing more, and without bounds. */
 const SETTINGS = {
+  'bare Node': { peer: 'bare-node.mjs', only: 'list, cached' },
   bounded: {},
   'bounded, idle beside': { idle: IDLE_CONNECTIONS },
   unbounded: { environment: { MAX_REQUESTS_IN_FLIGHT: '0', MAX_EVENT_LOOP_LAG_MS: '0' } },
@@ -45,6 +47,7 @@ export async function overload(store, seconds, rounds) {
   for (const [name, requests] of Object.entries(kinds(store.key))) {
     const row = { name };
     for (const [setting, how] of Object.entries(SETTINGS)) {
+      if (how.only !== undefined && how.only !== name) continue;
       const measured = [];
       for (let round = 0; round < rounds; round += 1)
         measured.push(await measuredOnce(store, requests, seconds, how));
@@ -56,9 +59,12 @@ export async function overload(store, seconds, rounds) {
   return rows;
 }
 
-/** The peak, and what is left of it at twice that rate, of a service started for it. */
-async function measuredOnce(store, requests, seconds, { environment, idle = 0 }) {
-  const { url, stop } = await startService(store, { ...environment, LOG_LEVEL: 'info' });
+/** What is carried, and what is left of it at twice that rate, of a service started for it. */
+async function measuredOnce(store, requests, seconds, { environment, idle = 0, peer }) {
+  const { url, stop } =
+    peer === undefined
+      ? await startService(store, { ...environment, LOG_LEVEL: 'info' })
+      : await startPeer(peer);
   const beside = fork(join(HERE, 'open-loop.mjs'));
   await result(beside, { url, requests, connections: idle, requestsToSend: idle, stays: true });
   const peaks = { url, requests, connections: PEAK_CONNECTIONS };
@@ -71,9 +77,16 @@ async function measuredOnce(store, requests, seconds, { environment, idle = 0 })
     seconds: 2 * seconds,
     rate: 2 * peak.good,
   });
+  const many = twice.shed > 0 ? undefined : await run({ ...peaks, connections: CONNECTIONS, seconds });
   beside.kill();
   await stop();
-  return { peak, twice, ratio: twice.good / peak.good };
+  return { peak, twice, ratio: twice.good / peak.good, ...(many ? { many } : {}) };
+}
+
+async function startPeer(name) {
+  const child = fork(join(HERE, 'peers', name));
+  const [{ url }] = await once(child, 'message');
+  return { url, stop: () => child.kill() };
 }
 
 async function run(asked) {
@@ -87,12 +100,15 @@ async function result(generator, asked) {
 }
 
 function lines({ name, ...kindsOf }) {
-  const shown = Object.entries(kindsOf).map(([kind, { peak, twice, ratio }]) => {
+  const shown = Object.entries(kindsOf).map(([kind, { peak, many, twice, ratio }]) => {
     const n = Math.round;
     return (
       `  ${kind}: peak ${n(peak.good)}/s (p99 ${n(peak.p99)} ms); offered ${n(twice.offered)}/s: ` +
       `in time ${n(twice.good)}/s, ${ratio.toFixed(2)} × the peak (p50 ${n(twice.p50)} ms, p99 ${n(twice.p99)} ms), ` +
-      `late ${n(twice.late)}/s, 503 ${n(twice.shed)}/s (p99 ${n(twice.shedP99)} ms), no client free ${n(twice.unsent)}/s, other ${n(twice.other)}/s`
+      `late ${n(twice.late)}/s, 503 ${n(twice.shed)}/s (p99 ${n(twice.shedP99)} ms), no client free ${n(twice.unsent)}/s, other ${n(twice.other)}/s` +
+      (many
+        ? `; 2,000 at their own pace ${n(many.good)}/s, ${(twice.good / many.good).toFixed(2)} × that`
+        : '')
     );
   });
   return [name, ...shown].join('\n');
