@@ -54,9 +54,13 @@ function stopOf(app: INestApplication): Stop {
   const logger = app.get(AppLogger);
   let stopping = false;
   const finish = async (signal: string): Promise<void> => {
-    logger.log(`${signal}: finishing the requests in flight`, 'Stop');
+    const { shutdownDelayMs, shutdownTimeoutMs } = app.get(Settings);
     app.get(Readiness).stop();
-    const { shutdownTimeoutMs } = app.get(Settings);
+    if (shutdownDelayMs > 0) {
+      logger.log(`${signal}: not ready from now on, serving for ${shutdownDelayMs} ms more`, 'Stop');
+      await setTimeout(shutdownDelayMs);
+    }
+    logger.log(`${signal}: finishing the requests in flight`, 'Stop');
     const since = performance.now();
     const server = app.getHttpServer() as Server;
     const [finished] = await Promise.all([

@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ROOT, emptyFolder, ServiceProcess } from './support/service-process.js';
 
@@ -55,6 +55,19 @@ describe('a stop', () => {
     expect(last).toEqual(last.map(() => ({ status: 200, connection: 'close' })));
     expect((await stopped).code).toBe(0);
     for (const agent of agents) agent.destroy();
+  });
+
+  it('says first that it is not ready, and serves new connections until SHUTDOWN_DELAY_MS is over', async () => {
+    const { service, key } = await start({ SHUTDOWN_DELAY_MS: '1500' });
+    const status = async (path: string) =>
+      (await fetch(service.url + path, { headers: { authorization: `Bearer ${key}`, connection: 'close' } }))
+        .status;
+    expect(await status('/health/ready')).toBe(200);
+    const stopped = service.stop('SIGTERM');
+    await vi.waitFor(async () => expect(await status('/health/ready')).toBe(503));
+    expect([await status('/v1/pets'), await status('/health/live')]).toEqual([200, 200]);
+    expect((await stopped).code).toBe(0);
+    await expect(status('/health/live')).rejects.toThrow('fetch failed');
   });
 
   it('closes a connection that never sent a byte at once', async () => {

@@ -179,6 +179,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     description:
       'Keeps deprecated operations available until this instant. It can postpone a removal; it cannot bring one forward.',
   },
+  shutdownDelayMs: {
+    type: wholeNumber(0, 600_000),
+    default: 0,
+    description:
+      'How long a stop still takes new connections while /health/ready answers 503, in milliseconds: the time in which a load balancer that asks it takes the instance out.',
+  },
   shutdownTimeoutMs: {
     type: wholeNumber(0, 600_000),
     default: 10_000,

@@ -43,6 +43,7 @@ describe('the settings', () => {
       requestTimeoutMs: 60_000,
       responseTimeoutMs: 60_000,
       sunsetNotBefore: 0,
+      shutdownDelayMs: 0,
       shutdownTimeoutMs: 10_000,
       webConcurrency: 1,
       accountMaxKeys: 100,

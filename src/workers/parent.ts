@@ -83,9 +83,9 @@ export class Parent {
     const { size } = this.workers;
     this.logger.log(`${signal}: stopping ${size === 1 ? '1 worker' : `${size} workers`}`, 'Stop');
     for (const worker of this.workers.keys()) tell(worker, { petstore: 'stop' });
-    const { shutdownTimeoutMs } = this.settings;
+    const { shutdownDelayMs, shutdownTimeoutMs } = this.settings;
     const hearingMs = Math.max(shutdownTimeoutMs, HEARING_MS);
-    const stoppingMs = shutdownTimeoutMs + LAST_WRITES_MS;
+    const stoppingMs = shutdownDelayMs + shutdownTimeoutMs + LAST_WRITES_MS;
     setTimeout(() => this.killUnheard(hearingMs), hearingMs).unref();
     setTimeout(() => this.kill(`has not ended in ${stoppingMs} ms`), stoppingMs).unref();
     if (size === 0) void this.end();
