@@ -19,7 +19,8 @@ import { parseEnv } from 'node:util';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-const inputs = [
+/** What a build is made of. */
+export const INPUTS = [
   'ormconfig.ts',
   'tsconfig.json',
   'tsconfig.build.json',
@@ -123,7 +124,7 @@ function isProduction() {
 }
 
 function newest() {
-  return Math.max(...inputs.map((input) => modifiedAt(join(root, input))), ...sources().map(modifiedAt));
+  return Math.max(...INPUTS.map((input) => modifiedAt(join(root, input))), ...sources().map(modifiedAt));
 }
 
 function sources() {

@@ -2,12 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { NGINX } from './nginx.js';
 import { PGBOUNCER } from './pooler.js';
 import { POSTGRES_PROGRAMS } from './postgres-server.js';
 
 /** Servers and programs outside the project that a suite may need. */
 export type Requirement =
-  'browser' | 'faketime' | 'pgbouncer' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
+  'browser' | 'faketime' | 'nginx' | 'pgbouncer' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -49,6 +50,7 @@ const hasRedisServer = (process.env.PATH ?? '')
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
+  nginx: () => (existsSync(NGINX) ? undefined : 'nginx is not installed (Debian: nginx)'),
   'redis-server': () => (hasRedisServer ? undefined : 'there is no redis-server in PATH'),
   postgres: () =>
     postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,

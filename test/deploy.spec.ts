@@ -1,0 +1,289 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, chown, cp, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { validate } from 'dockerfile-utils';
+import { parseDocument } from 'yaml';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { INPUTS } from '../scripts/build-if-stale.mjs';
+import { Settings } from '../src/config/settings.js';
+import { freePort } from './support/free-port.js';
+
+import { type Finished, ROOT, emptyFolder } from './support/service-process.js';
+
+/** The user of the image. */
+const IMAGE_USER = 1_000;
+
+const read = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 'utf8');
+const yaml = (file: string): unknown => parseDocument(read(file), { merge: true }).toJS();
+const DOCKERFILE = read('docker/Dockerfile');
+
+/** Runs a program of the project. */
+function run(
+  command: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      [...args],
+      { cwd: ROOT, env: { PATH: process.env.PATH, ...environment } },
+      (_, stdout, stderr) => resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
+    );
+  });
+}
+
+async function temporaryFolder(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+/** The JSON list behind an instruction of the image that runs, such as CMD. */
+function commandOf(instruction: RegExp): string[] {
+  const [, list = ''] = instruction.exec(DOCKERFILE.replaceAll('\\\n', '')) ?? [];
+  return JSON.parse(list) as string[];
+}
+
+/** What `.dockerignore` lets into an image. */
+const letIn = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('!'))
+  .map((line) => line.slice(1));
+
+describe('the image', () => {
+  it('has no instruction that Docker does not know', () => {
+    expect(validate(DOCKERFILE)).toEqual([]);
+  });
+
+  it('is built of what .dockerignore lets in', () => {
+    // Those who write migrations alone read this one.
+    const needed = [
+      ...INPUTS.filter((input) => input !== 'ormconfig.ts'),
+      'scripts/build-if-stale.mjs',
+      '.npmrc',
+    ];
+    const isLetIn = (path: string) => letIn.some((part) => path === part || path.startsWith(`${part}/`));
+    expect(needed.filter((path) => !isLetIn(path))).toEqual([]);
+    expect(letIn.filter((part) => !existsSync(join(ROOT, part)))).toEqual([]);
+  });
+
+  const cannot =
+    spawnSync('unshare', ['--mount', 'setpriv', `--reuid=${IMAGE_USER}`, 'test', '-r', join(ROOT, 'dist')])
+      .status === 0
+      ? undefined
+      : 'no file system can be mounted here, or others cannot read this folder';
+
+  it.skipIf(cannot)(
+    'runs as a user that is not root, on a file system that nothing can be written to but the data',
+    async () => {
+      const [image, data] = [await temporaryFolder(), await temporaryFolder()];
+      const copied = [...DOCKERFILE.matchAll(/^COPY --from=build \/petstore\/(\S+) /gm)].map(
+        ([, part = '']) => part,
+      );
+      expect(copied).toEqual(['package.json', 'bin', 'node_modules', 'dist']);
+      for (const part of copied)
+        if (part === 'node_modules') await symlink(join(ROOT, part), join(image, part));
+        else await cp(join(ROOT, part), join(image, part), { recursive: true });
+      await chmod(image, 0o755);
+      await chown(data, IMAGE_USER, IMAGE_USER);
+      const port = await freePort();
+      const settings = Object.fromEntries(
+        [...DOCKERFILE.matchAll(/^(?:ENV)? +([A-Z_]+)=(\S+)/gm)].map(([, name = '', value = '']) => [
+          name,
+          value,
+        ]),
+      );
+      expect(settings).toMatchObject({
+        NODE_ENV: 'production',
+        DATABASE_URL: 'sqlite:/data/petstore.sqlite',
+      });
+      const child = spawn(
+        'unshare',
+        [
+          '--mount',
+          'sh',
+          '-c',
+          `mount -o remount,ro,bind / && mount --bind ${data} ${data} && mount -o remount,rw,bind ${data} && exec "$@"`,
+          'sh',
+          'setpriv',
+          `--reuid=${IMAGE_USER}`,
+          `--regid=${IMAGE_USER}`,
+          '--clear-groups',
+          '--no-new-privs',
+          ...commandOf(/^CMD (\[.*\])$/m),
+        ],
+        {
+          cwd: image,
+          env: {
+            PATH: process.env.PATH,
+            ...settings,
+            HOST: '127.0.0.1',
+            PORT: String(port),
+            MANAGEMENT_PORT: '0',
+            DATABASE_URL: `sqlite:${data}/petstore.sqlite`,
+          },
+        },
+      );
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let output = '';
+      const listens = new Promise<void>((resolve, reject) => {
+        for (const stream of [child.stdout, child.stderr])
+          stream.on('data', (chunk: Buffer) => {
+            output += chunk.toString();
+            if (output.includes('Listening on')) resolve();
+          });
+        child.once('exit', () => reject(new Error(output)));
+      });
+      await listens;
+
+      const healthcheck = commandOf(/^HEALTHCHECK .*CMD (\[.*\])$/m);
+      const [command = '', ...args] = healthcheck;
+      const check = async (asked: number) => (await run(command, args, { PORT: String(asked) })).code;
+      expect(await check(port)).toBe(0);
+      expect(await check(await freePort())).toBe(1);
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect(await gone).toEqual([0, null]);
+    },
+  );
+});
+
+describe('compose.yaml', () => {
+  it('is what the Compose specification allows', async () => {
+    const dclint = join(ROOT, 'node_modules/dclint/bin/dclint.cjs');
+    const { code, stdout, stderr } = await run(process.execPath, [dclint, join(ROOT, 'deploy/docker')]);
+    expect([code, stdout + stderr]).toEqual([0, expect.any(String)]);
+  });
+
+  it('sets what the service understands, and asks for the password', () => {
+    const { services } = yaml('docker/compose.yaml') as {
+      services: Record<string, { environment: Record<string, string> }>;
+    };
+    const environment = services.petstore?.environment ?? {};
+    const asked = /\$\{POSTGRES_PASSWORD:\?[^}]+\}/;
+    expect(environment.DATABASE_URL).toMatch(asked);
+    const filled = Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(asked, 'secret').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
+    ]);
+    expectSettings(Object.fromEntries(filled) as Record<string, string>);
+  });
+});
+
+describe('the manifests for Kubernetes', () => {
+  const FOLDER = 'kubernetes';
+  const KINDS: Readonly<Record<string, string>> = {
+    ConfigMap: 'core/v1',
+    Deployment: 'apps/v1',
+    HorizontalPodAutoscaler: 'autoscaling/v2',
+    Job: 'batch/v1',
+    PodDisruptionBudget: 'policy/v1',
+    Service: 'core/v1',
+  };
+
+  it('have the fields of the API, no others, with values of their types', async () => {
+    const path = await temporaryFolder();
+    const files = (await readdir(join(ROOT, 'deploy', FOLDER))).filter(
+      (file) => file !== 'kustomization.yaml',
+    );
+    expect(files).toHaveLength(Object.keys(KINDS).length);
+    const compile = async (manifests: Readonly<Record<string, unknown>>) => {
+      for (const [file, manifest] of Object.entries(manifests)) {
+        const { kind, apiVersion } = manifest as { kind: string; apiVersion: string };
+        expect(KINDS[kind]?.replace('core/', '')).toBe(apiVersion);
+        const types = join(ROOT, 'node_modules/kubernetes-types', KINDS[kind] ?? '');
+        await writeFile(
+          join(path, `${file}.ts`),
+          `import type { ${kind} } from '${types}';\nexport const manifest: ${kind} = ${JSON.stringify(manifest)};\n`,
+        );
+      }
+      const options = '--noEmit --strict --skipLibCheck --ignoreConfig'.split(' ');
+      const sources = Object.keys(manifests).map((file) => join(path, `${file}.ts`));
+      return run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...sources]);
+    };
+    const manifests = Object.fromEntries(files.map((file) => [file, yaml(`${FOLDER}/${file}`)]));
+    expect(await compile(manifests)).toMatchObject({ stdout: '', code: 0 });
+    // The compiler does refuse a field that the API does not have.
+    const wrong = parseDocument(
+      read(`${FOLDER}/service.yaml`).replace('targetPort', 'targetPorts'),
+    ).toJS() as unknown;
+    expect((await compile({ 'service.yaml': wrong })).stdout).toContain(`'"targetPorts"' does not exist`);
+  });
+
+  it('are listed for `kubectl apply -k`, but for the migration, which comes before them', async () => {
+    const { resources } = yaml(`${FOLDER}/kustomization.yaml`) as { resources: string[] };
+    const files = await readdir(join(ROOT, 'deploy', FOLDER));
+    expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml', 'migrate.yaml'].toSorted());
+  });
+
+  it('set what the service understands', () => {
+    const { data } = yaml(`${FOLDER}/settings.yaml`) as { data: Record<string, string> };
+    expectSettings(data);
+  });
+
+  it('leave a stop the time that it may take', () => {
+    const { spec } = (
+      yaml(`${FOLDER}/deployment.yaml`) as {
+        spec: {
+          template: {
+            spec: {
+              terminationGracePeriodSeconds: number;
+              containers: { lifecycle: { preStop: { exec: { command: string[] } } } }[];
+            };
+          };
+        };
+      }
+    ).spec.template;
+    const [, seconds] = spec.containers[0]?.lifecycle.preStop.exec.command ?? [];
+    // docs/operations.md: SHUTDOWN_TIMEOUT_MS and some 3 s more.
+    const stop = Number(seconds) + new Settings({}).shutdownTimeoutMs / 1_000 + 3;
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(stop);
+  });
+});
+
+describe('the systemd unit', () => {
+  const UNIT = join(ROOT, 'deploy/systemd/petstore.service');
+  const missing =
+    spawnSync('systemd-analyze', ['--version']).status === 0 ? undefined : 'systemd is not installed';
+
+  it.skipIf(missing)('has no fault that systemd finds', async () => {
+    const { code, stderr } = await run('systemd-analyze', ['verify', '--man=no', UNIT]);
+    // Only what is installed elsewhere may be missing here.
+    const faults = stderr
+      .split('\n')
+      .filter((line) => line !== '' && !/is not executable|Failed to open/.test(line));
+    expect([code === 0 || stderr.includes('is not executable'), faults]).toEqual([true, []]);
+  });
+
+  it.skipIf(missing)('is exposed as little as systemd measures: below 2 of 10', async () => {
+    const { code, stdout } = await run('systemd-analyze', [
+      'security',
+      '--offline=true',
+      '--threshold=20',
+      UNIT,
+    ]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
+  });
+
+  it('starts what `npm start` starts', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: { start: string };
+    };
+    expect(readFileSync(UNIT, 'utf8')).toContain(
+      `ExecStart=${scripts.start.replace('node ', '/usr/bin/node /opt/petstore/')}\n`,
+    );
+  });
+});
+
+/** Checks that these are settings of the service, with values that it takes. */
+function expectSettings(environment: Readonly<Record<string, string>>): void {
+  const known = Object.keys(
+    parseEnv(readFileSync(join(ROOT, '.env.example'), 'utf8').replaceAll(/^# (?=[A-Z_]+=)/gm, '')),
+  );
+  expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
+  expect(() => new Settings(environment)).not.toThrow();
+}

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from './support/free-port.js';
+import { Nginx, ownSite, siteFrom } from './support/nginx.js';
+import { describeWith } from './support/requirements.js';
+import { ServiceProcess, emptyFolder } from './support/service-process.js';
+
+const SPECIFICATION_PATHS = ['/docs', '/docs/account', '/docs/admin'];
+
+/** A site with something else at its root, and the service under a prefix. */
+const prefixSite = (url: string): string => `server {
+  listen 127.0.0.1:{port} ssl http2;
+  server_name localhost;
+  ssl_certificate {tls}/server.crt;
+  ssl_certificate_key {tls}/server.key;
+  location / { return 200 'the shop'; }
+${siteFrom('petstore-prefix.conf', { 'http://127.0.0.1:3000/': `${url}/` })}
+}`;
+
+interface Behind {
+  readonly nginx: Nginx;
+  readonly service: ServiceProcess;
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+/** Starts the service behind nginx, each knowing the other's address. Close them when done. */
+async function behind(prefix: string): Promise<Behind> {
+  const { path, remove } = await emptyFolder();
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const nginx = await Nginx.start(prefix === '' ? ownSite([url]) : prefixSite(url));
+  const publicUrl = `${nginx.url}${prefix}/v1`;
+  const service = await ServiceProcess.start(path, {
+    PORT: port,
+    TRUST_PROXY: '1',
+    PUBLIC_BASE_URL: publicUrl,
+  });
+  const [key = ''] = /pst_test_\w+/.exec(service.output) ?? [];
+  const close = async () => {
+    await Promise.all([nginx.stop(), service.stop('SIGKILL')]);
+    await remove();
+  };
+  return { nginx, service, key, close };
+}
+
+/** The targets of a Link header by their relation. */
+function linksOf(header: string | string[] | undefined): Record<string, string> {
+  const links: Record<string, string> = {};
+  for (const [, target = '', rel = ''] of String(header).matchAll(/<([^>]*)>; rel="([^"]*)"/g))
+    links[rel] = target;
+  return links;
+}
+
+describeWith('nginx', 'behind a real nginx with TLS', () => {
+  describe.each(['', '/petstore'])('with the prefix "%s"', (prefix) => {
+    let nginx: Nginx;
+    let service: ServiceProcess;
+    let key: string;
+    let close: () => Promise<void>;
+    beforeAll(async () => ({ nginx, service, key, close } = await behind(prefix)));
+    afterAll(() => close());
+
+    it('every address that an answer names leads back through nginx', async () => {
+      const headers = { authorization: `Bearer ${key}` };
+      const resolve = (target: string, from: string) => {
+        const { href, origin, pathname, search } = new URL(target, nginx.url + from);
+        expect(origin, href).toBe(nginx.url);
+        expect(pathname.startsWith(`${prefix}/`), href).toBe(true);
+        return pathname + search;
+      };
+
+      const listPath = `${prefix}/v1/pets?limit=2`;
+      const list = await nginx.ask(listPath, { headers });
+      expect(list.status).toBe(200);
+      const next = await nginx.ask(resolve(linksOf(list.headers.link).next ?? '', listPath), { headers });
+      expect(next.status).toBe(200);
+      expect(next.body).not.toBe(list.body);
+
+      const added = await nginx.ask(`${prefix}/v1/pets`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: '{"name":"Rex","categoryId":1}',
+      });
+      expect(added.status).toBe(201);
+      const fetched = await nginx.ask(resolve(added.headers.location ?? '', `${prefix}/v1/pets`), {
+        headers,
+      });
+      expect([fetched.status, fetched.body]).toEqual([200, added.body]);
+      const deprecation = linksOf(fetched.headers.link).deprecation ?? '';
+      expect((await nginx.ask(resolve(deprecation, `${prefix}/v1/pets/1`))).status).toBe(200);
+
+      const refused = await nginx.ask(`${prefix}/v1/pets`);
+      const help = linksOf(refused.headers.link).help ?? '';
+      expect([refused.status, (await nginx.ask(resolve(help, `${prefix}/v1/pets`))).status]).toEqual([
+        401, 200,
+      ]);
+    });
+
+    it.each([...SPECIFICATION_PATHS, '/', '/docs/errors', '/docs/guides/using-the-api', '/console'])(
+      'whatever the page %s loads or links to of the service is there',
+      async (page) => {
+        let path = prefix + page;
+        let answer = await nginx.ask(path, { headers: { accept: 'text/html' } });
+        for (let moved = 0; moved < 3 && [301, 302, 307, 308].includes(answer.status); moved += 1) {
+          path = new URL(answer.headers.location ?? '', nginx.url + path).pathname;
+          answer = await nginx.ask(path, { headers: { accept: 'text/html' } });
+        }
+        expect([path, answer.status]).toEqual([path, 200]);
+        const { pathname: base } = new URL(
+          /<base href="([^"]+)"/.exec(answer.body)?.[1] ?? path,
+          nginx.url + path,
+        );
+        const targets = [...answer.body.matchAll(/(?:src|href)="([^"#][^"]*)"/g)].map(
+          ([, target = '']) => new URL(target, nginx.url + base),
+        );
+        const own = targets.filter(({ origin }) => origin === nginx.url);
+        expect(own.length).toBeGreaterThan(1);
+        for (const { pathname, search } of own) {
+          expect(pathname.startsWith(`${prefix}/`), pathname).toBe(true);
+          const { status } = await nginx.ask(pathname + search, {
+            headers: { accept: 'text/html, */*' },
+          });
+          expect([pathname, status]).toEqual([pathname, 200]);
+        }
+      },
+    );
+
+    it('counts callers without a key by their own address, whatever they claim', async () => {
+      const remaining = async (claimed: string) =>
+        Number(
+          (await nginx.ask(`${prefix}/v1/pets`, { headers: { 'x-forwarded-for': claimed } })).headers[
+            'x-ratelimit-remaining'
+          ],
+        );
+      const first = await remaining('203.0.113.1');
+      expect(await remaining('203.0.113.2')).toBe(first - 1);
+    });
+
+    it('hands on bodies up to what the service takes, and refusals of larger ones', async () => {
+      const post = async (bytes: number) => {
+        const { status, body } = await nginx.ask(`${prefix}/v1/pets`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: `{"name":"Rex","categoryId":1}${' '.repeat(bytes)}`,
+        });
+        return [status, (JSON.parse(body) as { code?: string }).code];
+      };
+      expect(await post(90_000)).toEqual([201, undefined]);
+      expect(await post(2_000_000)).toEqual([413, 'payload_too_large']);
+    });
+
+    it('speaks HTTP/2 to clients', async () => {
+      const socket = connect({ port: nginx.port, ALPNProtocols: ['h2'], rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      expect(socket.alpnProtocol).toBe('h2');
+      socket.destroy();
+    });
+
+    it('answers with the Error body itself while no instance answers, and says when to retry', async () => {
+      await service.stop();
+      const { status, headers, body } = await nginx.ask(`${prefix}/v1/pets`);
+      expect([status, headers['retry-after'], headers['content-type'], JSON.parse(body)]).toEqual([
+        503,
+        '1',
+        'application/json',
+        {
+          code: 'service_unavailable',
+          message: 'The service cannot handle the request right now: no instance answers.',
+          status: 503,
+        },
+      ]);
+    });
+  });
+});

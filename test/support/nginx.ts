@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { makeCertificates } from './certificates.js';
+import { freePort } from './free-port.js';
+import { ROOT } from './service-process.js';
+
+/** Debian's nginx. */
+export const NGINX = '/usr/sbin/nginx';
+
+/** An answer that came through nginx. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A real nginx with TLS for localhost, which runs what deploy/nginx has, in a folder of its own. */
+export class Nginx {
+  private constructor(
+    readonly port: number,
+    /** Certificate of the authority that signed its own. */
+    private readonly authority: string,
+    private readonly folder: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  /** Starts one with this site; `{tls}` in it is where `server.crt` and `server.key` are, `{port}` a free port. Stop it when done. */
+  static async start(site: string): Promise<Nginx> {
+    const [port, folder] = [await freePort(), await makeCertificates()];
+    // Its worker is another user, who keeps bodies in a folder here.
+    await chmod(folder, 0o755);
+    const http = site.replaceAll('{port}', String(port)).replaceAll('{tls}', folder);
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const temporary = paths.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n');
+    const main = `daemon off;\nworker_processes 1;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\n`;
+    const file = join(folder, 'nginx.conf');
+    await writeFile(
+      file,
+      `${main}events { worker_connections 1024; }\nhttp {\naccess_log off;\n${temporary}\n${http}\n}\n`,
+    );
+    const child = spawn(NGINX, ['-e', `${folder}/error.log`, '-c', file], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let complaint = '';
+    child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
+    while (!(await listens(port))) {
+      if (child.exitCode !== null)
+        throw new Error(complaint || readFileSync(join(folder, 'error.log'), 'utf8'));
+      await pause(20);
+    }
+    return new Nginx(port, readFileSync(join(folder, 'ca.crt'), 'utf8'), folder, child);
+  }
+
+  get url(): string {
+    return `https://localhost:${this.port}`;
+  }
+
+  /** What it wrote of faults. */
+  get faults(): string {
+    return readFileSync(join(this.folder, 'error.log'), 'utf8');
+  }
+
+  /** Sends a request through it, on a connection of its own. */
+  ask(
+    path: string,
+    {
+      method = 'GET',
+      headers = {},
+      body = '',
+    }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        this.url + path,
+        { method, headers, ca: this.authority, agent: false },
+        (response) => {
+          let text = '';
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.once('error', reject);
+          response.once('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+          );
+        },
+      );
+      sent.once('error', reject).end(body);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A file of deploy/nginx where each of these texts, which must all be there, is replaced by another. */
+export function siteFrom(name: string, replacements: Readonly<Record<string, string>>): string {
+  let text = readFileSync(join(ROOT, 'deploy/nginx', name), 'utf8');
+  for (const [from, to] of Object.entries(replacements)) {
+    if (!text.includes(from)) throw new Error(`${name} has no ${from}.`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+/** The site of its own name, with these instances; nothing but names and addresses differs from the file. */
+export function ownSite(urls: readonly string[]): string {
+  return siteFrom('petstore.conf', {
+    '    server 127.0.0.1:3000 max_fails=0;': urls
+      .map((url) => `    server ${new URL(url).host} max_fails=0;`)
+      .join('\n'),
+    'listen 80;': 'listen unix:{tls}/plain.sock;',
+    '    listen [::]:80;\n': '',
+    'listen 443 ssl http2;': 'listen 127.0.0.1:{port} ssl http2;',
+    '    listen [::]:443 ssl http2;\n': '',
+    'petstore.example': 'localhost',
+    '/etc/nginx/tls/petstore': '{tls}/server',
+  });
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
