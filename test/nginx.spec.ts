@@ -22,7 +22,7 @@ interface Behind {
   readonly nginx: Nginx;
   readonly service: ServiceProcess;
   readonly key: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Starts the service behind nginx, each knowing the other's address. Close them when done. */
