@@ -95,7 +95,7 @@ function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 're
 
 /** What to do instead of what this command does not. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
-  'sqlite to sqlite': 'Use: sqlite3 data/petstore.sqlite ".backup copy.sqlite"',
+  'sqlite to sqlite': 'Use: petstore db backup <file>',
   'postgres to postgres':
     'Use: pg_dump --format=custom --file=store.dump, then pg_restore --no-owner --dbname=…',
   'postgres to sqlite':

@@ -5,6 +5,7 @@ import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
 import { checkDeclared } from '../declaration-faults.js';
 import { type Call, command, group } from './command.js';
+import { BACKUP_COMMAND, RESTORE_COMMAND } from './db-backup.commands.js';
 import { COPY_COMMAND } from './db-copy.command.js';
 import { option, positiveInteger } from './options.js';
 import { tableOf } from './table.js';
@@ -53,7 +54,14 @@ const seed = command({
 });
 
 /** `petstore db …`: the database. */
-export const DB_COMMANDS = group('db', 'the database', [applyPending, status, seed, COPY_COMMAND]);
+export const DB_COMMANDS = group('db', 'the database', [
+  applyPending,
+  status,
+  seed,
+  BACKUP_COMMAND,
+  RESTORE_COMMAND,
+  COPY_COMMAND,
+]);
 
 /** Opens the database without migrating it, which starting the application would do. */
 async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { SettingsError } from '../config/define-settings.js';
 import { DeclarationError } from '../declaration-faults.js';
+import { BackupRefusal } from '../database/backup/backup-refusal.js';
 import { CopyRefusal } from '../database/copy/copy-refusal.js';
 import { ApiError } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/define-errors.js';
@@ -78,7 +79,7 @@ function configure(command: Command, shell: Shell): void {
 /** The message for standard error when a command was refused or failed: why, and what to do. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
-  if ([Refusal, DeclarationError, CopyRefusal].some((kind) => error instanceof kind))
+  if ([Refusal, DeclarationError, CopyRefusal, BackupRefusal].some((kind) => error instanceof kind))
     return (error as Error).message;
   if (error instanceof ApiError) return messageOf(error);
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;

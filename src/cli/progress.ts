@@ -13,6 +13,8 @@ export interface Progress {
   readonly phase: string;
   readonly done: number;
   readonly of: number;
+  /** What is counted; rows by default. */
+  readonly unit?: string;
 }
 
 /** Shows how far long work is: one line that is drawn anew on a terminal, a line now and then elsewhere. */
@@ -29,7 +31,7 @@ export class ProgressLine {
   ) {}
 
   /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
-  show({ phase, done, of }: Progress): void {
+  show({ phase, done, of, unit }: Progress): void {
     const now = this.clock.steady();
     const isNew = phase !== this.began.phase;
     if (isNew) this.began = { phase, at: now, done };
@@ -39,7 +41,7 @@ export class ProgressLine {
     this.isWhole = done >= of;
     const seconds = (now - this.began.at) / 1_000;
     const rate = seconds > 0 ? (done - this.began.done) / seconds : 0;
-    const text = progressText({ phase, done, of }, rate);
+    const text = progressText({ phase, done, of, unit }, rate);
     this.write(this.isTerminal ? `${ANEW}${text}` : `${text}\n`);
     this.isDrawn = this.isTerminal;
   }
@@ -52,12 +54,12 @@ export class ProgressLine {
 }
 
 /** Such as `Copying    [############            ]  50 %  50,000 of 100,000 rows  41,000 a second`. */
-export function progressText({ phase, done, of }: Progress, perSecond: number): string {
+export function progressText({ phase, done, of, unit = 'rows' }: Progress, perSecond: number): string {
   const share = of === 0 ? 1 : Math.min(1, done / of);
   const bar = '#'.repeat(Math.floor(share * WIDTH)).padEnd(WIDTH);
   const percent = String(Math.floor(share * 100)).padStart(3);
-  const rate = perSecond > 0 ? `  ${grouped(Math.round(perSecond))} a second` : '';
-  return `${phase.padEnd(9)} [${bar}] ${percent} %  ${grouped(done)} of ${grouped(of)} rows${rate}`;
+  const rate = perSecond >= 1 ? `  ${grouped(Math.round(perSecond))} a second` : '';
+  return `${phase.padEnd(9)} [${bar}] ${percent} %  ${grouped(done)} of ${grouped(of)} ${unit}${rate}`;
 }
 
 /** A whole number with commas between thousands. */

@@ -67,8 +67,13 @@ export async function checkSchema(dataSource: Database): Promise<void> {
     );
 }
 
-function refuseIfNewer(dataSource: Database, { unknown, expansions }: SchemaStatus): void {
-  const contractions = unknown.filter((name) => !expansions.includes(name));
+/** Migrations that this version does not know and cannot run beside: they do more than expand the schema. */
+export function contractionsOf({ unknown, expansions }: SchemaStatus): string[] {
+  return unknown.filter((name) => !expansions.includes(name));
+}
+
+function refuseIfNewer(dataSource: Database, status: SchemaStatus): void {
+  const contractions = contractionsOf(status);
   if (contractions.length === 0) return;
   throw new Error(
     `${fileOf(dataSource) ?? 'The database'} was migrated by a newer version of the service (${contractions.join(', ')}), ` +

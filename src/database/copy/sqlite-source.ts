@@ -3,7 +3,7 @@ import type sqlite3 from 'sqlite3';
 import { openForReading } from '../sqlite/read-connection.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { CopyRefusal } from './copy-refusal.js';
-import { LogBeside } from './log-beside.js';
+import { LogBeside } from '../sqlite/log-beside.js';
 import { type RawValue, rawSql } from './raw-value.js';
 import type { TargetTable } from './target-schema.js';
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, realpath, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
+import { realFileOf } from './real-file.js';
 
 /** How often creating a mark is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
@@ -24,9 +25,9 @@ export class ProcessMarks {
     private readonly prefix: string,
   ) {}
 
-  /** The marks beside a database file, which must exist; for a link, those beside its target. */
+  /** The marks beside a database file, which may be gone; for a link, those beside its target. Throws when its folder is missing. */
   static async of(file: string): Promise<ProcessMarks> {
-    const real = await realpath(file);
+    const real = await realFileOf(file);
     return new ProcessMarks(dirname(real), `${basename(real)}-process-`);
   }
 

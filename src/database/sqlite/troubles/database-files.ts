@@ -118,8 +118,8 @@ const RESTART_ON_ANOTHER =
 const RESTART_GENTLY =
   'Put the file back; or stop the service with SIGTERM, which saves what was committed, and start it again.';
 const RESTORE =
-  'Stop the service, and start it again; if the database was restored from a backup, remove the -wal and -shm files in ' +
-  'between, which belong to the old one.';
+  'Stop the service, and start it again; if a backup was copied over the file, put it there with "petstore db restore <backup>" in ' +
+  'between, which takes the -wal and -shm files of the old one away.';
 
 function opened(path: string, remedy: string): OpenedFile {
   const stats = statsOf(path);

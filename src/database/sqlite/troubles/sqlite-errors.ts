@@ -9,7 +9,7 @@ export function driverCodeOf(error: unknown): string | undefined {
 
 /** What to do when the file belongs to another program. */
 export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
-const BACKUP = 'put a backup in its place (and remove the -wal and -shm files beside it)';
+const BACKUP = 'put a backup in its place with "petstore db restore <backup>"';
 
 /** The database cannot be used in its current state; the message is one line that names the file and says what to do. */
 export class UnusableDatabase extends Error {}

@@ -1,0 +1,117 @@
+import { SystemClock } from '../clock.js';
+import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
+import { loadSettings } from '../config/settings.js';
+import { backUp } from '../database/backup/backup.js';
+import { type Restored, restore } from '../database/backup/restore.js';
+import type { BackupProgress, CopiedStore } from '../database/backup/verified-copy.js';
+import { checkDeclared } from '../declaration-faults.js';
+import { type Call, Refusal, command } from './command.js';
+import { flag } from './options.js';
+import { ProgressLine, grouped } from './progress.js';
+
+/** Signals that stop a backup or a restore, so that nothing is left of it. */
+const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const MEBIBYTE = 2 ** 20;
+
+/** `petstore db backup`: a copy of the SQLite file, while it is served. */
+export const BACKUP_COMMAND = command({
+  name: 'backup',
+  description: 'copy the database into one file, while the service runs and writes on, and check the copy',
+  argument: ['<file>', 'the backup; its folder has to be there'],
+  options: [flag('--overwrite', 'replace a file of that name, once the new backup is whole')],
+  examples: ['db backup backups/petstore-2026-11-22.sqlite', 'db backup --overwrite backups/latest.sqlite'],
+  runAlone: async ({ argument: file, input: { overwrite }, tell }: Call<{ overwrite: boolean }>) => {
+    const database = ownFile(POSTGRES_BACKUP);
+    return {
+      database,
+      file,
+      ...(await stoppable(tell, (how) => backUp({ database, file, overwrite, ...how }))),
+    };
+  },
+  text: ({ database, file, rows, tables, bytes }) =>
+    `Backed up ${database} to ${file}: ${sizeText({ rows, tables, bytes })}. The copy is sound.`,
+});
+
+/** `petstore db restore`: puts a backup into the place of the SQLite file. */
+export const RESTORE_COMMAND = command({
+  name: 'restore',
+  description: 'replace the database by a backup, once that is checked; stop the service before',
+  argument: ['<file>', 'a backup; it is only read'],
+  options: [flag('--yes', 'replace the database that is there; it is kept beside, under a dated name')],
+  examples: ['db restore backups/petstore-2026-11-22.sqlite --yes'],
+  runAlone: async ({ argument: file, input, loadModules, tell }: Call<{ yes: boolean }>) => {
+    await loadModules();
+    checkDeclared();
+    const database = ownFile(POSTGRES_RESTORE);
+    const order = { file, database, isConfirmed: input.yes, now: new SystemClock().now() };
+    return { database, file, ...(await stoppable(tell, (how) => restore({ ...order, ...how }))) };
+  },
+  text: restoredText,
+});
+
+/** The SQLite file that DATABASE_URL names. Throws Refusal for any other database, with what to do there. */
+function ownFile(onPostgres: (url: string) => string): string {
+  const { databaseUrl } = loadSettings();
+  const address = readDatabaseUrl(databaseUrl);
+  const shown = shownDatabaseUrl(databaseUrl);
+  if (address?.kind !== 'sqlite')
+    throw new Refusal(
+      `${shown} is backed up and restored by PostgreSQL's own programs:\n${onPostgres(shown)}`,
+    );
+  if (address.file === ':memory:')
+    throw new Refusal('A database in memory ends with its process. Name a file with DATABASE_URL.');
+  return address.file;
+}
+
+const POSTGRES_BACKUP = (url: string): string =>
+  `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
+  'PGPASSWORD holds the password. The service may run and write on.';
+const POSTGRES_RESTORE = (url: string): string =>
+  '  createdb -E UTF8 -T template0 -O petstore restored\n' +
+  `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
+  'Then start the service with the DATABASE_URL of that database. docs/operations.md, "Backup and restore", has it step by step.';
+
+/** Runs work that shows how far it is, and ends by itself at a signal. */
+async function stoppable<T>(
+  tell: (text: string) => void,
+  work: (how: {
+    readonly signal: AbortSignal;
+    readonly tell: (progress: BackupProgress) => void;
+  }) => Promise<T>,
+): Promise<T> {
+  const progress = new ProgressLine(tell, process.stderr.isTTY);
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  // Once: a second signal ends the process at once, which leaves a hidden file that the next run removes.
+  for (const signal of STOPS) process.once(signal, abort);
+  try {
+    return await work({ signal: stop.signal, tell: (made) => progress.show(made) });
+  } finally {
+    progress.end();
+    for (const signal of STOPS) process.off(signal, abort);
+  }
+}
+
+function restoredText({
+  database,
+  file,
+  replaced,
+  pending,
+  ...store
+}: Restored & { readonly database: string; readonly file: string }): string {
+  return [
+    `Restored ${database} from ${file}: ${sizeText(store)}.`,
+    ...(replaced === null ? [] : [`What was there is kept as ${replaced}.`]),
+    'Keys that were revoked and clients that were suspended after the backup work again: revoke and suspend them anew.',
+    ...(replaced === null
+      ? []
+      : [`  DATABASE_URL=sqlite:${replaced} petstore audit list     shows what was changed since`]),
+    pending.length === 0
+      ? 'Start the service.'
+      : `It lacks migrations (${pending.join(', ')}): run "petstore db migrate", then start the service.`,
+  ].join('\n');
+}
+
+function sizeText({ rows, tables, bytes }: CopiedStore): string {
+  return `${grouped(rows)} rows of ${tables.length} tables, ${(bytes / MEBIBYTE).toFixed(1)} MiB`;
+}

@@ -1,0 +1,73 @@
+import { access, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { realFileOf } from '../sqlite/real-file.js';
+import { BackupRefusal } from './backup-refusal.js';
+import { PartFile, alreadyThere } from './part-file.js';
+import { type BackupProgress, type CopiedStore, copyVerified } from './verified-copy.js';
+
+/** A backup that is to be made. */
+export interface BackupOrder {
+  /** The file of the database. */
+  readonly database: string;
+  /** The backup. */
+  readonly file: string;
+  /** Whether it may take the place of a file that is there. */
+  readonly overwrite: boolean;
+  /** Stops it; nothing is left then. */
+  readonly signal: AbortSignal;
+  readonly tell: (progress: BackupProgress) => void;
+}
+
+/**
+ * Copies the database, which may be served and written to meanwhile, into one file that has its name only when it is whole, checked
+ * and on the disk. Throws BackupRefusal that says why not; then the file is as it was.
+ */
+export async function backUp({ database, file, overwrite, signal, tell }: BackupOrder): Promise<CopiedStore> {
+  if (!(await isThere(database)))
+    throw new BackupRefusal(`${database} is not there. Name the store with DATABASE_URL.`);
+  const final = await finalFile(file);
+  await refuseOfStore(database, final);
+  const there = await stat(final).catch(() => undefined);
+  if (there?.isDirectory())
+    throw new BackupRefusal(
+      `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
+    );
+  if (there && !overwrite) throw alreadyThere(file);
+  const part = await PartFile.beside(final);
+  try {
+    const copied = await copyVerified({ from: database, to: part.path, signal, tell });
+    await part.finish({ overwrite });
+    return copied;
+  } finally {
+    await part.remove();
+  }
+}
+
+async function finalFile(file: string): Promise<string> {
+  return realFileOf(file).catch(() => {
+    throw new BackupRefusal(`The folder ${dirname(file)} is not there. Make it, or name a file in another.`);
+  });
+}
+
+/** The database, and what SQLite has beside it, is no place for a backup; nor is a file beside which the log of another lies. */
+async function refuseOfStore(database: string, final: string): Promise<void> {
+  const real = await realFileOf(database);
+  const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
+  const isOwn = own.ino === there?.ino && own.dev === there.dev;
+  if (isOwn || ['', '-wal', '-shm', '-journal'].some((end) => final === `${real}${end}`))
+    throw new BackupRefusal(
+      `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
+    );
+  for (const end of ['-wal', '-journal'])
+    if (await isThere(`${final}${end}`))
+      throw new BackupRefusal(
+        `${basename(final)}${end} lies beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
+      );
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,118 @@
+import { link, open, readdir, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { BackupRefusal } from './backup-refusal.js';
+
+/** Who may read a copy: it has all that the store has. */
+const OWNER_ONLY = 0o600;
+/** What SQLite may have beside a file. */
+const SIDECARS = ['-journal', '-wal', '-shm'];
+
+/**
+ * A file that is written under a hidden name beside the one that it is to have. Its name tells the machine and the process, so
+ * that the next one removes what a killed process has left.
+ */
+export class PartFile {
+  private constructor(
+    readonly path: string,
+    /** The file that it becomes. */
+    private readonly final: string,
+  ) {}
+
+  /** Makes it, empty, for its owner alone. Throws BackupRefusal when the folder is missing or may not be written to. */
+  static async beside(final: string): Promise<PartFile> {
+    const folder = dirname(final);
+    const prefix = `.${basename(final)}.part-${hostname().replaceAll(/[^\w.-]/g, '_')}-`;
+    const path = join(folder, `${prefix}${process.pid}`);
+    try {
+      await removeLeftOvers(folder, prefix);
+      await (await open(path, 'wx', OWNER_ONLY)).close();
+    } catch (error) {
+      throw inFolder(folder, error);
+    }
+    return new PartFile(path, final);
+  }
+
+  /** Has it on the disk under its final name. With `overwrite` it takes the place of a file there; else it throws BackupRefusal. */
+  async finish({ overwrite }: { readonly overwrite: boolean }): Promise<void> {
+    await this.sync();
+    if (overwrite) await rename(this.path, this.final);
+    else await this.finishNew();
+    await synced(dirname(this.final));
+  }
+
+  /** Has its content on the disk. */
+  sync(): Promise<void> {
+    return synced(this.path);
+  }
+
+  /** Removes it and what SQLite has beside it; nothing is left, unless it has its final name. */
+  async remove(): Promise<void> {
+    for (const path of [this.path, ...SIDECARS.map((end) => `${this.path}${end}`)])
+      await rm(path, { force: true });
+  }
+
+  /** A link, unlike a rename, never takes the place of a file that came meanwhile. */
+  private async finishNew(): Promise<void> {
+    try {
+      await link(this.path, this.final);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyThere(this.final);
+      // A file system without links.
+      await rename(this.path, this.final);
+    }
+  }
+}
+
+/** Why a file that is there is not written over. */
+export function alreadyThere(file: string): BackupRefusal {
+  return new BackupRefusal(`${file} is there already. Name another file, or give --overwrite.`);
+}
+
+/** Writes a file, or the names in a folder, to the disk. */
+export async function synced(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function removeLeftOvers(folder: string, prefix: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const [, pid] = /^(\d+)(?:-[a-z]+)?$/.exec(name.slice(prefix.length)) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  // In a container a process may have the number of the one that was killed before it.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function inFolder(folder: string, error: unknown): unknown {
+  switch ((error as NodeJS.ErrnoException).code ?? '') {
+    case 'ENOENT':
+      return new BackupRefusal(`The folder ${folder} is not there. Make it, or name a file in another.`);
+    case 'ENOTDIR':
+      return new BackupRefusal(`${folder} is not a folder. Name a file in another.`);
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new BackupRefusal(
+        `The folder ${folder} may not be written to (${(error as Error).message}). Give this user the permission, or name a file in another.`,
+      );
+    case 'ENOSPC':
+      return new BackupRefusal(`The disk of ${folder} is full. Make room there, or name another disk.`);
+    default:
+      return error;
+  }
+}
