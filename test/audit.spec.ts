@@ -95,18 +95,76 @@ describe('the audit trail', () => {
       ['client.resumed', null],
       ['client.suspended', null],
       ['api_key.revoked', second],
-      ['api_key.unbanned', second],
       ['api_key.rotated', first],
       ['api_key.updated', first],
       ['api_key.issued', first],
       ['client.created', null],
     ]);
-    expect(entries[5]?.details).toEqual({
+    expect(entries[4]?.details).toEqual({
       replacedBy: second,
       prefix: expect.stringMatching(/^pst_test_\w{4}$/),
       expiresAt: '2026-11-21T12:00:10.250Z',
       oldExpiresAt: '2026-11-20T13:00:10.250Z',
     });
+  });
+
+  it('has the ban that was lifted, and nothing of a key that was not banned', async () => {
+    const { service, adminKey, trail } = await open();
+    const { id: keyId, key } = await service.issueKey({ scopes: ['pets:read'] });
+    const unban = () => service.request('POST', `/admin/keys/${keyId}/unban`, { key: adminKey });
+    const before = await trail();
+    expect((await unban()).status).toBe(200);
+    expect(await trail()).toEqual(before);
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    let banned = await service.request('GET', '/v1/pets', { key });
+    for (let sent = 0; sent < 200 && banned.body.code !== 'api_key_banned'; sent += 1) {
+      if (banned.status === 429) service.clock.advance(1_000);
+      banned = await service.request('GET', '/v1/pets', { key });
+    }
+    expect(banned.body.code).toBe('api_key_banned');
+    const { done } = await onCommandLine(service, { args: ['key', 'unban', keyId], method: '', path: '' });
+    expect(done).toBe(true);
+    const { items } = await service.app.get(AuditService).list({ limit: 1 });
+    const bannedUntil = new Date(service.clock.now() + Number(banned.headers.get('retry-after')) * 1_000);
+    expect(items[0]).toMatchObject({
+      action: 'api_key.unbanned',
+      keyId,
+      details: { bannedUntil: bannedUntil.toISOString() },
+    });
+  });
+
+  it('has nothing of a change to what is so already', async () => {
+    const { service, adminId, adminKey, trail } = await open();
+    const { name, plan } = await service.app.get(ClientsService).get(service.clientId);
+    const before = await trail();
+    for (const [path, json] of [
+      [`/admin/clients/${service.clientId}`, { name, plan }],
+      [`/admin/keys/${adminId}`, { label: null }],
+    ] as const)
+      expect((await service.request('PATCH', path, { key: adminKey, json })).status).toBe(200);
+    expect(await trail()).toEqual(before);
+  });
+
+  it('tells that a change was forced', async () => {
+    const { service, adminId } = await open();
+    const run = async (...args: string[]) => {
+      const { done } = await onCommandLine(service, { args: [...args, '--force'], method: '', path: '' });
+      expect([args, done]).toEqual([args, true]);
+    };
+    const { id: client } = await service.app
+      .get(ClientsService)
+      .create({ name: 'A', plan: 'free' }, SERVICE_ITSELF);
+    await run('key', 'update', adminId, '--expires', '1h');
+    await run('key', 'rotate', adminId, '--expires', '1h');
+    await run('key', 'revoke', adminId);
+    await run('client', 'suspend', client);
+    await run('client', 'delete', client);
+    const { items } = await service.app.get(AuditService).list({ limit: 5 });
+    expect(items.map(({ action, details }) => [action, (details as { force?: boolean }).force])).toEqual(
+      ['client.deleted', 'client.suspended', 'api_key.revoked', 'api_key.rotated', 'api_key.updated'].map(
+        (action) => [action, true],
+      ),
+    );
   });
 
   it('does not have what was refused, and nothing happens that it does not have', async () => {

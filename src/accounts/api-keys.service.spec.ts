@@ -128,8 +128,8 @@ describe('revoking a key', () => {
 });
 
 describe('unbanning a key', () => {
-  it('lifts its ban, and tells so in the audit trail', async () => {
-    const id = await idOf();
+  /** Has a key banned; answers the request that finds it so. */
+  async function banned(id: string): Promise<QuotaRequest> {
     const { clock, store } = parts;
     const subject = { ...parts.quotas.subjectOf(await parts.clients.get(clientId)), perMinute: 1, keyId: id };
     const request: QuotaRequest = {
@@ -144,10 +144,19 @@ describe('unbanning a key', () => {
       clock.advance(1_000);
       await store.take(request, clock.now());
     }
-    expect(await store.peek(request, clock.now())).toHaveProperty('bannedUntil');
+    return request;
+  }
+
+  it('lifts its ban, and tells so in the audit trail', async () => {
+    const id = await idOf();
+    const { clock, store } = parts;
+    const request = await banned(id);
+    const { bannedUntil = 0 } = await store.peek(request, clock.now());
+    expect(bannedUntil).toBeGreaterThan(clock.now());
     expect(await keys.unban(id, SERVICE_ITSELF)).toMatchObject({ id });
     expect(await store.peek(request, clock.now())).not.toHaveProperty('bannedUntil');
-    expect(await told()).toEqual({ action: 'api_key.unbanned', clientId, keyId: id, details: {} });
+    const details = { bannedUntil: new Date(bannedUntil).toISOString() };
+    expect(await told()).toEqual({ action: 'api_key.unbanned', clientId, keyId: id, details });
     await expect(keys.unban(NOBODY, SERVICE_ITSELF)).rejects.toMatchObject({ code: 'key_not_found' });
   });
 
@@ -155,6 +164,7 @@ describe('unbanning a key', () => {
     const events: unknown[] = [];
     parts.emitter.on('api_key.unbanned', (event) => events.push(event));
     const id = await idOf();
+    await banned(id);
     await keys.unban(id, SERVICE_ITSELF);
     await expect.poll(() => events).toEqual([{ clientId, keyId: id }]);
   });

@@ -15,6 +15,7 @@ import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
 import {
   SOON_MS,
+  forceDetail,
   protectLastKey,
   refuseEnded,
   refuseRevoked,
@@ -60,42 +61,60 @@ export class ApiKeysService {
   }
 
   /**
-   * Labels a key, or brings its end forward. Throws key_not_found, key_already_revoked, key_already_expired,
+   * Labels a key, or brings its end forward; nothing happens when it is so already. Throws key_not_found, key_already_revoked, key_already_expired,
    * validation_failed for a later end, and last_key_with_scope unless forced.
    */
-  async update(id: string, changes: KeyChanges, { force }: Forcible, by: Operator): Promise<ApiKey> {
+  async update(id: string, changes: KeyChanges, options: Forcible, by: Operator): Promise<ApiKey> {
     requireChange(changes, ['label', 'expires']);
     const { label, expires } = changes;
-    return this.change(id, by, 'api_key.updated', async (key, manager) => {
-      const before = { label: key.label, expiresAt: key.expiresAt };
-      if (label !== undefined) key.label = label;
-      if (expires !== undefined) {
-        refuseEnded(key, this.instant());
-        key.expiresAt = earlier(this.instant(expires), key.expiresAt);
-        if (!force && expires < SOON_MS)
-          await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
-      }
-      return differences(before, { label: key.label, expiresAt: key.expiresAt });
-    });
+    return this.change(
+      id,
+      by,
+      'api_key.updated',
+      async (key, manager) => {
+        const before = { label: key.label, expiresAt: key.expiresAt };
+        if (label !== undefined) key.label = label;
+        if (expires !== undefined) {
+          refuseEnded(key, this.instant());
+          key.expiresAt = earlier(this.instant(expires), key.expiresAt);
+          if (!options.force && expires < SOON_MS)
+            await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
+        }
+        return differences(before, { label: key.label, expiresAt: key.expiresAt });
+      },
+      options,
+    );
   }
 
   /** Ends a key at once and for good. Throws key_not_found or key_already_revoked, and last_key_with_scope unless forced. */
-  revoke(id: string, { force }: Forcible, by: Operator): Promise<ApiKey> {
-    return this.change(id, by, 'api_key.revoked', async (key, manager) => {
-      refuseRevoked(key);
-      if (!force) await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
-      key.revokedAt = this.instant();
-      return { prefix: key.prefix };
-    });
+  revoke(id: string, options: Forcible, by: Operator): Promise<ApiKey> {
+    return this.change(
+      id,
+      by,
+      'api_key.revoked',
+      async (key, manager) => {
+        refuseRevoked(key);
+        if (!options.force) await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
+        key.revokedAt = this.instant();
+        return { prefix: key.prefix };
+      },
+      options,
+    );
   }
 
-  /** Lifts the ban of a key and deletes its strikes; throws key_not_found. */
+  /** Lifts the ban of a key and deletes its strikes; a key that is not banned has no audit entry of it. Throws key_not_found. */
   async unban(id: string, by: Operator): Promise<ApiKey> {
     const key = await this.get(id);
     const { clientId } = key;
+    const subject = this.quotas.subjectOf(await this.clients.get(clientId));
+    const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
     // Not in the transaction below: bans are kept by the quota store, in Redis or in a transaction of its own.
-    await this.quota.unban(id, this.quotas.subjectOf(await this.clients.get(clientId)).id);
-    await this.changes.run(by, (_, record) => record({ action: 'api_key.unbanned', clientId, keyId: id }));
+    await this.quota.unban(id, subject.id);
+    if (bannedUntil === undefined) return key;
+    const details = { bannedUntil: new Date(bannedUntil).toISOString() };
+    await this.changes.run(by, (_, record) =>
+      record({ action: 'api_key.unbanned', clientId, keyId: id, details }),
+    );
     return key;
   }
 
@@ -104,13 +123,20 @@ export class ApiKeysService {
     by: Operator,
     action: AuditedChange['action'],
     apply: (key: ApiKey, manager: EntityManager) => Promise<object>,
+    options: Forcible,
   ): Promise<ApiKey> {
     return this.changes.run(by, async (manager, record) => {
       const key = await this.get(id, manager);
-      const details = { ...(await apply(key, manager)) };
+      const details = await apply(key, manager);
+      if (Object.keys(details).length === 0) return key;
       const { label, expiresAt, revokedAt } = key;
       await manager.update(ApiKey, { id }, { label, expiresAt, revokedAt });
-      await record({ action, clientId: key.clientId, keyId: id, details });
+      await record({
+        action,
+        clientId: key.clientId,
+        keyId: id,
+        details: { ...details, ...forceDetail(options) },
+      });
       return key;
     });
   }

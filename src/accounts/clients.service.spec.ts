@@ -173,7 +173,12 @@ describe('a suspended client', () => {
     expect(await clients.resume(id, SERVICE_ITSELF)).toMatchObject({ id, suspendedAt: null });
     expect((await clients.get(id)).suspendedAt).toBeNull();
     const [resumed, suspended] = await trail();
-    expect(suspended).toEqual({ action: 'client.suspended', clientId: id, keyId: null, details: {} });
+    expect(suspended).toEqual({
+      action: 'client.suspended',
+      clientId: id,
+      keyId: null,
+      details: { suspendedAt: AT },
+    });
     expect(resumed).toEqual({
       action: 'client.resumed',
       clientId: id,

@@ -12,7 +12,7 @@ import type { AccountsEventName } from './accounts.events.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { Client, planColumns } from './client.entity.js';
-import { protectLastKey, type Forcible, requireChange } from './key-rules.js';
+import { forceDetail, protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
 /** A client to make; limits are given for the enterprise plan only. */
 export interface NewClient extends Partial<PlanLimits> {
@@ -82,7 +82,7 @@ export class ClientsService {
 
   /**
    * Renames a client or moves it to another plan. Fields left out stay as they are, and so do the counts of its quota
-   * windows. Throws client_not_found, or validation_failed when the plan does not take these limits.
+   * windows; nothing happens when it is so already. Throws client_not_found, or validation_failed when the plan does not take these limits.
    */
   async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
     requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
@@ -107,7 +107,7 @@ export class ClientsService {
       }
       if (!options.force) await this.keepLastKey(manager, id);
       client.suspendedAt = this.now();
-      return {};
+      return { suspendedAt: client.suspendedAt, ...forceDetail(options) };
     });
   }
 
@@ -131,7 +131,7 @@ export class ClientsService {
       const client = await this.get(id, manager);
       if (!options.force) await this.keepLastKey(manager, id);
       await manager.delete(Client, { id });
-      const details = { name: client.name, plan: client.plan };
+      const details = { name: client.name, plan: client.plan, ...forceDetail(options) };
       await record({ action: 'client.deleted', clientId: id, details });
       return client;
     });
@@ -146,6 +146,7 @@ export class ClientsService {
     return this.changes.run(by, async (manager, record) => {
       const client = await this.get(id, manager);
       const details = { ...(await apply(client, manager)) };
+      if (Object.keys(details).length === 0) return client;
       const { name, plan, perMinute, perDay, suspendedAt } = client;
       await manager.update(Client, { id }, { name, plan, perMinute, perDay, suspendedAt });
       await record({ action, clientId: id, details });

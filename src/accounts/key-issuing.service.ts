@@ -9,6 +9,7 @@ import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
 import {
   SOON_MS,
+  forceDetail,
   grantableScopes,
   protectLastKey,
   refuseEnded,
@@ -56,18 +57,13 @@ export class KeyIssuingService {
    * period; with a grace of 0 it is revoked. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
    * scope_not_held, and last_key_with_scope for a last key that would live less than a day, unless forced.
    */
-  rotate(
-    id: string,
-    { grace, expires }: Rotation,
-    by: Operator,
-    { force }: Forcible = {},
-  ): Promise<IssuedKey> {
+  rotate(id: string, { grace, expires }: Rotation, by: Operator, options: Forcible = {}): Promise<IssuedKey> {
     return this.changes.run(by, async (manager, record) => {
       const key = await this.keys.get(id, manager);
       refuseEnded(key, this.instant(0));
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);
-      if (!force && (expires ?? SOON_MS) < SOON_MS)
+      if (!options.force && (expires ?? SOON_MS) < SOON_MS)
         await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
       const { clientId, scopes, label } = key;
       const issued = this.make({ clientId, scopes, label }, expires ?? lifetimeOf(key));
@@ -79,7 +75,13 @@ export class KeyIssuingService {
       if (grace === 0) key.revokedAt = end;
       const { revokedAt } = key;
       await manager.update(ApiKey, { id }, { expiresAt: key.expiresAt, revokedAt, replacedBy: successor });
-      const details = { replacedBy: successor, prefix, expiresAt, oldExpiresAt: key.expiresAt };
+      const details = {
+        replacedBy: successor,
+        prefix,
+        expiresAt,
+        oldExpiresAt: key.expiresAt,
+        ...forceDetail(options),
+      };
       await record({ action: 'api_key.rotated', clientId, keyId: id, details });
       return issued;
     });

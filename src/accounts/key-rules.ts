@@ -37,6 +37,11 @@ export interface Forcible {
   readonly force?: boolean;
 }
 
+/** What the audit entry of a change says of `force`: nothing when it was not given. */
+export function forceDetail({ force }: Forcible): { readonly force?: true } {
+  return force === true ? { force } : {};
+}
+
 /** Throws validation_failed when none of the changeable fields is given: an empty change is a mistake of the caller. */
 export function requireChange<T extends object>(changes: T, fields: readonly (keyof T & string)[]): void {
   if (fields.some((field) => changes[field] !== undefined)) return;
