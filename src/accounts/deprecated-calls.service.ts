@@ -9,8 +9,6 @@ import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
 /** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
-/** How long counts are kept, in milliseconds. */
-const KEPT_MS = 90 * DAY_MS;
 
 /** Calls of one deprecated operation by one client. */
 export interface DeprecatedUse {
@@ -42,7 +40,7 @@ export class DeprecatedCallsService extends WriteBehind {
     sweeper.add({
       entity: DeprecatedCalls,
       where: 'day < :oldest',
-      parameters: (now) => ({ oldest: dayOf(now) - KEPT_MS }),
+      parameters: (now, { usageRetentionDays }) => ({ oldest: dayOf(now) - usageRetentionDays * DAY_MS }),
     });
   }
 

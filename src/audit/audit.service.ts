@@ -3,7 +3,10 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { Clock } from '../clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
+import { type Sweep, Sweeper } from '../database/sweeper.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
+
+const DAY_MS = 86_400_000;
 
 /** What was changed. */
 export interface Change {
@@ -15,13 +18,29 @@ export interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Entries that have been kept for AUDIT_RETENTION_DAYS. They are looked for among the thousand smallest ids alone, which are the oldest:
+ * no index on their time has to be kept up for a search once an hour.
+ */
+const PAST_ENTRIES: Sweep = {
+  entity: AuditEntry,
+  where: 'at < :oldest AND id IN (SELECT id FROM audit_entries ORDER BY id LIMIT 1000)',
+  parameters: (now, { auditRetentionDays }) => ({
+    // No instant is before an empty text.
+    oldest: auditRetentionDays === 0 ? '' : new Date(now - auditRetentionDays * DAY_MS).toISOString(),
+  }),
+};
+
 /** Writes and lists the audit trail: who changed what on which client or key, when, and from where. */
 @Injectable()
 export class AuditService {
   constructor(
     @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
     private readonly clock: Clock,
-  ) {}
+    sweeper: Sweeper,
+  ) {
+    sweeper.add(PAST_ENTRIES);
+  }
 
   /** Records a change with the manager of its transaction, so that both are committed or neither. */
   async record(manager: EntityManager, by: Actor, change: Change): Promise<void> {

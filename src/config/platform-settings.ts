@@ -173,6 +173,25 @@ export const PLATFORM_SETTINGS = defineSettings('', {
       'Most keys of one client that work when self-service (/account/keys) issues another, and most that it makes in 24 hours. 0: ' +
       'only operators make keys.',
   },
+  auditRetentionDays: {
+    type: wholeNumber(0, 36_500),
+    default: 0,
+    description:
+      'After how many days the entries of the audit trail are deleted. 0: never. Self-service counts the changes of the last 24 ' +
+      'hours by them.',
+  },
+  usageRetentionDays: {
+    type: wholeNumber(1, 3_650),
+    default: 90,
+    description:
+      'After how many days the counts of requests and of calls of deprecated operations are deleted. Those of today never are.',
+  },
+  idempotencyRetentionDays: {
+    type: wholeNumber(1, 30),
+    default: 1,
+    description:
+      'How many days an answer is kept for its Idempotency-Key, and given to who repeats the request. Clients are told of one day.',
+  },
   sunsetNotBefore: {
     type: instant,
     default: 0,

@@ -47,6 +47,9 @@ describe('the settings', () => {
       shutdownTimeoutMs: 10_000,
       webConcurrency: 1,
       accountMaxKeys: 100,
+      auditRetentionDays: 0,
+      usageRetentionDays: 90,
+      idempotencyRetentionDays: 1,
       maxRequestsInFlight: 4_000,
       maxEventLoopLagMs: 500,
     });

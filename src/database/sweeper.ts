@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../clock.js';
+import { Settings } from '../config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
 
@@ -19,8 +20,8 @@ export interface Sweep {
   readonly entity: EntityTarget<ObjectLiteral>;
   /** The condition on its columns in SQL, the same on every database; `:name` stands for a parameter. */
   readonly where: string;
-  /** `now` is in ms since the Unix epoch. */
-  parameters(now: number): ObjectLiteral;
+  /** `now` is in ms since the Unix epoch; the settings have how long rows are kept. */
+  parameters(now: number, settings: Settings): ObjectLiteral;
   /** What they are set to instead of being deleted; then the condition must no longer hold. */
   set?(now: number): ObjectLiteral;
 }
@@ -41,6 +42,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     private readonly dataSource: DataSource,
     private readonly cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {}
 
   /** Has rows swept from now on. Only such as are never cached: it does not count as a change (see CacheNeutralWrites). */
@@ -91,7 +93,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     const now = this.clock.now();
     const { tableName, primaryColumns } = this.dataSource.getMetadata(entity);
     const key = primaryColumns.map(({ databaseName }) => databaseName).join(', ');
-    const parameters = sweep.parameters(now);
+    const parameters = sweep.parameters(now, this.settings);
     const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
     // Mostly there is none; then nothing is committed either.
     if (!(await old.getExists())) return false;

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { Clock } from '../clock.js';
 import { JsonReader } from '../database/database.js';
+import { Settings } from '../config/settings.js';
 import { Sweeper } from '../database/sweeper.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
 
-/** How long an answer is kept, in milliseconds. */
-const KEPT_MS = 24 * 3_600_000;
+const DAY_MS = 86_400_000;
 /** By how much the clocks of two instances may differ, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
 
@@ -17,8 +17,8 @@ const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
 export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /**
- * Keeps the answers of requests with an `Idempotency-Key`, for 24 hours by the clock of the machine. After a clock was put
- * back an answer is kept longer by as much, at most until an hour and 24 hours from then.
+ * Keeps the answers of requests with an `Idempotency-Key`, for IDEMPOTENCY_RETENTION_DAYS by the clock of the machine.
+ * After a clock was put back an answer is kept longer by as much, at most until that time and an hour from then.
  */
 @Injectable()
 export class IdempotencyStore {
@@ -26,11 +26,12 @@ export class IdempotencyStore {
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     private readonly clock: Clock,
+    private readonly settings: Settings,
     sweeper: Sweeper,
   ) {
     const entity = IdempotencyEntry;
     sweeper.add(
-      { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }) },
+      { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: this.oldest(now) }) },
       {
         entity,
         // Written while the clock was ahead. If they were deleted, a repetition would be carried out again; so they count as new.
@@ -65,8 +66,8 @@ export class IdempotencyStore {
     });
   }
 
-  private oldest(): string {
-    return isoOf(this.clock.now() - KEPT_MS);
+  private oldest(now = this.clock.now()): string {
+    return isoOf(now - this.settings.idempotencyRetentionDays * DAY_MS);
   }
 }
 

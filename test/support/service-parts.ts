@@ -48,14 +48,14 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   await migrate(dataSource);
   const { reader, dataVersion, transactions } = dataSource;
   const cacheNeutralWrites = new CacheNeutralWrites(dataSource, dataVersion, transactions);
-  const sweeper = new Sweeper(dataSource, cacheNeutralWrites, clock);
+  const sweeper = new Sweeper(dataSource, cacheNeutralWrites, clock, settings);
   const journal = new DatabaseQuotaJournal(dataSource, reader, cacheNeutralWrites, dataSource.waits, sweeper);
   const store = new MemoryQuotaStore(clock, journal);
   const writeBehind = new QuotaWriteBehind(store, journal, clock, settings);
   const emitter = new EventEmitter2();
   const events = new DomainEvents(emitter, transactions, {} as Outbox);
   const quota = new QuotaService(store, journal, events, clock, new Metrics());
-  const audit = new AuditService(dataSource.getRepository(AuditEntry), clock);
+  const audit = new AuditService(dataSource.getRepository(AuditEntry), clock, sweeper);
   const changes = new AuditedChanges(dataSource, transactions, audit, events, clock);
   const quotas = new ClientQuotas();
   const clients = new ClientsService(dataSource.getRepository(Client), changes, quotas, clock);

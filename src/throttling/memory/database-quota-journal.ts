@@ -16,8 +16,6 @@ import {
 
 /** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
 const BATCH = 500;
-/** How long counts of past days are kept, in milliseconds. */
-const KEPT_MS = 90 * DAY_MS;
 
 /** What a client has used. Its first request of the day waits for this, so it runs on the connection for reads. */
 const USED = `SELECT
@@ -166,7 +164,9 @@ function pastCounts(entity: Sweep['entity']): Sweep {
   return {
     entity,
     where: 'window_start < :oldest',
-    parameters: (now) => ({ oldest: Math.floor(now / DAY_MS) * DAY_MS - KEPT_MS }),
+    parameters: (now, { usageRetentionDays }) => ({
+      oldest: (Math.floor(now / DAY_MS) - usageRetentionDays) * DAY_MS,
+    }),
   };
 }
 

@@ -1,0 +1,112 @@
+import { DataSource } from 'typeorm';
+import { expect, it, onTestFinished } from 'vitest';
+import { Sweeper } from '../src/database/sweeper.js';
+import { TestService } from '../src/testing/test-service.js';
+
+const DAY = 86_400_000;
+const AT = '2026-11-20T12:00:00.000Z';
+/** More than two batches. */
+const ROWS = 1_100;
+
+/** A row to make: when it is of, and a number that no other has. */
+interface Row {
+  readonly at: string;
+  readonly n: number;
+}
+
+/** The statements that make rows, by table. */
+const ENTRIES = {
+  audit_entries: ({ at, n }: Row) =>
+    `INSERT INTO audit_entries (at, action, actor, client_id, details) VALUES ('${at}', 'client.updated', 'service', 'c${n}', '{}')`,
+  idempotency_entries: ({ at, n }: Row) =>
+    `INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at) VALUES ('c', 'k${n}', 'd', 201, '{}', '{}', '${at}')`,
+  quota_counts: ({ at, n }: Row) =>
+    `INSERT INTO quota_counts (key, window_start, used) VALUES ('client:${n}', ${dayOf(at)}, 1)`,
+  quota_minutes: ({ at, n }: Row) =>
+    `INSERT INTO quota_minutes (key, window_start, used) VALUES ('client:${n}', ${dayOf(at)}, 1)`,
+  deprecated_calls: ({ at, n }: Row) =>
+    `INSERT INTO deprecated_calls (client_id, operation, day, calls) VALUES ('c${n}', 'getPet', ${dayOf(at)}, 1)`,
+};
+type Table = keyof typeof ENTRIES;
+
+function dayOf(at: string): number {
+  return Math.floor(Date.parse(at) / DAY) * DAY;
+}
+
+async function open(environment: Record<string, string> = {}) {
+  const service = await TestService.open({ at: AT, environment });
+  onTestFinished(() => service.close());
+  const database = service.app.get(DataSource);
+  let n = 0;
+  const put = async (table: Table, daysAgo: number, beyondMs = 0) => {
+    n += 1;
+    const at = new Date(Date.parse(AT) - daysAgo * DAY - beyondMs).toISOString();
+    await database.query(ENTRIES[table]({ at, n }));
+  };
+  const count = async (table: Table) => {
+    const [row] = await database.query<{ n: number | string }[]>(`SELECT COUNT(*) AS n FROM ${table}`);
+    return Number(row?.n);
+  };
+  return { service, put, count, sweep: () => service.app.get(Sweeper).sweep() };
+}
+
+/** By table: the variable, the days that it is set to here, and the first age in days that is deleted then. */
+const CASES: readonly (readonly [Table, variable: string, days: number, gone: number])[] = [
+  ['audit_entries', 'AUDIT_RETENTION_DAYS', 30, 30],
+  ['idempotency_entries', 'IDEMPOTENCY_RETENTION_DAYS', 7, 7],
+  ['quota_counts', 'USAGE_RETENTION_DAYS', 10, 11],
+  ['quota_minutes', 'USAGE_RETENTION_DAYS', 10, 11],
+  ['deprecated_calls', 'USAGE_RETENTION_DAYS', 10, 11],
+];
+
+it.each(CASES)(
+  '%s: %s says after how many days a row goes, and no other goes',
+  async (table, variable, days, gone) => {
+    const { put, count, sweep } = await open({ [variable]: String(days) });
+    const tables = Object.keys(ENTRIES) as Table[];
+    for (const other of tables) await put(other, 0);
+    const before = await Promise.all(tables.map(count));
+    await put(table, gone, 1);
+    await put(table, gone - 1, 0);
+    await sweep();
+    expect(await Promise.all(tables.map(count))).toEqual(
+      before.map((rows, index) => (tables[index] === table ? rows + 1 : rows)),
+    );
+  },
+);
+
+it('the audit trail is kept for ever unless a setting says otherwise', async () => {
+  const { put, count, sweep } = await open();
+  const before = await count('audit_entries');
+  await put('audit_entries', 36_000);
+  await sweep();
+  expect(await count('audit_entries')).toBe(before + 1);
+});
+
+it('old entries of the audit trail all go, in batches', async () => {
+  const { put, count, sweep } = await open({ AUDIT_RETENTION_DAYS: '30' });
+  // Those of the start have smaller ids, and are not old.
+  const young = await count('audit_entries');
+  for (let row = 0; row < ROWS; row += 1) await put('audit_entries', 40);
+  await sweep();
+  expect(await count('audit_entries')).toBe(young);
+});
+
+it('an answer is given again for as long as it is kept', async () => {
+  const { service } = await open({ IDEMPOTENCY_RETENTION_DAYS: '3' });
+  const headers = { 'idempotency-key': 'one' };
+  const post = () => service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 }, headers });
+  const first = await post();
+  service.clock.advance(3 * DAY - 1);
+  expect((await post()).body).toEqual(first.body);
+  service.clock.advance(1);
+  expect((await post()).body).not.toEqual(first.body);
+});
+
+it.each([
+  ['AUDIT_RETENTION_DAYS', '36501', '0 to 36500'],
+  ['USAGE_RETENTION_DAYS', '0', '1 to 3650'],
+  ['IDEMPOTENCY_RETENTION_DAYS', '31', '1 to 30'],
+])('%s=%s is refused', async (variable, value, range) => {
+  await expect(open({ [variable]: value })).rejects.toThrow(range);
+});
