@@ -1,0 +1,147 @@
+import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeDatabase } from '../src/testing/test-database.js';
+import { BackupFolder, drillLines } from './support/backup-folder.js';
+import { POSTGRES_URL, describeWith } from './support/requirements.js';
+import type { ServiceProcess } from './support/service-process.js';
+
+/** Writes one animal after the other until it is told to stop; `ids` are those that were acknowledged. */
+function writing(folder: BackupFolder, service: ServiceProcess) {
+  const ids: number[] = [];
+  const over = new AbortController();
+  const run = (async () => {
+    while (!over.signal.aborted) ids.push(await folder.add(service, `Animal ${ids.length}`));
+  })();
+  const stop = async () => {
+    over.abort();
+    await run;
+  };
+  onTestFinished(() => over.abort());
+  return { ids, stop };
+}
+
+/** Ways in which a database is lost while its service runs. */
+const LOSSES: Readonly<Record<string, (folder: BackupFolder) => Promise<void>>> = {
+  'is removed, and its log stays': ({ database }) => rm(database),
+  'is overwritten': ({ database }) => writeFile(database, 'Invoices of November. '.repeat(10_000)),
+  'is sound, but wrong': () => Promise.resolve(),
+  'lies behind a link, and is damaged': async ({ database, path }) => {
+    await mkdir(join(path, 'disk'));
+    for (const end of ['', '-wal', '-shm'])
+      await rename(`${database}${end}`, join(path, `disk/store.sqlite${end}`));
+    await symlink('../disk/store.sqlite', database);
+    const bytes = await readFile(database);
+    await writeFile(database, bytes.fill(7, 200, 40_000));
+  },
+};
+
+describe('the drill of docs/operations.md', () => {
+  it.each(Object.entries(LOSSES))('restores a database that %s', async (_, lose) => {
+    const [folders, backup, restore, migrate, doctor, ...more] = await drillLines('drill');
+    expect(more).toEqual([]);
+    const folder = await BackupFolder.make();
+    const service = await folder.start();
+    const writer = writing(folder, service);
+    await expect.poll(() => writer.ids.length).toBeGreaterThan(20);
+    const before = [...writer.ids];
+    const backedUp = await folder.shell(`${folders}\n${backup}`);
+    expect(backedUp).toEqual({ code: 0, output: expect.stringMatching(/The copy is sound\.\n/) as string });
+    await expect.poll(() => writer.ids.length).toBeGreaterThan(before.length + 20);
+    await writer.stop();
+    const after = [await folder.add(service, 'After'), await folder.add(service, 'After')];
+    await service.stop('SIGKILL');
+    const logs = (await readdir(join(folder.path, 'data'))).filter((name) => name.endsWith('-wal'));
+    expect(logs).toHaveLength(1);
+    await lose(folder);
+
+    const restored = await folder.shell(`${restore}\n${migrate}\n${doctor}`);
+    expect(restored).toEqual({ code: 0, output: expect.stringContaining('Start the service.') as string });
+    const again = await folder.start();
+    for (const id of [before[0] ?? 0, before.at(-1) ?? 0])
+      expect(await folder.find(again, id)).toEqual([200, `Animal ${writer.ids.indexOf(id)}`]);
+    for (const id of after) expect(await folder.find(again, id)).toEqual([404, undefined]);
+    const there = await Promise.all(writer.ids.map(async (id) => (await folder.find(again, id))[0]));
+    // One moment: everything up to it, and nothing after.
+    expect(there).toEqual(there.toSorted((a, b) => a - b));
+    expect(await folder.add(again, 'New')).toBe((writer.ids[there.lastIndexOf(200)] ?? 0) + 1);
+    const ready = await fetch(`${again.url}/health/ready`);
+    expect(ready.status).toBe(200);
+  });
+});
+
+describe('what was replaced', () => {
+  it('is whole: what came after the backup is in it, and it can be restored', async () => {
+    const folder = await BackupFolder.make();
+    const service = await folder.start();
+    const first = await folder.add(service, 'First');
+    expect((await folder.shell('npx petstore db backup one.sqlite')).code).toBe(0);
+    const second = await folder.add(service, 'Second');
+    await service.stop('SIGKILL');
+    const { output } = await folder.shell('npx petstore db restore one.sqlite --yes --json 2>/dev/null');
+    const { replaced } = JSON.parse(output) as { replaced: string };
+    expect((await stat(replaced)).mode & 0o777).toBe((await stat(folder.database)).mode & 0o777);
+    expect((await folder.shell(`npx petstore db restore ${replaced} --yes`)).code).toBe(0);
+    const again = await folder.start();
+    expect(await folder.find(again, first)).toEqual([200, 'First']);
+    expect(await folder.find(again, second)).toEqual([200, 'Second']);
+  });
+});
+
+describeWith('postgres', 'the drill for PostgreSQL', () => {
+  it('restores into another database what was dumped while the service wrote', async () => {
+    const [dump = '', create = '', load = '', ...more] = await drillLines('postgres drill');
+    expect(more).toEqual([]);
+    const { url, remove } = await makeDatabase('postgres');
+    onTestFinished(remove);
+    const name = `restored_${process.pid}`;
+    const restored = POSTGRES_URL.replace(/[^/]*$/, name);
+    const { hostname, port, username } = new URL(POSTGRES_URL);
+    const environment = { DATABASE_URL: url, PGHOST: hostname, PGPORT: port, PGUSER: username };
+    const folder = await BackupFolder.make(environment);
+    const service = await folder.start(environment);
+    const writer = writing(folder, service);
+    await expect.poll(() => writer.ids.length).toBeGreaterThan(20);
+    const [first = 0] = writer.ids;
+    expect(await folder.shell(dump, environment)).toEqual({ code: 0, output: '' });
+    await writer.stop();
+    const after = await folder.add(service, 'After');
+    await service.stop();
+    const admin = new pg.Client({ connectionString: POSTGRES_URL });
+    await admin.connect();
+    onTestFinished(async () => {
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await admin.end();
+    });
+    const here = (line: string) =>
+      line
+        .replace('-O petstore restored', `-O ${username} ${name}`)
+        .replace('postgres://petstore@db.internal/restored', restored);
+    const loaded = await folder.shell(`${here(create)}\n${here(load)}`, environment);
+    expect(loaded).toEqual({ code: 0, output: '' });
+    const again = await folder.start({ ...environment, DATABASE_URL: restored });
+    expect(await folder.find(again, first)).toEqual([200, 'Animal 0']);
+    expect(await folder.find(again, after)).toEqual([404, undefined]);
+    expect(await folder.add(again, 'New')).toBeGreaterThan(first);
+    await again.stop();
+  });
+
+  it('is what db backup and db restore print', async () => {
+    const folder = await BackupFolder.make();
+    const url = 'postgres://petstore:secret@db.internal/petstore';
+    const printed = await Promise.all(
+      ['backup x', 'restore x --yes'].map((command) =>
+        folder.shell(`npx petstore db ${command}`, { DATABASE_URL: url }),
+      ),
+    );
+    expect(printed.map(({ code }) => code)).toEqual([1, 1]);
+    expect(printed[0]?.output).toContain(
+      "pg_dump --format=custom --file=petstore.dump 'postgres://petstore@db.internal/petstore'",
+    );
+    const [, create = '', load = ''] = await drillLines('postgres drill');
+    expect(printed[1]?.output).toContain(create.replace(/ +#.*/, ''));
+    expect(printed[1]?.output.replaceAll("'", '')).toContain(load);
+    expect(printed.map(({ output }) => output).join()).not.toContain('secret');
+  });
+});

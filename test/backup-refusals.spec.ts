@@ -1,0 +1,115 @@
+import { appendFileSync } from 'node:fs';
+import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MANY_ANIMALS, backUpTo, ownFolder, pet, storeWith } from './support/backup-orders.js';
+import { beginPetstore } from './support/service-process.js';
+import { NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+
+/** Leaves no byte free before anything else happens. */
+function fillNow(ballast: string): void {
+  for (const size of [1_048_576, 4_096])
+    try {
+      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
+    } catch {
+      // It is full.
+    }
+}
+
+describe('a backup', () => {
+  it('is one file of its owner alone, and leaves nothing beside it or the database', async () => {
+    const [folder, database] = [await ownFolder(), await storeWith(pet(1), pet(2))];
+    const beside = await readdir(join(database, '..'));
+    await backUpTo(join(folder, 'b.sqlite'), { database });
+    expect(await readdir(folder)).toEqual(['b.sqlite']);
+    expect((await stat(join(folder, 'b.sqlite'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(database, '..'))).toEqual(beside);
+  });
+
+  it('replaces another only when told to, and only when it is whole', async () => {
+    const file = join(await ownFolder(), 'b.sqlite');
+    await writeFile(file, 'the backup of yesterday');
+    await expect(backUpTo(file)).rejects.toThrow(
+      `${file} is there already. Name another file, or give --overwrite.`,
+    );
+    const signal = AbortSignal.abort();
+    await expect(backUpTo(file, { overwrite: true, signal })).rejects.toThrow(/^Interrupted/);
+    expect(await readFile(file, 'utf8')).toBe('the backup of yesterday');
+    await backUpTo(file, { overwrite: true });
+    expect(await readFile(file, 'latin1')).toMatch(/^SQLite format 3/);
+  });
+
+  it.each([
+    ['the database', ''],
+    ['its log', '-wal'],
+    ['its index', '-shm'],
+  ])('is not written over %s', async (_, end) => {
+    const database = await storeWith(pet(1));
+    const before = await readFile(database);
+    await expect(backUpTo(`${database}${end}`, { database, overwrite: true })).rejects.toThrow(
+      /is the database itself, or belongs to it/,
+    );
+    expect(await readFile(database)).toEqual(before);
+  });
+
+  it('is not written over the database by a link', async () => {
+    const database = await storeWith(pet(1));
+    const link = join(await ownFolder(), 'b.sqlite');
+    await symlink(database, link);
+    await expect(backUpTo(link, { database, overwrite: true })).rejects.toThrow(/is the database itself/);
+  });
+
+  it('is refused where it cannot lie, and says why', async () => {
+    const folder = await ownFolder();
+    await expect(backUpTo(join(folder, 'none/b.sqlite'))).rejects.toThrow(/none is not there\. Make it/);
+    await expect(backUpTo(folder)).rejects.toThrow(/is a folder\. Name a file in it/);
+    await writeFile(join(folder, 'b.sqlite-wal'), 'of another');
+    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(/b\.sqlite-wal lies beside/);
+    await expect(backUpTo(join(folder, 'c'), { database: join(folder, 'no.sqlite') })).rejects.toThrow(
+      /no\.sqlite is not there\. Name the store with DATABASE_URL/,
+    );
+    expect(await readdir(folder)).toEqual(['b.sqlite-wal']);
+  });
+
+  it('of a damaged database is refused', async () => {
+    const database = await storeWith(MANY_ANIMALS);
+    const bytes = await readFile(database);
+    await writeFile(database, bytes.fill(7, bytes.length / 2, bytes.length / 2 + 20_000));
+    const folder = await ownFolder();
+    await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(/sqlite is damaged/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.skipIf(NO_SMALL_DISK)('on a disk without room leaves nothing on it', async () => {
+    const folder = await smallDisk(2);
+    const database = await storeWith(MANY_ANIMALS);
+    await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(
+      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Make room there/,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.skipIf(NO_SMALL_DISK)('on a disk that fills up meanwhile leaves nothing on it', async () => {
+    const folder = await smallDisk(16);
+    const database = await storeWith(MANY_ANIMALS);
+    const tell = () => fillNow(join(folder, 'ballast'));
+    await expect(backUpTo(join(folder, 'b.sqlite'), { database, tell })).rejects.toThrow(
+      /^The disk of .* is full\. Make room there/,
+    );
+    expect(await readdir(folder)).toEqual(['ballast']);
+  });
+
+  it('that is killed has no name, and the next one removes what it left', async () => {
+    const [folder, database] = [await ownFolder(), await storeWith(MANY_ANIMALS)];
+    const { child, outcome } = beginPetstore(folder, ['db', 'backup', 'b.sqlite'], {
+      DATABASE_URL: `sqlite:${database}`,
+    });
+    await expect.poll(async () => (await readdir(folder)).length, { interval: 2 }).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    expect(await outcome).toMatchObject({ signal: 'SIGKILL' });
+    const left = await readdir(folder);
+    expect(left.filter((name) => !name.startsWith('.b.sqlite.part-'))).toEqual([]);
+    await backUpTo(join(folder, 'b.sqlite'), { database });
+    expect(await readdir(folder)).toEqual(['b.sqlite']);
+  });
+});

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { ROOT, ServiceProcess, emptyFolder, petstore } from './service-process.js';
+
+/** A folder with a store of its own, in which the service and the command line run as an operator runs them. */
+export class BackupFolder {
+  private constructor(
+    readonly path: string,
+    /** A key without a limit that is met. */
+    readonly key: string,
+  ) {}
+
+  /** One with a client and its key, which is removed at the end of the test. */
+  static async make(environment: NodeJS.ProcessEnv = {}): Promise<BackupFolder> {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const made = async (command: string) => {
+      const { stdout, stderr } = await petstore(path, [...command.split(' '), '--json'], environment);
+      if (stdout === '') throw new Error(stderr);
+      return JSON.parse(stdout) as { id: string; key: string };
+    };
+    const limits = '--per-minute 1000000 --per-day 10000000';
+    const { id } = await made(`client create --name Drill --plan enterprise ${limits}`);
+    return new BackupFolder(path, (await made(`key issue --client ${id}`)).key);
+  }
+
+  /** The database of the service. */
+  get database(): string {
+    return join(this.path, 'data/petstore.sqlite');
+  }
+
+  /** Starts the service, which is stopped at the end of the test. */
+  async start(environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const service = await ServiceProcess.start(this.path, environment);
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    return service;
+  }
+
+  /** Makes an animal; answers its id once it is acknowledged. */
+  async add({ url }: ServiceProcess, name: string): Promise<number> {
+    const response = await fetch(`${url}/v1/pets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name, categoryId: 1 }),
+    });
+    const answer = (await response.json()) as { id: number };
+    if (response.status !== 201) throw new Error(`${response.status}: ${JSON.stringify(answer)}`);
+    return answer.id;
+  }
+
+  /** The status and the name with which an animal is answered. */
+  async find({ url }: ServiceProcess, id: number): Promise<readonly [number, string | undefined]> {
+    const response = await fetch(`${url}/v1/pets/${id}`, {
+      headers: { Authorization: `Bearer ${this.key}` },
+    });
+    return [response.status, ((await response.json()) as { name?: string }).name];
+  }
+
+  /** Runs lines of a shell in it; `npx petstore` is the command line of this checkout. `output` is standard output, then the errors. */
+  async shell(
+    lines: string,
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<{ code: number | null; output: string }> {
+    const npx = `npx() { shift; "${process.execPath}" "${join(ROOT, 'bin/petstore.js')}" "$@"; }`;
+    const child = spawn('sh', ['-ec', `${npx}\n${lines}`], {
+      cwd: this.path,
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const code = child.exitCode ?? ((await once(child, 'exit')) as [number | null])[0];
+    return { code, output: `${stdout}${stderr}` };
+  }
+}
+
+/** The lines of a shell that docs/operations.md has under a name. */
+export async function drillLines(name: string): Promise<string[]> {
+  const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
+  const [, lines] = new RegExp(`\`\`\`sh ${name}\\n([^]*?)\`\`\``).exec(page) ?? [];
+  if (lines === undefined) throw new Error(`docs/operations.md has no "sh ${name}".`);
+  return lines.trim().split('\n');
+}

@@ -1,0 +1,51 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type BackupOrder, backUp } from '../../src/database/backup/backup.js';
+import { type RestoreOrder, type Restored, restore } from '../../src/database/backup/restore.js';
+import type { CopiedStore } from '../../src/database/backup/verified-copy.js';
+import { sourceWith } from './copy-source.js';
+import { emptyFolder } from './service-process.js';
+
+/** When restores happen: it stands in the name of what they replace. */
+const NOW = Date.parse('2026-11-22T18:00:00.000Z');
+/** Some 6 MiB. */
+export const MANY_ANIMALS = `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 60000)
+  INSERT INTO pets (id, name, category_id, status) SELECT id, hex(randomblob(30)), id, 'sold' FROM n`;
+
+/** The statement that makes an animal. */
+export function pet(id: number): string {
+  return `INSERT INTO pets (id, name, category_id, status) VALUES (${id}, 'Pet ${id}', 1, 'sold')`;
+}
+
+/** An empty folder, which is removed at the end of the test. */
+export async function ownFolder(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+/** The file of a store with these statements carried out, alone in its folder. */
+export async function storeWith(...statements: readonly string[]): Promise<string> {
+  const file = join(await ownFolder(), 'petstore.sqlite');
+  await rename(await sourceWith(...statements), file);
+  return file;
+}
+
+/** Backs a store up, one with an animal unless `more` names another. */
+export async function backUpTo(file: string, more: Partial<BackupOrder> = {}): Promise<CopiedStore> {
+  const database = more.database ?? (await storeWith(pet(1)));
+  const { signal } = new AbortController();
+  return backUp({ database, file, overwrite: false, signal, tell: () => undefined, ...more });
+}
+
+/** Restores a backup into the place of a store. */
+export function restoreFrom(
+  file: string,
+  database: string,
+  more: Partial<RestoreOrder> = {},
+): Promise<Restored> {
+  const { signal } = new AbortController();
+  const order = { file, database, isConfirmed: true, now: NOW, signal, tell: () => undefined };
+  return restore({ ...order, ...more });
+}
