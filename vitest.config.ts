@@ -37,6 +37,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/extending.spec.ts',
   'test/failing-disk.spec.ts',
   'test/hostile-clients.spec.ts',
+  'test/first-probe.spec.ts',
   'test/generated-feature.spec.ts',
   'test/guides.spec.ts',
   'test/house.spec.ts',
