@@ -5,6 +5,7 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ScopesGuard } from './auth/scopes.guard.js';
+import { CacheMetrics } from './caching/cache-metrics.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
 import { ConditionalWriteInterceptor } from './caching/conditional-write.interceptor.js';
 import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
@@ -105,6 +106,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
     ResponseCache,
+    CacheMetrics,
     InterceptorsOfCached,
     DeprecationService,
     ServedPages,

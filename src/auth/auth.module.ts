@@ -11,6 +11,6 @@ import { OtherCredentials } from './other-credentials.js';
 @Module({
   imports: [AccountsModule, DatabaseModule, ThrottlingModule],
   providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials],
-  exports: [ApiKeyVerifier, OtherCredentials],
+  exports: [ApiKeyVerifier, KeyCache, OtherCredentials],
 })
 export class AuthModule {}

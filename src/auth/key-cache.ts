@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { Clock } from '../clock.js';
 import { DataVersion } from '../database/data-version.js';
+import { CacheUse } from '../metrics/cache-use.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
@@ -29,6 +30,8 @@ export interface CachedKey extends FoundKey {
  */
 @Injectable()
 export class KeyCache {
+  /** How often it was asked, and had an entry. */
+  readonly use = new CacheUse();
   private readonly keys = new Map<string, CachedKey>();
   private readonly unknown = new Map<string, CachedKey>();
 
@@ -36,6 +39,11 @@ export class KeyCache {
     private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
   ) {}
+
+  /** How many entries it has. */
+  get size(): number {
+    return this.keys.size + this.unknown.size;
+  }
 
   /** Whether another instance may change keys of which this one learns with the next decision of Redis. */
   get isShared(): boolean {
@@ -49,6 +57,12 @@ export class KeyCache {
 
   /** The entry of a digest, if there is one of the current data version that is not too old. */
   get(digest: string): CachedKey | undefined {
+    const cached = this.current(digest);
+    this.use[cached ? 'hits' : 'misses'] += 1;
+    return cached;
+  }
+
+  private current(digest: string): CachedKey | undefined {
     const cached = this.keys.get(digest) ?? this.unknown.get(digest);
     if (!cached) return undefined;
     const age = this.clock.steady() - cached.at;

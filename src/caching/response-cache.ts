@@ -3,6 +3,7 @@ import { Injectable, SetMetadata } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { DataVersion } from '../database/data-version.js';
 import { JsonText } from '../database/json-rows.js';
+import { CacheUse } from '../metrics/cache-use.js';
 
 /** Most answers in the cache, and most characters of their bodies; beyond either the oldest answer is evicted. */
 const MOST_ANSWERS = 2_000;
@@ -53,6 +54,8 @@ interface Pending {
  */
 @Injectable()
 export class ResponseCache {
+  /** How often it was asked, and had the answer or was about to. */
+  readonly use = new CacheUse();
   private readonly entries = new Map<string, Entry>();
   private readonly pending = new Map<string, Pending>();
   private characters = 0;
@@ -61,6 +64,11 @@ export class ResponseCache {
     private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
   ) {}
+
+  /** How many answers it has. */
+  get size(): number {
+    return this.entries.size;
+  }
 
   /** Whether an answer may be taken for a request only after a decision on its quota, with which the version comes. */
   get needsDecision(): boolean {
@@ -71,13 +79,20 @@ export class ResponseCache {
   async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
     const version = target.length > LONGEST_TARGET ? undefined : this.dataVersion.current('responses');
-    if (version === undefined) return operation();
+    const shared = version === undefined ? undefined : this.shared(target, version);
+    // Nothing may be awaited where nothing is shared: who asks next must find the read.
+    const answer = shared && (await shared);
+    this.use[answer ? 'hits' : 'misses'] += 1;
+    if (answer) return answer;
+    return version === undefined ? operation() : this.read(target, version, operation);
+  }
+
+  private shared(target: string, version: number): Answer | Promise<Answer | undefined> | undefined {
     const entry = this.entries.get(target);
     if (entry?.version === version && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
-    const shared = pending?.version === version ? await pending.answer : undefined;
-    return shared ?? this.read(target, version, operation);
+    return pending?.version === version ? pending.answer : undefined;
   }
 
   private async read(target: string, version: number, operation: () => Promise<Answer>): Promise<Answer> {

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
+import { noteServed } from '../metrics/request-metrics.middleware.js';
 import { pageFile } from '../pages/page-files.js';
 import { ServedAsset } from '../pages/served-asset.js';
 
@@ -108,6 +109,7 @@ export class OperatorsConsole implements OnModuleInit {
       next();
       return undefined;
     }
+    noteServed(request, path);
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     if (asset) return asset.send(request, response);
     // Relative, as all addresses of the page are: a proxy may have taken a prefix away.

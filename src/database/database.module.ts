@@ -9,6 +9,7 @@ import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { type Opening, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, JsonReader, WriteTrouble } from './database.js';
+import { DatabaseMetrics } from './database-metrics.js';
 import { DeclarationChecks } from './declaration-checks.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
@@ -40,6 +41,7 @@ const logger = new Logger('Database');
     }),
   ],
   providers: [
+    DatabaseMetrics,
     DemoData,
     JsonRows,
     References,

@@ -11,6 +11,18 @@ export abstract class WriteTrouble {
   abstract get reason(): string | undefined;
 }
 
+/** The connections of one process to its database: on SQLite the one that writes. */
+export interface ConnectionLoad {
+  /** Connections that a statement or a transaction has. */
+  readonly inUse: number;
+  /** Open connections that nobody has. */
+  readonly idle: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+  /** Most connections. */
+  readonly most: number;
+}
+
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
 export type Serving = 'alone' | 'among others';
 
@@ -89,6 +101,8 @@ export abstract class Database extends DataSource {
   abstract readonly waits: RequestWaits;
   /** Whether it can be written at the moment. */
   abstract readonly writeTrouble: WriteTrouble;
+  /** How its connections are used now. */
+  abstract readonly load: ConnectionLoad;
 
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
   abstract readEntities(): Promise<void>;

@@ -5,6 +5,7 @@ import { ApiError, type ErrorBody } from './api-error.js';
 import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 import { mappedError } from './map-error.js';
+import { RequestSlot } from '../request-slot.js';
 
 /**
  * Writes every error response: whatever was thrown is answered with the Error body of the specification, as
@@ -20,10 +21,19 @@ export class ErrorFilter implements ExceptionFilter {
 
 const logger = new Logger('Errors');
 
+/** The code that a request was refused with. */
+const CODE = new RequestSlot<string>();
+
+/** The code that a request was refused with, for logs and metrics; undefined when it was not. */
+export function refusalCodeOf(request: Request): string | undefined {
+  return CODE.get(request);
+}
+
 /** Answers a request with the Error body of whatever was thrown or mapped to; logs a status of 500 or above. */
 export function writeRefusal(failure: unknown, request: Request, response: Response): void {
   const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
   const { body, headers } = toRefusal(thrown, request);
+  CODE.set(request, body.code);
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {

@@ -38,6 +38,11 @@ export class JobMetrics {
     );
   }
 
+  /** Has the counts show a job that has not run yet: one that begins with its first failure would not be seen to grow by it. */
+  show(job: string): void {
+    for (const outcome of ['succeeded', 'failed', 'aborted']) this.runs.inc({ job, outcome }, 0);
+  }
+
   /** Counts a run of this many seconds. */
   count(job: string, { is }: JobOutcome, seconds: number): void {
     this.runs.inc({ job, outcome: is });

@@ -52,6 +52,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
       const other = this.jobs.get(name);
       if (other) throw new Error(`Job "${name}" is declared twice: by ${other.source} and ${job.source}.`);
       this.jobs.set(name, job);
+      this.metrics.show(name);
     }
   }
 

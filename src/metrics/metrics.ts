@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { softwareVersion } from '../software-version.js';
 
-/** One value of a gauge with labels. */
+/** One value of a metric with labels. */
 export interface LabelledValue<Label extends string> {
   readonly labels: Readonly<Record<Label, string>>;
   readonly value: number;
@@ -13,6 +14,15 @@ type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
 /** The values of all metrics of one process, as they are sent to its parent. `type` is `counter`, `gauge` or `histogram`. */
 export type MetricsSnapshot = readonly { readonly type: unknown }[];
 
+/** Gauges of prom-client that are named as if they were counters; each is the sum of the one without `_total`. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+const VERSION = softwareVersion();
+
 /** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
 @Injectable()
 export class Metrics {
@@ -21,11 +31,42 @@ export class Metrics {
   constructor() {
     // These include the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    this.gauge(
+      'petstore_build_info',
+      'What runs: the version of the service and of Node; the value is always 1.',
+      ['version', 'node'],
+      () => [{ labels: { version: VERSION, node: process.versions.node }, value: 1 }],
+    );
+    this.gauge('petstore_processes', 'Processes that serve (WEB_CONCURRENCY).', [], () => 1, 'sum');
+    // prom-client leaves process_start_time_seconds out where several processes are shown as one.
+    this.gauge(
+      'petstore_start_time_seconds',
+      'When the latest of the processes was started, in seconds since the Unix epoch.',
+      [],
+      () => performance.timeOrigin / 1_000,
+    );
   }
 
-  /** A counter, which only grows; its name ends in `_total`. */
-  counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  /**
+   * A counter, which only grows; its name ends in `_total`. With `read` its values are what that answers whenever the metrics are
+   * asked for: what was counted since the start, kept where it is counted.
+   */
+  counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read?: () => readonly LabelledValue<Label>[],
+  ): Counter<Label> {
+    const counter = { name, help, labelNames, registers: [this.registry] };
+    if (!read) return new Counter(counter);
+    return new Counter({
+      ...counter,
+      collect() {
+        this.reset();
+        for (const { labels, value } of read()) this.inc(labels, value);
+      },
+    });
   }
 
   /**

@@ -1,5 +1,7 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { refusalCodeOf } from '../errors/error.filter.js';
+import { RequestSlot } from '../request-slot.js';
 import { Metrics } from './metrics.js';
 
 /** Nginx's status for a request whose client closed the connection before the response; never sent. */
@@ -10,19 +12,35 @@ export function responseStatusOf({ headersSent, statusCode }: Response): number 
   return headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
 }
 
-/** The template of the matched route, such as `/v1/pets/:petId`. Unlike paths, there is a limited number of templates. */
+/** The route of what is served behind all routes. */
+const SERVED = new RequestSlot<string>();
+
+/**
+ * Notes that a request is answered with a page or file that is served behind all routes. `path` is the one that it is served at: pages
+ * have it as their route, files the one of their folder, so that a page with thirty files makes two routes.
+ */
+export function noteServed(request: Request, path: string): void {
+  const at = path.lastIndexOf('/');
+  SERVED.set(request, path.includes('.', at) ? `${path.slice(0, at)}/*` : path);
+}
+
+/**
+ * The template of the matched route, such as `/v1/pets/:petId` or `/docs/assets/*`. Unlike paths, there is a limited number of
+ * templates.
+ */
 export function routeTemplateOf(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : 'unmatched';
+  return typeof route?.path === 'string' ? route.path : (SERVED.get(request) ?? 'unmatched');
 }
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts and times every request by method, route template and status. */
+/** Counts and times every request by method, route template and status, and counts refusals by their code. */
 @Injectable()
 export class RequestMetricsMiddleware implements NestMiddleware {
   private readonly requests;
   private readonly durations;
+  private readonly refusals;
 
   constructor(metrics: Metrics) {
     const labels = ['method', 'route', 'status'] as const;
@@ -32,6 +50,11 @@ export class RequestMetricsMiddleware implements NestMiddleware {
       'Time from the request’s arrival to the end of its response, in seconds.',
       labels,
       SECONDS,
+    );
+    this.refusals = metrics.counter(
+      'petstore_refusals_total',
+      'Requests that were refused, by the code of the Error body, such as invalid_api_key.',
+      ['code'],
     );
   }
 
@@ -44,6 +67,8 @@ export class RequestMetricsMiddleware implements NestMiddleware {
         status: String(responseStatusOf(response)),
       };
       this.count(labels, (performance.now() - start) / 1_000);
+      const code = refusalCodeOf(request);
+      if (code !== undefined) this.refusals.inc({ code });
     });
     next();
   };

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
+import { noteServed } from '../metrics/request-metrics.middleware.js';
 import type { ServedAsset } from './served-asset.js';
 
 const READS = new Set(['GET', 'HEAD']);
@@ -54,6 +55,7 @@ export class ServedPages implements OnModuleInit {
       next();
       return undefined;
     }
+    noteServed(request, path);
     response.setHeader('Content-Security-Policy', found.policy);
     response.setHeader('Referrer-Policy', 'no-referrer');
     response.setHeader('X-Frame-Options', 'DENY');

@@ -11,7 +11,7 @@ import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/Postgres
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
-import { Database, type JsonReader } from '../database.js';
+import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { GroupedInserts } from '../grouped-inserts.js';
 import { int64Transformer } from '../int64.js';
@@ -79,6 +79,10 @@ export class PostgresDataSource extends Database {
     const { home } = this.transactions;
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, home);
     driver.createGeneratedMap = generatedValues;
+  }
+
+  get load(): ConnectionLoad {
+    return this.pool.load;
   }
 
   get writeTrouble(): PostgresTroubles {

@@ -2,6 +2,7 @@ import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type pg from 'pg';
 import { readCertificates } from '../../config/certificates.js';
 import type { PostgresAddress } from '../../config/database-url.js';
+import type { ConnectionLoad } from '../database.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { ANSWER_LATE_MS, LateCommits, pidOf } from './late-commits.js';
 import { type Found, PostgresTroubles } from './postgres-troubles.js';
@@ -97,6 +98,17 @@ export class PostgresPool {
       () => void this.dropIdle(),
       () => this.late.fault !== undefined,
     );
+  }
+
+  /** How the connections are used now. */
+  get load(): ConnectionLoad {
+    const { totalCount, idleCount, waitingCount } = this.pool();
+    return {
+      inUse: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount + this.places.waitingNow,
+      most: this.options.pool,
+    };
   }
 
   /** A connection for a read, which is to be given back. Throws service_unavailable when there is none. */

@@ -26,6 +26,11 @@ export class WritePlaces {
 
   constructor(readonly most: number) {}
 
+  /** How many wait for a place. */
+  get waitingNow(): number {
+    return this.waiting.size;
+  }
+
   /** Takes a place, which is to be given back. Throws WaitedTooLong when none comes free within that time, in milliseconds. */
   async take(limitMs: number): Promise<void> {
     if (this.taken < this.most) this.taken += 1;

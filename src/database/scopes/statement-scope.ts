@@ -14,6 +14,11 @@ export class ConnectionTurns {
   private isTaken = false;
   private readonly waiting = new Set<() => void>();
 
+  /** Whether someone has the turn, and how many wait for it. */
+  get load(): { readonly isTaken: boolean; readonly waiting: number } {
+    return { isTaken: this.isTaken, waiting: this.waiting.size };
+  }
+
   private readonly giveBack: GiveBack = () => {
     const [next] = this.waiting;
     if (next) next();
@@ -72,6 +77,11 @@ export class StatementScope {
 
   /** `outer` is the scope around it; the connection has none. */
   constructor(readonly outer?: StatementScope) {}
+
+  /** Whether a statement or a transaction runs in it, and how many wait for that. */
+  get load(): { readonly isTaken: boolean; readonly waiting: number } {
+    return this.turns.load;
+  }
 
   /** Waits until a statement may run in it. Throws service_unavailable after 10 s. */
   take(): Promise<GiveBack> {

@@ -12,7 +12,7 @@ import {
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
-import { Database, type JsonReader } from '../database.js';
+import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { GroupedInserts } from '../grouped-inserts.js';
 import { UnlimitedWaits } from '../request-waits.js';
@@ -54,6 +54,7 @@ export class SqliteDataSource extends Database {
 
   /** What the results of statements have shown to be wrong with the database. */
   readonly troubles: DatabaseTroubles;
+  private readonly connection: SqliteConnection;
   private readonly plainReads: PlainReads;
   private readonly inserts: GroupedInserts;
 
@@ -64,7 +65,8 @@ export class SqliteDataSource extends Database {
     this.troubles = new DatabaseTroubles(file);
     const ownWrites = new OwnWritesVersion();
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
-    const connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
+    this.connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
+    const { connection } = this;
     this.plainReads = connection.reads;
     const transactions = new SqliteTransactions(connection);
     this.transactions = transactions;
@@ -72,6 +74,11 @@ export class SqliteDataSource extends Database {
     this.inserts = new GroupedInserts(own, this.waits);
     driver.createQueryRunner = () => new SerialQueryRunner(driver, connection, transactions.home);
     driver.createGeneratedMap = generatedIds;
+  }
+
+  get load(): ConnectionLoad {
+    const { isTaken, waiting } = this.connection.load;
+    return { inUse: isTaken ? 1 : 0, idle: isTaken ? 0 : 1, waiting, most: 1 };
   }
 
   get writeTrouble(): SqliteWriteTrouble {

@@ -41,6 +41,9 @@ export class OutboxMetrics {
   /** Has the gauges show these events of listeners, too, while none of them waits. */
   show(heard: readonly Record<Labels, string>[]): void {
     this.heard = heard;
+    // A counter that begins with its first delivery would not be seen to grow by it.
+    for (const { listener } of heard)
+      for (const outcome of ['handled', 'failed', 'parked']) this.deliveries.inc({ listener, outcome }, 0);
   }
 
   /** Counts a delivery. */

@@ -58,6 +58,8 @@ export class Overload {
       'Requests answered 503 at once because of overload.',
       ['reason'],
     );
+    // A counter that begins with its first refusal would not be seen to grow by it.
+    for (const reason of ['in_flight', 'event_loop_lag']) this.shed.inc({ reason }, 0);
     metrics.gauge(
       'http_requests_in_flight',
       'Requests that the service works on.',

@@ -1,0 +1,122 @@
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Metrics } from '../src/metrics/metrics.js';
+import { TestService } from '../src/testing/test-service.js';
+import { ON_POSTGRES } from './support/databases.js';
+
+async function open(): Promise<TestService> {
+  const service = await TestService.open({ database: 'file' });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** The values of a label in the samples of a metric. */
+async function valuesOf(service: TestService, metric: string, label: string): Promise<string[]> {
+  const { text } = await service.app.get(Metrics).exposition();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`));
+  const values = lines.map((line) => new RegExp(`\\b${label}="([^"]*)"`).exec(line)?.[1] ?? '');
+  return [...new Set(values)].toSorted();
+}
+
+describe('the route of a request', () => {
+  it('is that of the page or the folder of the file that answers it, and never the path that was asked for', async () => {
+    const service = await open();
+    for (const path of [
+      '/docs',
+      '/docs/',
+      '/docs/openapi.json',
+      '/docs/swagger-ui.css',
+      '/docs/assets/docs.css',
+      '/docs/assets/docs.js?v=1',
+      '/docs/guides/using-the-api',
+      '/docs/assets/none.js',
+      '/console/',
+      '/console/console.js',
+      '/favicon.ico',
+      '/wp-login.php',
+      '/v1/none/at/all',
+    ])
+      await service.request('GET', path);
+    expect(await valuesOf(service, 'http_requests_total', 'route')).toEqual([
+      '/*',
+      '/console/',
+      '/console/*',
+      '/docs',
+      '/docs/',
+      '/docs/*',
+      '/docs/assets/*',
+      '/docs/guides/using-the-api',
+      'unmatched',
+    ]);
+  });
+});
+
+describe('refusals', () => {
+  it('are counted by their code: those of credentials, of scopes and of what does not exist', async () => {
+    const service = await open();
+    const { key } = await service.issueKey({ scopes: ['pets:read'] });
+    await service.request('GET', '/v1/pets', { key: null });
+    await service.request('GET', '/v1/pets', { key: 'pst_live_wrong' });
+    await service.request('GET', '/v1/pets', { key: 'pst_live_wrong' });
+    await service.request('POST', '/v1/pets', { key, json: { name: 'Rex', categoryId: 1 } });
+    await service.request('GET', '/v1/pets/999999', { key });
+    await service.request('GET', '/v1/pets', { key });
+    const count = (code: string) => service.metric('petstore_refusals_total', { code });
+    expect(await valuesOf(service, 'petstore_refusals_total', 'code')).toEqual([
+      'insufficient_scope',
+      'invalid_api_key',
+      'missing_api_key',
+      'pet_not_found',
+    ]);
+    expect(await count('invalid_api_key')).toBe(2);
+    expect(await count('missing_api_key')).toBe(1);
+  });
+});
+
+describe('the caches', () => {
+  it('tell how often they were asked and had an answer, and what they hold', async () => {
+    const service = await open();
+    const lookUps = (cache: string, outcome: string) =>
+      service.metric('petstore_cache_lookups_total', { cache, outcome });
+    for (let sent = 0; sent < 3; sent += 1) await service.request('GET', '/v1/pets?limit=1');
+    const keys = [await lookUps('keys', 'hit'), await lookUps('keys', 'miss')];
+    expect(keys[0]).toBeGreaterThan(0);
+    expect(Number(keys[0]) + Number(keys[1])).toBe(3);
+    expect(await service.metric('petstore_cache_entries', { cache: 'keys' })).toBe(1);
+    const responses = [await lookUps('responses', 'hit'), await lookUps('responses', 'miss')];
+    expect(Number(responses[0]) + Number(responses[1])).toBe(3);
+    // Without Redis several processes may write to PostgreSQL unheard, so that no response is kept there.
+    expect(responses[0]).toBe(ON_POSTGRES ? 0 : 2);
+    expect(await service.metric('petstore_cache_entries', { cache: 'responses' })).toBe(ON_POSTGRES ? 0 : 1);
+  });
+});
+
+describe('the database', () => {
+  it('tells that it is there, how many connections are in use, and who waits for one', async () => {
+    const service = await open();
+    const dataSource = service.app.get(DataSource);
+    const connections = (state: string) => service.metric('petstore_database_connections', { state });
+    expect(await service.metric('petstore_database_up')).toBe(1);
+    expect(await service.metric('petstore_database_connections_max')).toBe(ON_POSTGRES ? 10 : 1);
+    expect(await connections('in_use')).toBe(0);
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const held = Array.from({ length: 12 }, () => dataSource.transaction(() => ended));
+    await expect.poll(() => service.metric('petstore_database_waiting')).toBe(ON_POSTGRES ? 4 : 11);
+    expect(await connections('in_use')).toBe(ON_POSTGRES ? 8 : 1);
+    end();
+    await Promise.all(held);
+    expect(await service.metric('petstore_database_waiting')).toBe(0);
+    expect(await connections('in_use')).toBe(0);
+  });
+});
+
+it('what runs is told: the version of the service and of Node, how many processes, and since when', async () => {
+  const service = await open();
+  expect(await service.metric('petstore_build_info', { node: process.versions.node })).toBe(1);
+  expect(await valuesOf(service, 'petstore_build_info', 'version')).toEqual([
+    expect.stringMatching(/^\d+\.\d+\.\d+/),
+  ]);
+  expect(await service.metric('petstore_processes')).toBe(1);
+  expect(await service.metric('petstore_start_time_seconds')).toBeCloseTo(performance.timeOrigin / 1_000, 3);
+});
