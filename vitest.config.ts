@@ -44,6 +44,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/idempotency-crash.spec.ts',
   'test/log-troubles.spec.ts',
   'test/module-packages.spec.ts',
+  'test/monitoring.spec.ts',
   'test/dependency-insides.spec.ts',
   'test/nginx.spec.ts',
   'test/one-redis.spec.ts',

@@ -8,7 +8,15 @@ import { POSTGRES_PROGRAMS } from './postgres-server.js';
 
 /** Servers and programs outside the project that a suite may need. */
 export type Requirement =
-  'browser' | 'faketime' | 'nginx' | 'pgbouncer' | 'postgres' | 'postgres-server' | 'redis' | 'redis-server';
+  | 'browser'
+  | 'faketime'
+  | 'nginx'
+  | 'pgbouncer'
+  | 'postgres'
+  | 'postgres-server'
+  | 'prometheus'
+  | 'redis'
+  | 'redis-server';
 
 /** Where Debian's Chromium is; CHROMIUM_PATH names another. */
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -42,20 +50,23 @@ function answers(url: string, defaultPort: number): Promise<boolean> {
   });
 }
 
-/** Whether this machine can start a Redis of its own. */
-const hasRedisServer = (process.env.PATH ?? '')
-  .split(delimiter)
-  .some((folder) => existsSync(join(folder, 'redis-server')));
+/** Whether a program is in PATH. */
+const isInstalled = (program: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   nginx: () => (existsSync(NGINX) ? undefined : 'nginx is not installed (Debian: nginx)'),
-  'redis-server': () => (hasRedisServer ? undefined : 'there is no redis-server in PATH'),
+  'redis-server': () => (isInstalled('redis-server') ? undefined : 'there is no redis-server in PATH'),
   postgres: () =>
     postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
   'postgres-server': () =>
     POSTGRES_PROGRAMS === undefined ? 'PostgreSQL is not installed (Debian: postgresql)' : undefined,
+  prometheus: () =>
+    isInstalled('prometheus') && isInstalled('promtool')
+      ? undefined
+      : 'Prometheus is not installed (Debian: prometheus)',
   pgbouncer: () => (existsSync(PGBOUNCER) ? undefined : 'PgBouncer is not installed (Debian: pgbouncer)'),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable, Module } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
+import { Job } from '../src/jobs/job.decorator.js';
+import { Jobs } from '../src/jobs/jobs.js';
+import { Metrics } from '../src/metrics/metrics.js';
+import { metricIn } from '../src/testing/metric-samples.js';
+import { TestService } from '../src/testing/test-service.js';
+import { freePort } from './support/free-port.js';
+import { PostgresServer } from './support/postgres-server.js';
+import { askedBy } from './support/prom-expression.js';
+import { MONITORING, Prometheus, promtool } from './support/prometheus.js';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+import { ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly runbook: string };
+}
+const textOf = (file: string) => readFileSync(join(MONITORING, file), 'utf8');
+const { groups } = parse(textOf('alerts.yml')) as { groups: { rules: Rule[] }[] };
+const alerts = groups.flatMap(({ rules }) => rules);
+const dashboard = JSON.parse(textOf('grafana-dashboard.json')) as {
+  panels: { title: string; targets?: { expr: string; legendFormat: string }[] }[];
+};
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
+);
+
+/** Labels that Prometheus itself gives to what it scrapes. */
+const GIVEN = ['instance', 'job'];
+
+/** The labels of each metric of a scrape; those that have no sample now have none. */
+function labelsIn(scrape: string): Map<string, Set<string>> {
+  const labels = new Map<string, Set<string>>();
+  for (const line of scrape.split('\n')) {
+    const [, declared] = /^# TYPE (\w+) /.exec(line) ?? [];
+    const { name = declared, set = '' } = /^(?<name>\w+)(?:\{(?<set>.*)\})? /.exec(line)?.groups ?? {};
+    if (name === undefined) continue;
+    const known = labels.get(name) ?? new Set();
+    for (const [, label = ''] of set.matchAll(/(\w+)="/g))
+      known.add(label === 'job' ? 'exported_job' : label);
+    labels.set(name, known);
+  }
+  return labels;
+}
+
+const SOLD = defineEvent<{ petId: bigint }>('monitoring.sold', { durable: true, key: ({ petId }) => petId });
+@Injectable()
+class Worker {
+  @Job({ name: 'monitoring.count', every: 60_000 })
+  count(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  @OnDomainEvent(SOLD, { listener: 'monitoring' })
+  hear(): void {
+    // A listener that handles.
+  }
+}
+@Module({ providers: [Worker] })
+class WorkerModule {}
+
+/** A scrape of a service with a job and a listener of durable events. */
+async function scrapeOfModules(): Promise<string> {
+  const service = await TestService.open({ modules: [WorkerModule] });
+  onTestFinished(() => service.close());
+  await service.app.get(Jobs).run('monitoring.count');
+  return (await service.app.get(Metrics).exposition()).text;
+}
+
+/** Starts the service with these settings and sends it requests that are answered in several ways. */
+async function served(environment: NodeJS.ProcessEnv) {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const port = await freePort();
+  const service = await ServiceProcess.start(path, { MANAGEMENT_PORT: String(port), ...environment });
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const processes = Number(environment.WEB_CONCURRENCY ?? 1);
+  await expect.poll(() => service.output.split('Listening on').length - 1).toBeGreaterThanOrEqual(processes);
+  const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
+  const send = async (to: string, authorization?: string) => {
+    const headers = { connection: 'close', ...(authorization === undefined ? {} : { authorization }) };
+    await (await fetch(service.url + to, { headers })).arrayBuffer();
+  };
+  for (let sent = 0; sent < 3; sent += 1) await send('/v1/pets?limit=1', `Bearer ${key}`);
+  await send('/v1/pets/1', `Bearer ${key}`);
+  await send('/v1/pets', 'Bearer wrong');
+  await send('/docs');
+  const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  await expect.poll(async () => metricIn(await scrape(), 'http_requests_total', { route: '/docs' })).toBe(1);
+  return { service, port, scrape };
+}
+
+describe('the alerts', () => {
+  it.each(alerts)(
+    '$alert has a section of docs/operations.md that tells what to do',
+    ({ alert, annotations }) => {
+      const [file = '', anchor] = annotations.runbook.split('#');
+      const headings = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.+)$/gm)];
+      expect(anchor).toBe(alert.toLowerCase());
+      expect(headings.map(([, heading = '']) => heading.toLowerCase())).toContain(anchor);
+    },
+  );
+
+  it('are each tried where they have to fire, and where they must not', () => {
+    const { tests } = parse(textOf('alerts.test.yml')) as { tests: { name: string }[] };
+    const expected = alerts.flatMap(({ alert }) => [`${alert} fires`, `${alert} is quiet`]);
+    expect(tests.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+it('what an expression asks for is found in it', () => {
+  const expression =
+    'sum by (route, le) (rate(a_total{status=~"5..", x!="by"}[5m])) / b_max > 0.01 unless on (z) c';
+  expect(askedBy(expression)).toEqual({
+    metrics: ['a_total', 'b_max', 'c'],
+    labels: ['status', 'x', 'route', 'le', 'z'],
+  });
+  expect(labelsIn('# TYPE a_total counter\na_total{job="x",y="z"} 1\nb 2').get('a_total')).toEqual(
+    new Set(['exported_job', 'y']),
+  );
+});
+
+describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metrics,', () => {
+  let redis: RedisServer;
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start()]);
+  });
+  afterAll(async () => {
+    await Promise.all([redis.remove(), postgres.remove()]);
+  });
+  const twoProcesses = (): NodeJS.ProcessEnv => ({
+    WEB_CONCURRENCY: '2',
+    REDIS_URL: redis.url,
+    REDIS_TIMEOUT_MS: '60000',
+  });
+
+  it('the service shows every metric and label that alerts and dashboard ask for', async () => {
+    const { scrape } = await served({ REDIS_URL: redis.url, DATABASE_URL: postgres.url });
+    const shown = labelsIn(`${await scrape()}\n${await scrapeOfModules()}`);
+    shown.set('up', new Set());
+    const unknown = [...alerts, ...queries].flatMap(({ expr, ...from }) => {
+      const { metrics, labels } = askedBy(expr);
+      const named = 'legendFormat' in from ? from.legendFormat : '';
+      const all = [...labels, ...[...named.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label)];
+      const known = new Set([...GIVEN, ...metrics.flatMap((metric) => [...(shown.get(metric) ?? [])])]);
+      return [
+        ...metrics.filter((metric) => !shown.has(metric)),
+        ...all.filter((label) => !known.has(label)).map((label) => `${label} in ${expr}`),
+      ];
+    });
+    expect(unknown).toEqual([]);
+    expect(queries.length).toBeGreaterThan(20);
+  });
+
+  describeWith('prometheus', 'Prometheus', () => {
+    it('takes the configuration and the alerts, and each alert fires when it has to', () => {
+      expect(promtool(['check', 'config', join(MONITORING, 'prometheus.yml')])).toContain('SUCCESS');
+      const rules = promtool(['check', 'rules', join(MONITORING, 'alerts.yml')]);
+      expect(rules).toContain(`${alerts.length} rules found`);
+      expect(promtool(['test', 'rules', join(MONITORING, 'alerts.test.yml')])).toContain('SUCCESS');
+    });
+
+    it.each([
+      ['one process on SQLite', () => ({})],
+      ['one process on PostgreSQL', () => ({ DATABASE_URL: postgres.url })],
+      ['two processes on PostgreSQL', () => ({ DATABASE_URL: postgres.url, ...twoProcesses() })],
+    ])('has nothing against the metrics of %s', async (_, environment) => {
+      const { scrape } = await served(environment());
+      expect(promtool(['check', 'metrics'], await scrape())).toBe('');
+      const processes = 'WEB_CONCURRENCY' in environment() ? 2 : 1;
+      expect(metricIn(await scrape(), 'petstore_processes')).toBe(processes);
+      expect(metricIn(await scrape(), 'petstore_build_info')).toBe(1);
+      expect(metricIn(await scrape(), 'petstore_database_up')).toBe(1);
+    });
+
+    it('scrapes a started service, evaluates every alert and query, and notices when the service is gone', async () => {
+      const { service, port } = await served(twoProcesses());
+      const prometheus = await Prometheus.start(port);
+      onTestFinished(() => prometheus.remove());
+      const valueOf = (expression: string) =>
+        prometheus.query(expression).then(
+          ([first]) => first?.value[1],
+          () => 'no answer yet',
+        );
+      await expect.poll(() => valueOf('up')).toBe('1');
+      await expect.poll(() => valueOf('petstore_quota_redis_up')).toBe('1');
+      const quiet = Object.fromEntries(alerts.map(({ alert }) => [alert, 'inactive']));
+      await expect.poll(() => prometheus.alerts()).toEqual(quiet);
+      // Two scrapes make a rate.
+      await expect.poll(() => valueOf('count_over_time(up[1m]) > 2')).toMatch(/\d/);
+      const empty: string[] = [];
+      for (const { title, expr } of queries) {
+        const asked = expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m');
+        if ((await prometheus.query(asked)).length === 0) empty.push(title);
+      }
+      // A service without a module has no job and no listener.
+      expect(empty).toEqual(['Runs of jobs', 'Deliveries of events', 'Events that wait']);
+      await service.stop('SIGKILL');
+      await expect.poll(() => valueOf('up')).toBe('0');
+      await expect.poll(async () => (await prometheus.alerts()).PetstoreDown).toBe('pending');
+    });
+  });
+});
