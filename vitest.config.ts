@@ -43,6 +43,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/house.spec.ts',
   'test/idempotency-crash.spec.ts',
   'test/log-troubles.spec.ts',
+  'test/logs.spec.ts',
   'test/module-packages.spec.ts',
   'test/monitoring.spec.ts',
   'test/dependency-insides.spec.ts',

@@ -49,7 +49,7 @@ const dropped = (exposition: string) =>
 
 async function ask(url: string, times: number): Promise<void> {
   for (let sent = 0; sent < times; sent += 1) {
-    const response = await fetch(`${url}/health/live`);
+    const response = await fetch(`${url}/favicon.ico`);
     await response.arrayBuffer();
     expect(response.status).toBe(200);
   }
@@ -75,7 +75,7 @@ describe('a log that cannot be written', () => {
       .poll(
         async () => {
           const requests = Array.from({ length: 200 }, () =>
-            fetch(`${url}/health/live`, { headers: { 'x-request-id': id } }).then((one) => one.arrayBuffer()),
+            fetch(`${url}/favicon.ico`, { headers: { 'x-request-id': id } }).then((one) => one.arrayBuffer()),
           );
           await Promise.all(requests);
           return dropped(await metrics());

@@ -384,8 +384,12 @@ describe('a running process', () => {
       route: '/v1/pets/:petId',
       status: 200,
       durationMs: expect.any(Number),
+      msg: expect.stringMatching(/^GET \/v1\/pets\/:petId 200 \d+ ms$/),
     });
     expect(requests[1]).toMatchObject({
+      level: 30,
+      code: 'invalid_api_key',
+      msg: expect.stringMatching(/^GET unmatched 401 \d+ ms invalid_api_key$/),
       requestId: expect.stringMatching(/^[\w-]{36}$/),
       route: 'unmatched',
       status: 401,

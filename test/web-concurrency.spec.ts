@@ -268,7 +268,8 @@ interface Logged {
 }
 
 it('of a worker that is killed no more than the counts of its last second are lost, and sums never fall', async () => {
-  const { service, metric } = await start({});
+  // Probes are told at this level alone.
+  const { service, metric } = await start({ LOG_LEVEL: 'debug' });
   const logged = () =>
     service.output
       .split('\n')

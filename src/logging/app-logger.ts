@@ -105,10 +105,13 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   return lines;
 }
 
-/** Readable lines for a terminal. pino-pretty is loaded only here, because it would slow down every other start. */
+/** What the line of a request has beside its message, which on a terminal says enough. */
+const IN_MESSAGE = ['requestId', 'clientId', 'method', 'route', 'status', 'code', 'durationMs', 'aborted'];
+
+/** Readable lines for a terminal, one for each request. pino-pretty is loaded only here, because it would slow down every other start. */
 function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
-  return pretty({ ignore: 'context', sync: true });
+  return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });
 }
 
 type Level = 'warn' | 'error' | 'fatal';

@@ -3,11 +3,15 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../accounts/api-key.format.js';
 import { callerOf } from '../auth/caller.js';
+import { refusalCodeOf } from '../errors/error.filter.js';
 import { responseStatusOf, routeTemplateOf } from '../metrics/request-metrics.middleware.js';
 import { AppLogger } from './app-logger.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Below this path orchestrators ask whether the service is there. */
+const PROBES = '/health/';
 
 /** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
@@ -28,6 +32,20 @@ export function requestIdOf(response: Response): string {
   return String(response.getHeader('X-Request-Id'));
 }
 
+/** What the line of a request says, such as `GET /v1/pets 401 2 ms missing_api_key`; parts that are undefined are left out. */
+export function requestLine(...parts: readonly (string | number | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(' ');
+}
+
+/**
+ * The level of a request's line: error for what the service could not answer, and info for what it refused, because clients decide how
+ * often that is. Probes come every few seconds and tell nothing by themselves: the log has a line when what they tell changes.
+ */
+function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
+  if (route.startsWith(PROBES)) return 'debug';
+  return status >= 500 ? 'error' : 'info';
+}
+
 /** Writes one line per request. It contains the route template, not the path, and no headers, so that no secret is logged. */
 @Injectable()
 export class RequestLogMiddleware implements NestMiddleware {
@@ -36,15 +54,25 @@ export class RequestLogMiddleware implements NestMiddleware {
   use = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
     response.on('close', () => {
-      this.logger.pino.info({
-        requestId: requestIdOf(response),
-        clientId: callerOf(request)?.clientId,
-        method: request.method,
-        route: routeTemplateOf(request),
-        status: responseStatusOf(response),
-        durationMs: Math.round((performance.now() - start) * 1000) / 1000,
-        ...(response.writableFinished ? {} : { aborted: true }),
-      });
+      const { method } = request;
+      const [route, status] = [routeTemplateOf(request), responseStatusOf(response)];
+      const code = refusalCodeOf(request);
+      const level = levelOf(route, status);
+      if (!this.logger.pino.isLevelEnabled(level)) return;
+      const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
+      this.logger.pino[level](
+        {
+          requestId: requestIdOf(response),
+          clientId: callerOf(request)?.clientId,
+          method,
+          route,
+          status,
+          ...(code === undefined ? {} : { code }),
+          durationMs,
+          ...(response.writableFinished ? {} : { aborted: true }),
+        },
+        requestLine(method, route, status, `${Math.round(durationMs)} ms`, code),
+      );
     });
     next();
   };

@@ -10,6 +10,7 @@ import { writeRefusal } from '../../errors/error.filter.js';
 import { HelpLinks } from '../../errors/help-link.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { AppLogger } from '../../logging/app-logger.js';
+import { requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
 import { addressSubject } from '../../throttling/quota-subject.js';
 import { quotaHeaders } from '../../throttling/quota-headers.js';
@@ -112,7 +113,10 @@ export class ParserRefusals {
   private end(socket: Socket, { body, headers }: ApiError, quota: Readonly<Record<string, string>>): void {
     const requestId = randomUUID();
     const { status, code } = body;
-    this.logger.pino.info({ requestId, route: 'unparsed', status, code });
+    this.logger.pino.info(
+      { requestId, route: 'unparsed', status, code },
+      requestLine('unparsed', status, code),
+    );
     this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0);
     if (!socket.writable) return;
     socket.write(

@@ -13,7 +13,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
 import { writeRefusal } from '../../errors/error.filter.js';
 import { AppLogger } from '../../logging/app-logger.js';
-import { assignRequestId, requestIdOf } from '../../logging/request-log.middleware.js';
+import { assignRequestId, requestIdOf, requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
@@ -115,7 +115,10 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const route = this.gateways.has(path) ? path : 'upgrade';
     const clientId = callerOf(request)?.clientId;
     const { method } = request;
-    this.logger.pino.info({ requestId: requestIdOf(response), clientId, method, route, status });
+    this.logger.pino.info(
+      { requestId: requestIdOf(response), clientId, method, route, status },
+      requestLine(method, route, status),
+    );
     this.metrics.count({ method, route, status: String(status) }, (performance.now() - start) / 1_000);
     if (status === 101) {
       addToUpgradeAnswer(socket, response);
