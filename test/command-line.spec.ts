@@ -127,7 +127,7 @@ describe('petstore key', () => {
     const status = async () =>
       (await fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await status()).toBe(200);
-    expect(await json('key', 'revoke', id)).toMatchObject({ id, revokedAt: expect.any(String) });
+    expect(await json('key', 'revoke', id, '--yes')).toMatchObject({ id, revokedAt: expect.any(String) });
     expect(await status()).toBe(401);
     await service.stop();
   });
@@ -223,7 +223,7 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
     ['an unknown client’s plan', ['client', 'set-plan', NOBODY, '--plan', 'pro'], /There is no client/],
     ['a key for nobody', ['key', 'issue', '--client', NOBODY], /There is no client/],
     ['the keys of nobody', ['key', 'list', '--client', NOBODY], /There is no client/],
-    ['an unknown key', ['key', 'revoke', NOBODY], /There is no key/],
+    ['an unknown key', ['key', 'revoke', NOBODY, '--yes'], /There is no key/],
     ['a file that cannot be written', ['openapi', '--out', '/dev/null/x.json'], /Failed: .*\/dev\/null/],
   ])('%s', async (_, args, reason) => {
     const { code, stdout, stderr } = await command(...args, '--json');
@@ -238,8 +238,8 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
         .join(', ')}.`,
     );
     const { id } = await json('key', 'issue', '--client', client);
-    await command('key', 'revoke', id);
-    const again = await command('key', 'revoke', id);
+    await command('key', 'revoke', id, '--yes');
+    const again = await command('key', 'revoke', id, '--yes');
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/was revoked at/)]);
   });
 
@@ -269,6 +269,51 @@ describe('a call that is none exits 2', () => {
     const { code, stdout, stderr } = await command(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/\w/);
+  });
+});
+
+describe('a call with several faults tells of all of them at once', () => {
+  it.each([
+    [
+      'missing options',
+      ['client', 'create'],
+      ["required option '--plan <plan>' not specified", "required option '--name <name>' not specified"],
+    ],
+    [
+      'missing and wrong options',
+      ['client', 'create', '--plan', 'gold', '--per-day', 'x'],
+      [
+        "'gold' is invalid. Allowed choices are free, pro, business, enterprise.",
+        "'x' is invalid. Give a whole number of at least 1.",
+        "required option '--name <name>' not specified",
+      ],
+    ],
+    [
+      'a missing argument and a missing option',
+      ['client', 'rename'],
+      ["missing required argument 'id'", "required option '--name <name>' not specified"],
+    ],
+    [
+      'an unknown option, a wrong one and a missing one',
+      ['client', 'create', '--nam', 'A', '--per-day', 'x', '--plan', 'pro'],
+      ["unknown option '--nam'", "'x' is invalid.", "required option '--name <name>' not specified"],
+    ],
+    [
+      'a missing option and a value that the service does not take',
+      ['client', 'create', '--name', '  '],
+      ["required option '--plan <plan>' not specified", '--name: This must hold'],
+    ],
+    [
+      'both URLs',
+      ['db', 'copy', '--from', 'a.sqlite', '--to', 'b'],
+      ['--from: This must be sqlite:', '--to: This must be postgres:'],
+    ],
+  ])('%s', async (_, args, told) => {
+    const { code, stdout, stderr } = await command(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    for (const text of told) expect(stderr.split(text), text).toHaveLength(2);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('('))).toHaveLength(told.length);
   });
 });
 
@@ -308,12 +353,15 @@ describe('--help', () => {
           ([, quoted, plain]) => quoted ?? plain ?? '',
         );
         let complaint = '';
-        if (words.includes('verify') || ['db', 'doctor', 'generate'].includes(words[0] ?? '')) continue;
+        if (words.includes('verify') || ['db', 'doctor', 'generate'].includes(words[0] ?? ''))
+          continue;
         const code = await runPetstore(
           words.map((word) => word.replace(/<id>/, NOBODY)),
           {
             ...shell,
             writeError: (text) => (complaint += text),
+            prompt: () => Promise.resolve('yes'),
+            readLine: () => Promise.resolve(NOBODY),
           },
         );
         expect([code, complaint], call).toEqual([1, 'Failed: help needs no application\n']);

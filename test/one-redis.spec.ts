@@ -96,7 +96,7 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
       expect((await ask(writer, 'POST', { name, categoryId: 1 })).status).toBe(201);
       for (const instance of both) expect((await ask(instance)).text).toContain(name);
     }
-    await petstore(folder, ['key', 'revoke', id], environment(other.url));
+    await petstore(folder, ['key', 'revoke', id, '--yes'], environment(other.url));
     for (const instance of both) expect((await ask(instance)).status).toBe(401);
     await second.stop();
     await vi.waitFor(() => expect(count(one, ENDS)).toBe(1), TOLD_WITHIN);

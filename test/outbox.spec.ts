@@ -578,7 +578,7 @@ describe('petstore outbox', () => {
 
   it('discard deletes one that is parked', async () => {
     const { petstore, dataSource, id } = await withOneParked();
-    expect((await petstore('outbox', 'discard', id)).code).toBe(0);
+    expect((await petstore('outbox', 'discard', id, '--yes')).code).toBe(0);
     expect(await dataSource.manager.count(OutboxEvent)).toBe(0);
   });
 
@@ -586,8 +586,8 @@ describe('petstore outbox', () => {
     const { petstore, sell, store } = await withOneParked();
     await sell(2, 'b');
     const [waits] = await store.next('mailer', 1);
-    for (const command of ['retry', 'discard'])
-      expect(await petstore('outbox', command, String(waits?.id ?? 99))).toMatchObject({
+    for (const command of [['retry'], ['discard', '--yes']])
+      expect(await petstore('outbox', ...command, String(waits?.id ?? 99))).toMatchObject({
         code: 1,
         error: expect.stringContaining('`petstore outbox list`'),
       });

@@ -173,7 +173,7 @@ describeWith('postgres', 'three instances on one PostgreSQL and one Redis', () =
       const { id, key: own } = await administer('key', 'issue', '--client', client);
       for (let instance = 0; instance < INSTANCES; instance += 1)
         expect((await ask(instance, 'GET', '/v1/pets?limit=1', undefined, own)).status).toBe(200);
-      await administer('key', 'revoke', id);
+      await administer('key', 'revoke', id, '--yes');
       for (let instance = 0; instance < INSTANCES; instance += 1)
         expect((await ask(instance, 'GET', '/v1/pets?limit=1', undefined, own)).status).toBe(401);
     }

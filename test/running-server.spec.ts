@@ -51,15 +51,19 @@ async function shown<T>(order: string[], ask: () => Promise<T>, expected: T): Pr
 describe('a server that runs beside the command line on one SQLite file learns', () => {
   it('that a key was revoked', async () => {
     const { id, ask } = await clientWithKey();
-    expect(await shown(['key', 'revoke', id], async () => (await ask()).code, 'revoked_api_key')).toEqual(
-      'revoked_api_key',
-    );
+    expect(
+      await shown(['key', 'revoke', id, '--yes'], async () => (await ask()).code, 'revoked_api_key'),
+    ).toEqual('revoked_api_key');
   });
 
   it('that a key was rotated without grace', async () => {
     const { id, ask } = await clientWithKey();
     expect(
-      await shown(['key', 'rotate', id, '--grace', '0'], async () => (await ask()).code, 'revoked_api_key'),
+      await shown(
+        ['key', 'rotate', id, '--grace', '0', '--yes'],
+        async () => (await ask()).code,
+        'revoked_api_key',
+      ),
     ).toEqual('revoked_api_key');
   });
 
@@ -68,7 +72,9 @@ describe('a server that runs beside the command line on one SQLite file learns',
     const code = async () => (await ask()).code;
     expect(await shown(['client', 'suspend', client], code, 'client_suspended')).toEqual('client_suspended');
     expect(await shown(['client', 'resume', client], code, 200)).toEqual(200);
-    expect(await shown(['client', 'delete', client], code, 'invalid_api_key')).toEqual('invalid_api_key');
+    expect(await shown(['client', 'delete', client, '--yes'], code, 'invalid_api_key')).toEqual(
+      'invalid_api_key',
+    );
   });
 
   it('that a plan was changed', async () => {

@@ -64,7 +64,7 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   await send('POST', '/admin/keys', { body: { clientId: client, scopes: [issued.key] } });
   await run('client', 'create', '--name', issued.key, '--plan', 'free');
   await run('key', 'show', other.key);
-  await run('key', 'revoke', other.key);
+  await run('key', 'revoke', other.key, '--yes');
   await run('key', 'show', `pst_test_${'0'.repeat(30)}2Wj70T`);
   said.push(
     await run('audit', 'list', '--json'),

@@ -1,15 +1,25 @@
 import { toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
 import { AuditService } from '../audit/audit.service.js';
 import { command, group, Refusal } from './command.js';
-import { option, positiveInteger } from './options.js';
+import { Moment, listTable } from './list-table.js';
+import { WIDE, option, positiveInteger } from './options.js';
 import { everyPage } from './service-calls.js';
-import { tableOf } from './table.js';
 
 interface Input {
   readonly client?: string;
   readonly key?: string;
   readonly limit: number;
 }
+
+const LIST_COLUMNS = [
+  { title: 'AT' },
+  { title: 'ACTION' },
+  { title: 'CLIENT' },
+  { title: 'KEY', leaves: 2 },
+  { title: 'BY', least: 10 },
+  { title: 'FROM', least: 10, leaves: 1 },
+  { title: 'DETAILS', least: 10, leaves: 3 },
+];
 
 const list = command({
   name: 'list',
@@ -18,6 +28,7 @@ const list = command({
     option('--client <id>', 'only changes of this client and its keys'),
     option('--key <id>', 'only changes of this key'),
     option('--limit <entries>', 'how many at most', positiveInteger, 100),
+    WIDE,
   ],
   examples: ['audit list', 'audit list --client <id> --limit 1000 --json'],
   input: (options) => checked(options as unknown as Input),
@@ -29,16 +40,17 @@ const list = command({
     const entries = await everyPage((page) => app.get(AuditService).list(page, filter), limit);
     return entries.map(toAuditEntryDto);
   },
-  text: (entries) =>
+  text: (entries, _input, view) =>
     entries.length === 0
       ? 'There is no such change.'
-      : tableOf([
-          ['AT', 'ACTION', 'CLIENT', 'KEY', 'BY', 'FROM', 'DETAILS'],
-          ...entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
+      : listTable(
+          LIST_COLUMNS,
+          entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
             const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
-            return [at, action, clientId, keyId, by, from, JSON.stringify(details)];
+            return [new Moment(at), action, clientId, keyId, by, from, JSON.stringify(details)];
           }),
-        ]),
+          view,
+        ),
 });
 
 /** `petstore audit …`: who changed what. */

@@ -6,9 +6,10 @@ import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage
 import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../faces/dto/client.dto.js';
 import { PLANS } from '../throttling/plans.js';
 import { type Call, FORCE, JSON_OPTION, command, group } from './command.js';
-import { DAYS, option, positiveInteger, required } from './options.js';
+import { Moment, listTable } from './list-table.js';
+import { DAYS, WIDE, option, positiveInteger, required } from './options.js';
 import { everyPage, inputOf } from './service-calls.js';
-import { type Cell, tableOf } from './table.js';
+import { type Cell, printable, tableOf } from './table.js';
 
 const ID = ['<id>'] as const;
 const NAME = required('--name <name>', 'name of the client, 1 to 255 characters');
@@ -24,6 +25,16 @@ const PLAN_AND_LIMITS = [
     'requests per UTC day; enterprise only, and required there',
     positiveInteger,
   ),
+];
+
+const LIST_COLUMNS = [
+  { title: 'ID' },
+  { title: 'NAME', least: 12 },
+  { title: 'PLAN' },
+  { title: 'PER MINUTE', leaves: 3 },
+  { title: 'PER DAY', leaves: 2 },
+  { title: 'CREATED', leaves: 1 },
+  { title: 'SUSPENDED' },
 ];
 
 /** Has the service make or change a client, and answers its shown form. */
@@ -46,6 +57,7 @@ const UPDATE = {
 
 const create = command({
   name: 'create',
+  changes: true,
   description: 'make a client',
   options: [...PLAN_AND_LIMITS, JSON_OPTION, NAME],
   examples: [
@@ -60,7 +72,7 @@ const create = command({
 const list = command({
   name: 'list',
   description: 'show clients, oldest first',
-  options: [option('--name <text>', 'only those whose name holds this text; A to Z in either case')],
+  options: [option('--name <text>', 'only those whose name holds this text; A to Z in either case'), WIDE],
   examples: ['client list', 'client list --name shop', 'client list --json'],
   run: async (app, { input: { name } }: Call<{ name?: string }>) => {
     const clients = app.get(ClientsService);
@@ -68,21 +80,22 @@ const list = command({
     const found = await everyPage((page) => clients.list(page, filter));
     return found.map((client) => toClientDto(client, clients.limitsOf(client)));
   },
-  text: (clients) =>
+  text: (clients, _input, view) =>
     clients.length === 0
       ? 'There is no such client; make one with `petstore client create`.'
-      : tableOf([
-          ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'],
-          ...clients.map((one) => [
+      : listTable(
+          LIST_COLUMNS,
+          clients.map((one) => [
             one.id,
             one.name,
             one.plan,
             one.perMinute,
             one.perDay,
-            one.createdAt,
-            one.suspendedAt,
+            new Moment(one.createdAt),
+            new Moment(one.suspendedAt),
           ]),
-        ]),
+          view,
+        ),
 });
 
 const show = command({
@@ -100,6 +113,7 @@ const show = command({
 
 const setPlan = command({
   name: 'set-plan',
+  changes: true,
   description: 'move a client to another plan; what it has used stays used',
   options: PLAN_AND_LIMITS,
   examples: ['client set-plan <id> --plan business'],
@@ -109,6 +123,7 @@ const setPlan = command({
 
 const rename = command({
   name: 'rename',
+  changes: true,
   description: 'give a client another name',
   options: [NAME],
   examples: [`client rename <id> --name 'My other shop'`],
@@ -118,6 +133,7 @@ const rename = command({
 
 const suspend = command({
   name: 'suspend',
+  changes: true,
   argument: ID,
   description: 'refuse all keys of a client with 403 client_suspended until it is resumed',
   options: [FORCE],
@@ -129,6 +145,7 @@ const suspend = command({
 
 const resume = command({
   name: 'resume',
+  changes: true,
   argument: ID,
   description: 'take the keys of a suspended client again',
   examples: ['client resume <id>'],
@@ -138,12 +155,19 @@ const resume = command({
 
 const remove = command({
   name: 'delete',
+  changes: true,
   argument: ID,
   description: 'delete a client with all its keys, for good; the audit trail stays',
   options: [FORCE],
   examples: ['client delete <id>'],
+  confirm: {
+    question: async (app, { argument }) => {
+      const { id, name } = await app.get(ClientsService).get(argument);
+      return `Delete the client ${id} (${name}) with all its keys, for good`;
+    },
+  },
   run: async (app, { argument: id, force, by }) => shown(app, (clients) => clients.delete(id, { force }, by)),
-  text: ({ id, name }) => `Deleted the client ${id} (${name}) and its keys.`,
+  text: ({ id, name }) => `Deleted the client ${id} (${printable(name)}) and its keys.`,
 });
 
 const COMMANDS = [create, list, show, setPlan, rename, suspend, resume, remove];

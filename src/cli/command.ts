@@ -2,7 +2,12 @@ import type { INestApplication } from '@nestjs/common';
 import { type Command, Option } from 'commander';
 import { stringify } from 'lossless-json';
 import type { Operator } from '../accounts/audited-changes.js';
-import { commandLineOperator } from './service-calls.js';
+import { SystemClock } from '../clock.js';
+import { CallFaults } from './call-faults.js';
+import type { Screen, View } from './list-table.js';
+import { type Prompt, secretLine } from './prompt.js';
+import { commandLineOperator, valueFaults } from './service-calls.js';
+import { printable } from './table.js';
 
 /** Where a command runs: what it needs of the world around it. */
 export interface Shell {
@@ -12,8 +17,16 @@ export interface Shell {
   readonly loadModules: () => Promise<void>;
   /** Standard output. */
   readonly write: (text: string) => void;
+  /** Waits until standard output has taken what was written; answers why it has not, or undefined. */
+  readonly flushed?: () => Promise<NodeJS.ErrnoException | undefined>;
   /** Standard error. */
   readonly writeError: (text: string) => void;
+  /** The terminal that standard output is; absent when it is none. */
+  readonly screen?: Screen;
+  /** Asks the person at the terminal; absent where none sits there. */
+  readonly prompt?: Prompt;
+  /** Reads the one line of standard input that is no terminal; `title` is what errors call it. Throws InvalidArgumentError. */
+  readonly readLine?: (title: string) => Promise<string>;
 }
 
 /** A command that cannot be carried out, for a reason that only the command line has. */
@@ -37,18 +50,41 @@ export interface Call<Input> {
   readonly tell: (text: string) => void;
 }
 
+/** What cannot be undone: a person is asked before it, and a script says `--yes`. */
+export interface Confirmation<Input, Given extends readonly unknown[]> {
+  /** Whether these options make it so; without it, all do. */
+  readonly when?: (input: Input) => boolean;
+  /** What would be done, such as `Delete the client 7f… (Acme) for good`. What it throws ends the command before anything is done. */
+  readonly question: (...given: Given) => string | Promise<string>;
+}
+
 /** Carries a command out. Whatever it throws ends the command with exit code 1, or 2 for a value that it does not take. */
 type Run<Input, Result> =
-  | { readonly run: (app: INestApplication, call: Call<Input>) => Promise<Result> }
+  | {
+      readonly run: (app: INestApplication, call: Call<Input>) => Promise<Result>;
+      /** Adds `--yes`. */
+      readonly confirm?: Confirmation<Input, [app: INestApplication, call: Call<Input>]>;
+    }
   /** Without the service's application, which is not started. */
-  | { readonly runAlone: (call: Call<Input>) => Promise<Result> };
+  | {
+      readonly runAlone: (call: Call<Input>) => Promise<Result>;
+      /** Adds `--yes`. */
+      readonly confirm?: Confirmation<Input, [call: Call<Input>]>;
+    };
 
 /** A command: how it is called, what it does, and how its result is shown. */
 export type CommandDefinition<Input, Result> = Run<Input, Result> & {
   readonly name: string;
   readonly description: string;
+  /** Whether it changes anything, which stays changed when its result cannot be written. */
+  readonly changes?: true;
   /** Name of its one argument, such as `<id>`, and what that is. */
   readonly argument?: readonly [name: string, description?: string];
+  /**
+   * The argument, or the option by its name in camel case, that may be `-` for one line of standard input, so that no secret stands
+   * in a list of processes or in the history of a shell; and what prompts and errors call it.
+   */
+  readonly secret?: { readonly of: string; readonly title: string };
   /** Its options. `--json` is added as the last one, unless it stands among them. */
   readonly options?: readonly Option[];
   /** How it is called, shown below its help; without the leading `petstore`. */
@@ -56,7 +92,7 @@ export type CommandDefinition<Input, Result> = Run<Input, Result> & {
   /** Makes its input of the options, before the application is started; without it they are the input as they are. */
   readonly input?: (options: Readonly<Record<string, unknown>>) => Input | Promise<Input>;
   /** The result for people; undefined prints nothing. */
-  readonly text: (result: Result, input: Input) => string | undefined;
+  readonly text: (result: Result, input: Input, view: View) => string | undefined;
   /** What `--json` prints of the result, if that is not the result as it is. */
   readonly json?: (result: Result) => unknown;
   /** Why the command ends with exit code 1 although its result is printed; undefined when it succeeded. */
@@ -78,16 +114,22 @@ export const FORCE = new Option(
   'do it even if nothing is left that works with the scope admin over HTTP',
 ).default(false);
 
+const YES = new Option('--yes', 'do it without asking, as a script has to').default(false);
+
 /** Declares a command. */
 export function command<Input, Result>(definition: CommandDefinition<Input, Result>): Addition {
-  const { name, description, argument, options = [], examples } = definition;
+  const { name, description, argument, examples } = definition;
+  const options = [...(definition.options ?? []), ...(definition.confirm ? [YES] : [])];
   const hasJson = options.some(({ long }) => long === JSON_OPTION.long);
   return (parent, shell) => {
     const added = parent.command(name).description(description);
-    if (argument) added.argument(...argument);
-    for (const option of hasJson ? options : [...options, JSON_OPTION]) added.addOption(option);
+    const faults = CallFaults.of(added, hasJson ? options : [...options, JSON_OPTION], argument);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
-    added.action(() => runCommand(definition, shell, added));
+    added.action(async () => {
+      const [first, ...others] = [...faults.all(), ...(await faultsOfInput(definition, added, faults))];
+      if (first !== undefined) added.error([first, ...others].join('\n'));
+      await runCommand(definition, shell, added);
+    });
   };
 }
 
@@ -99,26 +141,115 @@ export function group(name: string, description: string, commands: readonly Addi
   };
 }
 
+/** Options that say how a command runs and is shown. */
+interface General {
+  readonly json: boolean;
+  readonly force?: boolean;
+  readonly yes?: boolean;
+  readonly wide?: boolean;
+}
+
+/** The options of a command's own. */
+function valuesOf(called: Command): Record<string, unknown> {
+  const { json: _json, force: _force, yes: _yes, wide: _wide, ...values } = called.opts<General>();
+  return values;
+}
+
+/** What else is wrong with the values of a call that has faults already; without one, its input tells by itself. */
+async function faultsOfInput<Input, Result>(
+  { input }: CommandDefinition<Input, Result>,
+  called: Command,
+  faults: CallFaults,
+): Promise<string[]> {
+  if (faults.all().length === 0) return [];
+  try {
+    await input?.(valuesOf(called));
+    return [];
+  } catch (error) {
+    const found = valueFaults(error);
+    return found.filter(({ option }) => !faults.has(option)).map(({ text }) => text);
+  }
+}
+
 async function runCommand<Input, Result>(
   definition: CommandDefinition<Input, Result>,
-  { withApp, loadModules, write, writeError }: Shell,
+  shell: Shell,
   called: Command,
 ): Promise<void> {
-  const { json: isJson, force = false, ...options } = called.opts<{ json: boolean; force?: boolean }>();
-  const input = await (definition.input?.(options) ?? (options as Input));
-  const call = {
+  const { json: isJson, force = false, yes = false, wide: isWide = false } = called.opts<General>();
+  const read: Record<string, unknown> & { argument: string } = {
+    ...valuesOf(called),
     argument: called.args[0] ?? '',
+  };
+  const { secret } = definition;
+  if (secret && read[secret.of] === '-') read[secret.of] = await secretOf(secret.title, shell);
+  const { argument, ...values } = read;
+  const input = await (definition.input?.(values) ?? (values as Input));
+  const call = {
+    argument,
     input,
     force,
     by: commandLineOperator(),
-    loadModules,
-    tell: writeError,
+    loadModules: shell.loadModules,
+    tell: shell.writeError,
   };
-  const result =
-    'run' in definition ? await withApp((app) => definition.run(app, call)) : await definition.runAlone(call);
+  const result = await resultOf(definition, call, shell, yes);
   const { text, json = (shown: Result) => shown, refusal } = definition;
-  const shown = isJson ? stringify(json(result), undefined, 2) : text(result, input);
-  if (shown !== undefined) write(`${shown}\n`);
+  const { screen } = shell;
+  const view = { isWide, now: new SystemClock().now(), ...(screen ? { screen } : {}) };
+  const shown = isJson ? stringify(json(result), undefined, 2) : text(result, input, view);
+  if (shown !== undefined) {
+    shell.write(`${shown}\n`);
+    tellLost(await shell.flushed?.(), definition.changes === true, shell);
+  }
   const reason = refusal?.(result);
   if (reason !== undefined) throw new Refusal(reason);
+}
+
+/** Who reads the output may have seen enough, as `head` has: that is no failure, but a change that nobody has heard of is told. */
+function tellLost(
+  lost: NodeJS.ErrnoException | undefined,
+  changes: boolean,
+  { writeError }: Pick<Shell, 'writeError'>,
+): void {
+  if (!lost) return;
+  const stays = changes
+    ? ' What was changed stays changed; `petstore audit list` shows clients and keys.'
+    : '';
+  if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
+  if (changes) writeError(`The result was not read.${stays}\n`);
+}
+
+/** Runs a command, once it is sure that it is wanted. */
+async function resultOf<Input, Result>(
+  definition: CommandDefinition<Input, Result>,
+  call: Call<Input>,
+  shell: Shell,
+  yes: boolean,
+): Promise<Result> {
+  const { confirm } = definition;
+  const isAsked = !yes && confirm !== undefined && (confirm.when?.(call.input) ?? true);
+  // Before the application is started, which may migrate a database.
+  if (isAsked && !shell.prompt)
+    throw new Refusal('This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.');
+  if ('runAlone' in definition) {
+    if (isAsked && definition.confirm) await agreed(await definition.confirm.question(call), shell);
+    return definition.runAlone(call);
+  }
+  return shell.withApp(async (app) => {
+    if (isAsked && definition.confirm) await agreed(await definition.confirm.question(app, call), shell);
+    return definition.run(app, call);
+  });
+}
+
+/** Returns when the person at the terminal wants it; throws Refusal when not, and Interrupted at Ctrl-C. */
+async function agreed(question: string, { prompt }: Shell): Promise<void> {
+  const answer = await prompt?.(`${printable(question)}? [y/N] `);
+  if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
+}
+
+async function secretOf(title: string, { prompt, readLine }: Shell): Promise<string> {
+  if (prompt) return secretLine(await prompt(`${title}: `, 'hidden'), title);
+  if (!readLine) throw new Refusal(`${title}: There is no standard input to read.`);
+  return readLine(title);
 }

@@ -26,13 +26,14 @@ interface Input {
 /** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
 export const COPY_COMMAND = command({
   name: 'copy',
+  changes: true,
   description:
     'copy an SQLite file into an empty PostgreSQL database, and compare both; stop the service before',
   options: [
     required('--from <url>', 'the SQLite file, as sqlite:<file>; it is only read'),
     required(
       '--to <url>',
-      'the PostgreSQL database, as DATABASE_URL has it; PGPASSWORD may hold its password',
+      'the PostgreSQL database, as DATABASE_URL has it; - reads it from standard input, PGPASSWORD may hold its password',
     ),
     flag('--resume', 'go on with a copy that was interrupted'),
     option(
@@ -45,6 +46,7 @@ export const COPY_COMMAND = command({
     'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore',
     'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore --resume',
   ],
+  secret: { of: 'to', title: '--to' },
   input: ({ from, to, resume, leaveOut = [] }) =>
     inputOf(String(from).trim(), String(to).trim(), { resume, leaveOut } as never),
   runAlone: async ({ loadModules, input, tell }: Call<Input>) => {
@@ -78,12 +80,11 @@ export const COPY_COMMAND = command({
 /** Reads both URLs. What is said of them never has a password. */
 function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 'resume' | 'leaveOut'>): Input {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
-  if (!source)
-    throw new InvalidArgumentError(
-      '--from: This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.',
-    );
-  if (!target)
-    throw new InvalidArgumentError(`--to: This must be ${POSTGRES_URL_ALLOWED}; ${faultOfDatabaseUrl(to)}.`);
+  const faults = [
+    ...(source ? [] : ['--from: This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.']),
+    ...(target ? [] : [`--to: This must be ${POSTGRES_URL_ALLOWED}; ${faultOfDatabaseUrl(to)}.`]),
+  ];
+  if (!source || !target) throw new InvalidArgumentError(faults.join('\n'));
   const other = OTHER_WAYS[`${source.kind} to ${target.kind}`];
   if (other !== undefined)
     throw new Refusal(`From ${source.kind} to ${target.kind} nothing is copied here. ${other}`);

@@ -12,6 +12,7 @@ import { tableOf } from './table.js';
 
 const applyPending = command({
   name: 'migrate',
+  changes: true,
   description: 'bring the schema up to date; nothing happens when it is',
   examples: ['db migrate'],
   runAlone: async ({ loadModules }) => {
@@ -42,6 +43,7 @@ const status = command({
 
 const seed = command({
   name: 'seed',
+  changes: true,
   description: 'add demo data',
   options: [
     option('--count <rows>', 'how many rows of each feature; default: its demo set once', positiveInteger),

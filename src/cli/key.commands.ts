@@ -1,7 +1,8 @@
-import { text as readText } from 'node:stream/consumers';
+import type { INestApplication } from '@nestjs/common';
 import { verifyApiKey } from '../accounts/api-key.format.js';
 import { ApiKeysService } from '../accounts/api-keys.service.js';
 import { KeyIssuingService } from '../accounts/key-issuing.service.js';
+import { declaredScopes } from '../accounts/scopes.js';
 import { UsageService } from '../accounts/usage.service.js';
 import {
   type ApiKeyDto,
@@ -13,22 +14,29 @@ import {
   toIssuedKeyDto,
 } from '../faces/dto/api-key.dto.js';
 import { type Call, FORCE, JSON_OPTION, Refusal, command, group } from './command.js';
-import { duration, durationOrZero, names, option, required } from './options.js';
+import { Moment, type View, listTable } from './list-table.js';
+import { ListOption, WIDE, duration, durationOrZero, option, required } from './options.js';
 import { everyPage, inputOf } from './service-calls.js';
+import { shortSpan } from './short-times.js';
 import { tableOf } from './table.js';
 
-const ID = ['<id>', 'id of the key, or the key itself'] as const;
+/** Commands on one key take its id, or the key itself. */
+const OF_KEY = {
+  argument: ['<id>', 'id of the key, or the key itself; - reads it from standard input'],
+  secret: { of: 'argument', title: 'Key' },
+} as const;
 const LABEL = option('--label <label>', 'what people call it, 1 to 255 characters');
 
 const issue = command({
   name: 'issue',
+  changes: true,
   description: 'make a key; it is shown this once',
   options: [
     required('--client <id>', 'client that the key belongs to'),
-    option(
+    new ListOption(
       '--scopes <a,b>',
       'scopes, separated by commas; default: all but account and the administrative ones',
-      names,
+      () => declaredScopes().map(({ name }) => name),
     ),
     LABEL,
     option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no end', duration),
@@ -45,7 +53,7 @@ const issue = command({
 const list = command({
   name: 'list',
   description: 'show keys, oldest first, never their secrets',
-  options: [option('--client <id>', 'only those of this client')],
+  options: [option('--client <id>', 'only those of this client'), WIDE],
   examples: ['key list', 'key list --client <id> --json'],
   run: async (app, { input: { client } }: Call<{ client?: string }>) => {
     const filter = client === undefined ? {} : { clientId: client };
@@ -56,7 +64,7 @@ const list = command({
 
 const show = command({
   name: 'show',
-  argument: ID,
+  ...OF_KEY,
   description: 'show a key, never its secret, and whether it is banned',
   examples: ['key show <id>'],
   run: async (app, { argument }) => {
@@ -69,7 +77,8 @@ const show = command({
 
 const update = command({
   name: 'update',
-  argument: ID,
+  changes: true,
+  ...OF_KEY,
   description: 'label a key, or bring its end forward',
   options: [
     LABEL,
@@ -78,6 +87,11 @@ const update = command({
     FORCE,
   ],
   examples: [`key update <id> --label 'Old web shop' --expires 7d`],
+  confirm: {
+    when: ({ expires }: KeyChangesDto) => expires !== undefined,
+    question: (app: INestApplication, call) =>
+      endOf(app, call, `in ${shortSpan(call.input.expires ?? 0)}, which cannot be put off again`),
+  },
   // Commander hands `--no-label` over as false, and its absence as true.
   input: ({ label, expires }) =>
     inputOf(KeyChangesDto, { label: label === true ? undefined : label === false ? null : label, expires }),
@@ -90,7 +104,8 @@ const update = command({
 
 const rotate = command({
   name: 'rotate',
-  argument: ID,
+  changes: true,
+  ...OF_KEY,
   description: 'make a key with a new secret for the same client; the old one goes on for the grace',
   options: [
     option(
@@ -108,6 +123,10 @@ const rotate = command({
     FORCE,
   ],
   examples: ['key rotate <id>', 'key rotate <id> --grace 0'],
+  confirm: {
+    when: ({ grace }: KeyRotationDto) => grace === 0,
+    question: (app: INestApplication, call) => endOf(app, call, 'at once, for good, and make its successor'),
+  },
   input: (options) => inputOf(KeyRotationDto, options),
   run: async (app, { argument, input, force, by }) => {
     const keys = app.get(ApiKeysService);
@@ -122,7 +141,8 @@ const rotate = command({
 
 const unban = command({
   name: 'unban',
-  argument: ID,
+  changes: true,
+  ...OF_KEY,
   description: 'lift the ban of a key and forget its strikes',
   examples: ['key unban <id>'],
   run: async (app, { argument, by }) => {
@@ -134,10 +154,12 @@ const unban = command({
 
 const revoke = command({
   name: 'revoke',
-  argument: ID,
+  changes: true,
+  ...OF_KEY,
   description: 'end a key at once and for good',
   options: [FORCE],
-  examples: ['key revoke <id>'],
+  examples: ['key revoke <id>', 'key revoke <id> --yes', 'key revoke - --yes < found.txt'],
+  confirm: { question: (app, call) => endOf(app, call, 'at once, for good') },
   run: async (app, { argument, force, by }) => {
     const keys = app.get(ApiKeysService);
     return toApiKeyDto(await keys.revoke(await idOf(keys, argument), { force }, by));
@@ -147,11 +169,11 @@ const revoke = command({
 
 const verify = command({
   name: 'verify',
-  argument: ['<string>', 'what may be a key; - reads it from standard input, which no shell history keeps'],
+  argument: ['<string>', 'what may be a key; - reads it from standard input'],
+  secret: { of: 'argument', title: 'Key' },
   description: 'tell by shape and checksum, without any database, whether a string is a key of this service',
   examples: ['key verify <string>', 'key verify - < found.txt'],
-  runAlone: async ({ argument }) =>
-    verifyApiKey(argument === '-' ? (await readText(process.stdin)).trim() : argument),
+  runAlone: async ({ argument }) => Promise.resolve(verifyApiKey(argument)),
   text: (verdict) =>
     verdict.wellFormed
       ? `This has the shape and the checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
@@ -164,6 +186,13 @@ const COMMANDS = [issue, list, show, update, rotate, unban, revoke, verify];
 
 /** `petstore key …`: the keys of clients. */
 export const KEY_COMMANDS = group('key', 'API keys of clients', COMMANDS);
+
+/** Names the key whose end is to be confirmed. */
+async function endOf(app: INestApplication, { argument }: Call<unknown>, when: string): Promise<string> {
+  const keys = app.get(ApiKeysService);
+  const { id, prefix, label } = await keys.get(await idOf(keys, argument));
+  return `End the key ${id} (${prefix}…${label === null ? '' : `, ${label}`}) ${when}`;
+}
 
 /** The id of a key, given as such or by the key itself: of a key that leaked, that is often all that is known. */
 async function idOf(keys: ApiKeysService, idOrKey: string): Promise<string> {
@@ -192,13 +221,30 @@ function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
   ]);
 }
 
-function listText(keys: readonly ApiKeyDto[]): string {
+const LIST_COLUMNS = [
+  { title: 'ID' },
+  { title: 'CLIENT', leaves: 2 },
+  { title: 'KEY', leaves: 4 },
+  { title: 'LABEL', least: 10 },
+  { title: 'SCOPES', least: 12, leaves: 3 },
+  { title: 'EXPIRES' },
+  { title: 'REVOKED' },
+  { title: 'LAST USED' },
+  { title: 'ROTATED TO', leaves: 1 },
+];
+
+function listText(keys: readonly ApiKeyDto[], _input: unknown, view: View): string {
   if (keys.length === 0) return 'There are no keys yet; make one with `petstore key issue`.';
-  return tableOf([
-    ['ID', 'CLIENT', 'KEY', 'LABEL', 'SCOPES', 'EXPIRES', 'REVOKED', 'LAST USED', 'ROTATED TO'],
-    ...keys.map(({ id, clientId, prefix, label, scopes, expiresAt, revokedAt, lastUsedAt, replacedBy }) => {
-      const [end, lastUse] = [expiresAt ?? 'never', lastUsedAt ?? 'never'];
-      return [id, clientId, `${prefix}…`, label, scopes.join(','), end, revokedAt, lastUse, replacedBy];
-    }),
+  const rows = keys.map((key) => [
+    key.id,
+    key.clientId,
+    `${key.prefix}…`,
+    key.label,
+    key.scopes.join(','),
+    new Moment(key.expiresAt, 'never'),
+    new Moment(key.revokedAt),
+    new Moment(key.lastUsedAt, 'never'),
+    key.replacedBy,
   ]);
+  return listTable(LIST_COLUMNS, rows, view);
 }

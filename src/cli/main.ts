@@ -7,15 +7,28 @@ import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../errors/api-error.js';
 import { importing } from '../import-failure.js';
 import { runPetstore } from './program.js';
+import { readSecret, terminalPrompt } from './prompt.js';
+
+/** Why standard output took nothing any more. */
+let lost: NodeJS.ErrnoException | undefined;
 
 // Who reads the output may stop reading, as `head` does: the command is carried out all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+/** Whoever is asked sees the question, and types the answer. */
+const isAskable = process.stdin.isTTY && process.stderr.isTTY;
+/** https://no-color.org, and terminals that know no escape sequences. */
+const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+
 process.exitCode = await runPetstore(process.argv.slice(2), {
   withApp,
   loadModules: async () => void (await application()),
-  write: (text) => process.stdout.write(text),
+  write: (text) => void process.stdout.write(text, (error) => (lost ??= error ?? undefined)),
+  flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve(lost))),
   writeError: (text) => process.stderr.write(text),
+  ...(process.stdout.isTTY ? { screen: { columns: process.stdout.columns, isColoured } } : {}),
+  ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
+  readLine: (title) => readSecret(process.stdin, title),
 });
 
 /** The application, imported by those commands alone that need it: the others work while a module cannot be imported. */

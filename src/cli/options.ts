@@ -17,6 +17,20 @@ export function required(flags: string, description: string): Option {
   return new Option(flags, description).makeOptionMandatory();
 }
 
+/** An option that takes some of these values, separated by commas; they are known once all modules are imported. */
+export class ListOption extends Option {
+  constructor(
+    flags: string,
+    description: string,
+    /** What may be given, for shells to complete; what is given is checked elsewhere. */
+    readonly values: () => readonly string[],
+    parse: (text: string) => unknown = names,
+  ) {
+    super(flags, description);
+    this.argParser(parse);
+  }
+}
+
 /** An option without a value; false unless it is given. */
 export function flag(flags: string, description: string): Option {
   return new Option(flags, description).default(false);
@@ -24,6 +38,12 @@ export function flag(flags: string, description: string): Option {
 
 /** `--days`, of commands that show the last days. */
 export const DAYS = option('--days <days>', 'how many days to show, today among them; 1 to 90', days, 7);
+
+/** `--wide`, of commands that show a list. */
+export const WIDE = flag(
+  '--wide',
+  'show all columns, whole and with exact times, also where lines get too long',
+);
 
 /** Checks a duration such as `90d`, `12h`, `30m` or `45s`, and returns it as written. */
 export function duration(text: string): string {

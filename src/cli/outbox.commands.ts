@@ -1,13 +1,23 @@
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
 import { Refusal, command, group } from './command.js';
-import { option, positiveInteger } from './options.js';
-import { tableOf } from './table.js';
+import { Moment, listTable } from './list-table.js';
+import { WIDE, option, positiveInteger } from './options.js';
+
+const LIST_COLUMNS = [
+  { title: 'ID' },
+  { title: 'LISTENER', leaves: 4 },
+  { title: 'EVENT' },
+  { title: 'KEY', least: 8, leaves: 1 },
+  { title: 'PUBLISHED', leaves: 3 },
+  { title: 'FAILURES', leaves: 2 },
+  { title: 'ERROR', least: 20 },
+];
 
 const list = command({
   name: 'list',
   description: 'show the events that are parked, oldest first, and how many wait for each listener',
-  options: [option('--limit <events>', 'how many at most', positiveInteger, 100)],
+  options: [option('--limit <events>', 'how many at most', positiveInteger, 100), WIDE],
   examples: ['outbox list', 'outbox list --limit 1000 --json'],
   run: async (app, { input: { limit } }: { input: { limit: number } }) => {
     const store = app.get(OutboxStore);
@@ -20,14 +30,15 @@ const list = command({
     }));
     return { parked, waiting };
   },
-  text: ({ parked, waiting }) =>
+  text: ({ parked, waiting }, _input, view) =>
     [
-      tableOf([
-        ['ID', 'LISTENER', 'EVENT', 'KEY', 'PUBLISHED', 'FAILURES', 'ERROR'],
-        ...parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
-          return [String(id), listener, event, key, publishedAt, String(failures), error];
+      listTable(
+        LIST_COLUMNS,
+        parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
+          return [String(id), listener, event, key, new Moment(publishedAt), String(failures), error];
         }),
-      ]),
+        view,
+      ),
       ...waiting.map(({ listener, events, isKnown }) =>
         isKnown
           ? `${listener}: ${events} waiting`
@@ -38,6 +49,7 @@ const list = command({
 
 const retry = command({
   name: 'retry',
+  changes: true,
   description: 'have a parked event delivered again, or all of them',
   argument: ['[id]', 'id of the event'],
   examples: ['outbox retry 42', 'outbox retry'],
@@ -52,9 +64,13 @@ const retry = command({
 
 const discard = command({
   name: 'discard',
+  changes: true,
   description: 'delete an event that is parked, or that waits for a listener which is gone',
   argument: ['<id>', 'id of the event'],
   examples: ['outbox discard 42'],
+  confirm: {
+    question: (_app, { argument }) => `Delete the event ${idOf(argument)}, which is then never delivered`,
+  },
   run: async (app, { argument }) => {
     const discarded = await app.get(OutboxStore).discard(idOf(argument), app.get(Outbox).names);
     if (discarded === 0) throw notParked(argument);

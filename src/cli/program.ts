@@ -16,6 +16,9 @@ import { GENERATE_COMMANDS } from './generate/generate.commands.js';
 import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
+import { Interrupted } from './prompt.js';
+import { valueFaults } from './service-calls.js';
+import { printableLines } from './table.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
 
 /** Every command, in the order of the help. */
@@ -31,10 +34,11 @@ const COMMANDS = [
   GENERATE_COMMANDS,
 ];
 
-/** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value. */
+/** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value; Ctrl-C at a question. */
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
+const INTERRUPTED = 130;
 
 /** The petstore command with all its groups. */
 export function petstoreProgram(shell: Shell): Command {
@@ -57,7 +61,11 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       return USAGE;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE;
-    shell.writeError(`${reasonOf(error)}\n`);
+    if (error instanceof Interrupted) {
+      shell.writeError('Nothing was changed.\n');
+      return INTERRUPTED;
+    }
+    shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }
 }
@@ -86,14 +94,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** The same message as over HTTP, with options in place of fields. */
-function messageOf({ code, message, body: { details } }: ApiError): string {
-  if (details) return details.map((fault) => `${optionOf(fault.field)}${fault.message}`).join('\n');
+function messageOf(error: ApiError): string {
+  const { code, message } = error;
+  const ofValues = valueFaults(error);
+  if (ofValues.length > 0) return ofValues.map(({ text }) => text).join('\n');
   const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
   return remedy === undefined ? message : `${message}\n${remedy}`;
-}
-
-function optionOf(field: string): string {
-  if (field === '') return '';
-  const words = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return `--${words}: `;
 }

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Type } from '@nestjs/common';
 import type { Operator } from '../accounts/audited-changes.js';
+import { ApiError } from '../errors/api-error.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
 import { ValidationPipe } from '../input/validation.pipe.js';
 
@@ -34,6 +35,20 @@ function userName(): string {
 export async function inputOf<T extends object>(metatype: Type<T>, options: object): Promise<T> {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return (await pipe.transform(given, { type: 'body', metatype })) as T;
+}
+
+/** What an error says of single values, with options in place of fields; empty when it is about something else. */
+export function valueFaults(error: unknown): { readonly option: string; readonly text: string }[] {
+  if (!(error instanceof ApiError)) return [];
+  return (error.body.details ?? []).map(({ field, message }) => {
+    const option = optionOf(field);
+    return { option, text: option === '' ? message : `${option}: ${message}` };
+  });
+}
+
+function optionOf(field: string): string {
+  if (field === '') return '';
+  return `--${field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** The first rows of a list, or all of them, read page by page. */

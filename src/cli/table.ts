@@ -1,3 +1,5 @@
+import truncatedWidth from 'fast-string-truncated-width';
+
 /** Control and format characters, which could break a row or control the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
@@ -6,12 +8,36 @@ export type Cell = string | number | null;
 
 /** Formats rows as aligned columns; the first row sets the number of columns. */
 export function tableOf(given: readonly (readonly Cell[])[]): string {
-  const rows = given.map((row) => row.map((cell) => String(cell ?? '-').replace(UNPRINTABLE, escaped)));
+  return alignedLines(given.map((row) => row.map((cell) => printable(String(cell ?? '-'))))).join('\n');
+}
+
+/** Rows of printable texts as lines with aligned columns; the first row sets the number of columns. */
+export function alignedLines(rows: readonly (readonly string[])[]): string[] {
+  // No spread of all rows: there may be more of them than arguments that a function can have.
   const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
   );
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return lines.map((line) => line.trimEnd()).join('\n');
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** How many columns of a terminal a printable text takes: two for a wide character, none for a combining mark. */
+export function widthOf(text: string): number {
+  return truncatedWidth(text).width;
+}
+
+/** A text without characters that could break a line or control the terminal: they are written as `\u{…}`. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, escaped);
+}
+
+/** As printable(), with its line breaks. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
 }
 
 function escaped(character: string): string {

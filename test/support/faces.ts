@@ -27,6 +27,8 @@ export async function onCommandLine(service: TestService, { args }: Order): Prom
     loadModules: () => Promise.resolve(),
     write: (text) => (out += text),
     writeError: (text) => (complaints += text),
+    // A person who agrees to what cannot be undone.
+    prompt: () => Promise.resolve('yes'),
   });
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
   if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Call, command } from '../command.js';
-import { flag, option } from '../options.js';
+import { ListOption, flag, option } from '../options.js';
 import {
   type FeatureOperation,
   OPERATIONS,
@@ -27,6 +27,7 @@ interface Input {
 /** `petstore generate feature`: a whole feature, with its table and its suite. */
 export const FEATURE_COMMAND = command({
   name: 'feature',
+  changes: true,
   description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',
   argument: ['<name>', 'the feature in the plural, in lower case with hyphens, such as adoptions'],
   options: [
@@ -41,7 +42,12 @@ export const FEATURE_COMMAND = command({
       'a field `state` of these values in their order: it begins with the first, and can become those behind the one that it has',
       parseState,
     ),
-    option('--ops <a,b,c>', `operations; default: ${OPERATIONS.join(',')}`, parseOperations),
+    new ListOption(
+      '--ops <a,b,c>',
+      `operations; default: ${OPERATIONS.join(',')}`,
+      () => OPERATIONS,
+      parseOperations,
+    ),
     option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
     flag('--dry-run', 'print the names of the files and write nothing'),
     option(

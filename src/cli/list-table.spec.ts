@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { Moment, type View, listTable } from './list-table.js';
+import { type Cell, widthOf } from './table.js';
+
+const NOW = Date.parse('2026-05-01T12:00:00.000Z');
+const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const COLUMNS = [
+  { title: 'ID' },
+  { title: 'NAME', least: 8 },
+  { title: 'PLAN', leaves: 2 },
+  { title: 'MADE', leaves: 1 },
+  { title: 'END' },
+];
+const ROWS: (Cell | Moment)[][] = [
+  [ID, 'Acme', 'free', new Moment('2026-05-01T11:57:10.000Z'), new Moment(null, 'never')],
+  [
+    ID,
+    'Zoo of many words',
+    'enterprise',
+    new Moment('2025-05-01T12:00:00.000Z'),
+    new Moment('2026-05-06T13:00:00.000Z'),
+  ],
+];
+const shown = (columns: number | undefined, more: Partial<View> = {}, rows = ROWS) =>
+  listTable(COLUMNS, rows, {
+    isWide: false,
+    now: NOW,
+    ...(columns === undefined ? {} : { screen: { columns, isColoured: false } }),
+    ...more,
+  });
+
+describe('a list', () => {
+  it('is whole, with exact times, where there is no terminal, and with --wide', () => {
+    const whole = [
+      `ID                                    NAME               PLAN        MADE                      END`,
+      `${ID}  Acme               free        2026-05-01T11:57:10.000Z  never`,
+      `${ID}  Zoo of many words  enterprise  2025-05-01T12:00:00.000Z  2026-05-06T13:00:00.000Z`,
+    ].join('\n');
+    expect(shown(undefined)).toBe(whole);
+    expect(shown(40, { isWide: true })).toBe(whole);
+  });
+
+  it('has short times on a terminal that it fits on', () => {
+    expect(shown(100)).toBe(
+      [
+        `ID                                    NAME               PLAN        MADE       END`,
+        `${ID}  Acme               free        2 min ago  never`,
+        `${ID}  Zoo of many words  enterprise  365 d ago  in 5 d`,
+      ].join('\n'),
+    );
+  });
+
+  it('cuts what may be cut, then leaves out columns in their order, and says so', () => {
+    expect(shown(80).split('\n').slice(2)).toEqual([
+      `${ID}  Zoo of man…  enterprise  365 d ago  in 5 d`,
+      '(--wide shows all)',
+    ]);
+    expect(shown(54).split('\n').slice(2)).toEqual([`${ID}  Zoo of …  in 5 d`, '(--wide shows PLAN, MADE)']);
+  });
+
+  it.each([200, 100, 80, 77, 70, 60, 56, 50, 40, 36])(
+    'never has a line longer than %i columns',
+    (columns) => {
+      for (const line of shown(columns).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    },
+  );
+
+  it('keeps an id whole even where it does not fit', () => {
+    expect(shown(20)).toContain(ID);
+  });
+
+  it('keeps its columns under wide characters, combining marks and emoji', () => {
+    const names = ['日本語の店', 'Zoë', 'Zoe\u0308', '한국', '🐾🐾', 'ｶﾌｪ', 'Acme'];
+    const rows = names.map((name) => [ID, name, 'free', 1, 2]);
+    const lines = shown(undefined, {}, rows).split('\n');
+    const before = lines.map((line) => widthOf(line.slice(0, line.search(/free|PLAN/))));
+    expect(new Set(before).size).toBe(1);
+    const narrow = shown(60, {}, [[ID, '日本語の店日本語の店日本語の店', 'free', 1, 2]]).split('\n');
+    for (const line of narrow) expect(widthOf(line)).toBeLessThanOrEqual(60);
+  });
+
+  it('writes control and format characters as their codes', () => {
+    const text = shown(undefined, {}, [[ID, 'A\u001B[31mB\u0007\nC\u202ED', 'free', 1, 2]]);
+    expect(text).toContain('A\\u{1b}[31mB\\u{7}\\u{a}C\\u{202e}D');
+  });
+
+  it('has a bold heading where there are colours', () => {
+    const [heading = ''] = shown(undefined, { screen: { columns: 200, isColoured: true } }).split('\n');
+    expect([heading.startsWith('\u001B[1mID '), heading.endsWith('END\u001B[22m')]).toEqual([true, true]);
+  });
+
+  it('takes as many rows as there are', () => {
+    const rows = Array.from({ length: 200_000 }, () => [ID, 'Acme', 'free', 1, 2]);
+    expect(shown(80, {}, rows).split('\n')).toHaveLength(200_001);
+  });
+});
