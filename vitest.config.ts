@@ -27,6 +27,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/backup-refusals.spec.ts',
   'test/build.spec.ts',
   'test/bundle.spec.ts',
+  'test/command-line-completion.spec.ts',
   'test/command-line-output.spec.ts',
   'test/command-line-questions.spec.ts',
   'test/command-line.spec.ts',

@@ -9,6 +9,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { softwareVersion } from '../software-version.js';
 import { AUDIT_COMMANDS } from './audit.commands.js';
 import { CLIENT_COMMANDS } from './client.commands.js';
+import { COMPLETION_COMMANDS } from './completion/completion.commands.js';
 import { Refusal, type Shell } from './command.js';
 import { DB_COMMANDS } from './db.commands.js';
 import { DOCTOR_COMMAND } from './doctor.command.js';
@@ -32,6 +33,7 @@ const COMMANDS = [
   OPENAPI_COMMAND,
   DOCTOR_COMMAND,
   GENERATE_COMMANDS,
+  COMPLETION_COMMANDS,
 ];
 
 /** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value; Ctrl-C at a question. */

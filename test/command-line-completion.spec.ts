@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OnTerminal } from './support/on-terminal.js';
+import { emptyFolder, petstore } from './support/service-process.js';
+
+/** How each shell is started without what its user has set, and what prepares it. `petstore` answers what it is called with. */
+const SHELLS = {
+  bash: {
+    start: 'exec bash --norc --noprofile -i',
+    prepare: `petstore() { echo "got[$*]"; }; source ./completion.bash; echo rea''dy`,
+  },
+  zsh: {
+    start: 'exec zsh -f -i',
+    prepare: `petstore() { print -r -- "got[$*]" }; autoload -U compinit; compinit -u -D; source ./completion.zsh; echo rea''dy`,
+  },
+  fish: {
+    start: 'exec fish --no-config -i',
+    prepare: `function petstore; echo "got[$argv]"; end; source ./completion.fish; echo rea''dy`,
+  },
+};
+
+let folder: string;
+let remove: () => Promise<void>;
+beforeAll(async () => {
+  ({ path: folder, remove } = await emptyFolder());
+  await mkdir(join(folder, 'elsewhere'));
+  await writeFile(join(folder, 'elsewhere/unique-name.json'), '');
+  for (const name of Object.keys(SHELLS)) {
+    const { code, stdout, stderr } = await petstore(folder, ['completion', name]);
+    expect([code, stderr]).toEqual([0, '']);
+    await writeFile(join(folder, `completion.${name}`), stdout);
+  }
+});
+afterAll(() => remove());
+
+/** Types keys into a shell on a terminal and answers what petstore was called with. */
+async function typed(shell: keyof typeof SHELLS, keys: string): Promise<string> {
+  const { start, prepare } = SHELLS[shell];
+  const terminal = OnTerminal.run(folder, start, { HOME: folder }, 200);
+  try {
+    terminal.type(`${prepare}\r`);
+    await terminal.shows(/\bready/);
+    terminal.type(`${keys}\r`);
+    const [, got = ''] = await terminal.shows(/got\[((?!\$)[^\]]*)\]/);
+    return got.trim();
+  } finally {
+    terminal.kill();
+  }
+}
+
+const isInstalled = (shell: string): boolean =>
+  (process.env.PATH ?? '').split(':').some((path) => existsSync(join(path, shell)));
+
+for (const shell of ['bash', 'zsh', 'fish'] as const)
+  describe.skipIf(!isInstalled(shell))(
+    `${shell}${isInstalled(shell) ? '' : ` is not installed (Debian: ${shell}), where petstore`} completes`,
+    () => {
+      it.each([
+        ['commands', 'petstore cli\tset-\t', 'client set-plan'],
+        ['commands of a group that was completed', 'petstore gen\tmig\t', 'generate migration'],
+        ['options', 'petstore client create --per-m\t5 --na\tA', 'client create --per-minute 5 --name A'],
+        [
+          'values of a closed option',
+          'petstore client create --plan ent\t',
+          'client create --plan enterprise',
+        ],
+        ['them behind =', 'petstore client create --plan=ent\t', 'client create --plan=enterprise'],
+        [
+          'scopes that modules declare',
+          'petstore key issue --scopes pets:w\t',
+          'key issue --scopes pets:write',
+        ],
+        [
+          'the last of several',
+          'petstore key issue --scopes admin,pets:r\t',
+          'key issue --scopes admin,pets:read',
+        ],
+        ['files', 'petstore openapi --out elsewhere/uni\t', 'openapi --out elsewhere/unique-name.json'],
+        ['shells', 'petstore completion z\t', 'completion zsh'],
+        ['nothing it cannot know', 'petstore client create --name cr\t', 'client create --name cr'],
+      ])('%s', async (_, keys, call) => {
+        expect((await typed(shell, keys)).replace(/,$/, '')).toBe(call);
+      });
+    },
+  );
