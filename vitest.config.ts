@@ -79,6 +79,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/service-process.spec.ts',
   'test/several-processes.spec.ts',
   'test/stopping.spec.ts',
+  'test/supported-node.spec.ts',
   'test/torture/torture.spec.ts',
   'test/unusable-databases.spec.ts',
   'test/web-concurrency.spec.ts',

@@ -14,7 +14,11 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseEnv } from 'node:util';
+// As a whole: one that lacks parseEnv() has to get as far as to be refused.
+import util from 'node:util';
+import { refuseOtherNode } from '../bin/supported-node.js';
+
+refuseOtherNode();
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -120,7 +124,7 @@ function missing() {
 function isProduction() {
   const { NODE_ENV } = process.env;
   if (NODE_ENV !== undefined) return NODE_ENV === 'production';
-  return existsSync('.env') && parseEnv(readFileSync('.env', 'utf8')).NODE_ENV === 'production';
+  return existsSync('.env') && util.parseEnv(readFileSync('.env', 'utf8')).NODE_ENV === 'production';
 }
 
 function newest() {

@@ -205,7 +205,8 @@ function nameOf(file) {
 
 /** Of what a joined package imports, only what must be outside is; of what the service imports, all but what is listed. */
 function staysOutside(id, importer = '') {
-  if (/^[./]|^node:/.test(id)) return false;
+  // `#…` are files of the service itself, by `imports` of package.json.
+  if (/^[./#]|^node:/.test(id)) return false;
   const name = id.split('/', id.startsWith('@') ? 2 : 1).join('/');
   if (OUTSIDE.has(name)) return true;
   return !importer.includes('node_modules') && !INSIDE.has(name) && !buildsOnWhatIsInside(name);
