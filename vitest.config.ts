@@ -39,6 +39,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/declaration-faults.spec.ts',
   'test/extending.spec.ts',
   'test/failing-disk.spec.ts',
+  'test/first-start.spec.ts',
   'test/hostile-clients.spec.ts',
   'test/first-probe.spec.ts',
   'test/generated-feature.spec.ts',

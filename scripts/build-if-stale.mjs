@@ -30,6 +30,8 @@ export const INPUTS = [
   'tsconfig.build.json',
   'nest-cli.json',
   'scripts/bundle.mjs',
+  'bin/supported-node.d.ts',
+  'bin/supported-node.js',
   'package-lock.json',
   'docs/using-the-api.md',
   'src',
@@ -56,7 +58,9 @@ function build() {
         'Run `npm ci && npm run build` where the sources are, then bring dist/ here.',
     );
   const started = new Date();
-  process.stderr.write('Building…\n');
+  // Who starts for the first time waits for this; later builds are known.
+  const isFirst = !existsSync(dist);
+  process.stderr.write(isFirst ? 'Building for the first time, in 2 steps…\n' : 'Building…\n');
   removeLeftovers();
   // Beside the build that works, which a failed one leaves as it is.
   const beside = join(root, `dist.building-${process.pid}`);
@@ -70,11 +74,17 @@ function build() {
     }),
   );
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  for (const command of [
-    [nest, 'build', '--path', relative(root, settings)],
-    [join(root, 'scripts', 'bundle.mjs'), beside],
+  for (const { done, command } of [
+    { done: 'The sources are compiled', command: [nest, 'build', '--path', relative(root, settings)] },
+    {
+      done: 'What a start reads is joined into few files',
+      command: [join(root, 'scripts', 'bundle.mjs'), beside],
+    },
   ]) {
+    const since = performance.now();
     const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
+    const seconds = ((performance.now() - since) / 1000).toFixed(1);
+    if (status === 0 && isFirst) process.stderr.write(`${done} (${seconds} s)\n`);
     if (status === 0) continue;
     rmSync(beside, { recursive: true, force: true });
     const before = existsSync(dist) ? ' The build before is still there.' : '';

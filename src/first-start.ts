@@ -7,21 +7,28 @@ import { Settings } from './config/settings.js';
 import { DemoData } from './database/demo-data.js';
 import { Transactions } from './database/transactions.js';
 
+/** Name of the client that the first start makes. */
+export const DEMO_CLIENT = 'Demo';
+
 /**
  * In an empty database, and not in production: loads the demo catalogue and makes a demo client with a key. `show` gets the
- * key, which is not stored and so cannot be shown later.
+ * key, which is not stored and so cannot be shown later. Answers whether it did.
  */
-export async function prepareFirstStart(app: INestApplication, show: (key: string) => void): Promise<void> {
-  if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return;
-  await app.get(DataSource).transaction(async () => {
+export async function prepareFirstStart(
+  app: INestApplication,
+  show: (key: string) => void,
+): Promise<boolean> {
+  if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return false;
+  return app.get(DataSource).transaction(async () => {
     await app.get(Transactions).claim(ADMINISTRATION);
     // Another process that started at the same time may have done it since the first check.
-    if (!(await isEmpty(app))) return;
+    if (!(await isEmpty(app))) return false;
     await app.get(DemoData).add();
-    const client = await app.get(ClientsService).create({ name: 'Demo', plan: 'free' }, SERVICE_ITSELF);
+    const client = await app.get(ClientsService).create({ name: DEMO_CLIENT, plan: 'free' }, SERVICE_ITSELF);
     const { secret } = await app.get(KeyIssuingService).issue({ clientId: client.id }, SERVICE_ITSELF);
     // Before the commit: if the process is killed in between, the database stays empty and the next start shows another key.
     show(secret);
+    return true;
   });
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.setup.js';
+import { listeningFault } from './config/listening-faults.js';
 import { Settings, loadSettings } from './config/settings.js';
 import { Outbox } from './events/outbox/outbox.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
@@ -14,6 +15,7 @@ import { stopServing } from './http/adapter/graceful-stop.js';
 import { Jobs } from './jobs/jobs.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
+import { startAdvice } from './start-advice.js';
 import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
 import { OneRedis } from './throttling/redis/one-redis.js';
@@ -29,18 +31,20 @@ export type Stop = (signal: string) => void;
 export async function start(running: (stop: Stop) => void): Promise<void> {
   loadSettings();
   const app = await createApp();
-  const { host, port, managementPort } = app.get(Settings);
+  const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   await app.get(OnlyProcess).begin();
   await app.get(OneRedis).begin();
-  await app.listen(port, host).catch(naming('PORT', port));
-  const managementAt = await app
-    .get(ManagementServer)
-    .listen()
-    .catch(naming('MANAGEMENT_PORT', managementPort));
+  await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
+    throw listeningFault({ variable: 'PORT', port, host }, error);
+  });
+  const managementAt = await app.get(ManagementServer).listen();
   const origin = originOf(app.getHttpServer() as Server);
   // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
-  await prepareFirstStart(app, (key) => process.stdout.write(`${firstStartText(key, origin)}\n`));
+  const isFirst = await prepareFirstStart(app, (key) =>
+    process.stdout.write(`${firstStartText(key, origin)}\n`),
+  );
+  for (const { level, text } of await startAdvice(app, isFirst)) logger[level](text, 'Start');
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
   running(stopOf(app));
@@ -84,14 +88,6 @@ function stopOf(app: INestApplication): Stop {
     if (stopping) process.exit(1);
     stopping = true;
     void finish(signal);
-  };
-}
-
-function naming(variable: string, port: number | null): (error: NodeJS.ErrnoException) => never {
-  return (error) => {
-    if (error.code === 'EADDRINUSE')
-      throw new Error(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
-    throw error;
   };
 }
 

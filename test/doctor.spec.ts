@@ -1,4 +1,6 @@
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -184,4 +186,86 @@ it('doctor names the setting of a file of certificates that is not there, in who
     found: expect.stringMatching(/^DATABASE_CA: .* cannot be read/),
   });
   expect(redis.found + database.found).not.toContain('..');
+});
+
+/** A free port that something else listens on until the end of the test. */
+async function taken(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+it('doctor names a port that another program uses, and is content with one that the service itself has', async () => {
+  const path = await folder();
+  const port = await taken();
+  expect(await finding(path, 'ports', { PORT: String(port) })).toMatchObject({
+    state: 'wrong',
+    found: `PORT: port ${port} is in use; set PORT to a free one.`,
+  });
+  const service = await ServiceProcess.start(path);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const own = new URL(service.url).port;
+  expect(await finding(path, 'ports', { PORT: own })).toMatchObject({
+    state: 'well',
+    found: `PORT: this service runs on ${own}`,
+  });
+});
+
+it('doctor tells every wrong setting as a finding, with names that are probably misspelt', async () => {
+  const path = await folder();
+  const environment = { PORT: 'x', LOG_LEVEL: 'loud', DATABSE_URL: 'secret' };
+  const { code, stdout } = await petstore(path, ['doctor', '--json'], environment);
+  expect(code).toBe(1);
+  const { isWell, findings } = JSON.parse(stdout) as { isWell: boolean; findings: Finding[] };
+  expect(isWell).toBe(false);
+  expect(findings.filter(({ check }) => check === 'settings')).toEqual([
+    {
+      check: 'settings',
+      state: 'wrong',
+      found: expect.stringMatching(/^PORT: "x" is not allowed/) as string,
+    },
+    { check: 'settings', state: 'wrong', found: expect.stringMatching(/^LOG_LEVEL: "loud"/) as string },
+    {
+      check: 'settings',
+      state: 'wrong',
+      found: 'DATABSE_URL is no setting and is not read: did you mean DATABASE_URL?',
+    },
+  ]);
+  expect(stdout).not.toContain('secret');
+});
+
+it('doctor finds a clock that stands before what was written', async () => {
+  const path = await folder();
+  await petstore(path, ['db', 'migrate']);
+  expect(await finding(path, 'clock')).toMatchObject({ state: 'well' });
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  await utimes(join(path, FILE), tomorrow, tomorrow);
+  expect(await finding(path, 'clock')).toMatchObject({
+    state: 'wrong',
+    found: expect.stringMatching(
+      /^it stands at .*, but .*petstore\.sqlite was written at .*time service/,
+    ) as string,
+  });
+});
+
+it('doctor looks at Node.js, the settings, ports, clock, rights and all else, on a store that is well', async () => {
+  const path = await folder();
+  await petstore(path, ['db', 'migrate']);
+  const { code, stdout } = await petstore(path, ['doctor', '--json']);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  expect(code).toBe(0);
+  const checks =
+    'node declarations settings ports database integrity migrations entities rights disk processes clock redis';
+  expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(checks.split(' ')));
+});
+
+describeWith('postgres', 'doctor on PostgreSQL', () => {
+  it('compares the clocks', async () => {
+    const DATABASE_URL = process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+    expect(await finding(await folder(), 'clock', { DATABASE_URL })).toMatchObject({
+      state: 'well',
+      found: expect.stringMatching(/ s (?:behind|ahead of) that of PostgreSQL$/) as string,
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
+import { SettingsError } from '../config/define-settings.js';
 import { type Settings, loadSettings } from '../config/settings.js';
 import { unfinishedCopy } from '../database/copy/unfinished-copy.js';
 import { openDataSource } from '../database/data-source.js';
@@ -11,6 +12,7 @@ import { LEAST_FREE_BYTES, freeBytesBeside } from '../database/sqlite/troubles/s
 import { checkCreatable, checkWrites } from '../database/sqlite/troubles/usable-file.js';
 import { command } from './command.js';
 import { type Finding, messageOf, well, wrong } from './finding.js';
+import { examineClock, examineNames, examineNode, examinePorts, examineRights } from './machine-findings.js';
 import { examineDeclarations, examineEntities, examineMigrations } from './module-findings.js';
 import { tableOf } from './table.js';
 
@@ -33,7 +35,7 @@ export const DOCTOR_COMMAND = command({
   examples: ['doctor', 'doctor --json'],
   runAlone: async ({ loadModules }) => {
     const { areImported, findings: declarations } = await examineDeclarations(loadModules);
-    const findings = [...declarations, ...(await examine(loadSettings(), areImported))];
+    const findings = [examineNode(), ...declarations, ...(await examine(areImported))];
     return { isWell: findings.every(({ state }) => state !== 'wrong'), findings };
   },
   text: ({ findings }) =>
@@ -48,8 +50,18 @@ export const DOCTOR_COMMAND = command({
 });
 
 /** Checks everything that the service needs; creates no file. */
-async function examine(settings: Settings, areImported: boolean): Promise<Finding[]> {
-  return [...(await examineDatabase(settings, areImported)), await examineRedis(settings)];
+async function examine(areImported: boolean): Promise<Finding[]> {
+  let settings: Settings;
+  try {
+    settings = loadSettings();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const misspelt = examineNames().filter(({ state }) => state === 'wrong');
+    // Nothing else can be looked at.
+    return [...error.faults.map((fault) => wrong('settings', fault)), ...misspelt];
+  }
+  const database = await examineDatabase(settings, areImported);
+  return [...examineNames(), ...(await examinePorts(settings)), ...database, await examineRedis(settings)];
 }
 
 /** Without all modules, what they bring to the database is not known: then neither migrations nor entities are looked at. */
@@ -62,20 +74,30 @@ async function examineDatabase(settings: Settings, areImported: boolean): Promis
       const folder = await checkCreatable(path);
       const found = well('database', `${path} is not there yet; the first start makes it`);
       const entities = areImported ? [await examineEntities()] : [];
-      return [found, ...entities, await examineDisk(join(folder, basename(path)))];
+      const clock = await examineClock(undefined, undefined);
+      return [found, ...entities, await examineDisk(join(folder, basename(path))), clock];
     }
     dataSource = await openDataSource(settings, { journal: 'as it is' });
   } catch (error) {
-    return [wrong('database', messageOf(error))];
+    return [wrong('database', messageOf(error)), await examineClock(undefined, undefined)];
   }
   try {
     const ofModules = areImported ? [examineMigrations(dataSource), examineEntities(dataSource)] : [];
     if (address?.kind === 'postgres')
-      return [await examineServer(dataSource, settings), ...(await Promise.all(ofModules))];
+      return [
+        await examineServer(dataSource, settings),
+        ...(await Promise.all([...ofModules, examineClock(dataSource, undefined)])),
+      ];
     const file = fileOf(dataSource);
     const database = await examineWrites(file);
-    const ofFile = file === undefined ? [] : [examineDisk(file), examineProcesses(file, settings)];
-    const found = await Promise.all([examineIntegrity(dataSource), ...ofModules, ...ofFile]);
+    const ofFile =
+      file === undefined ? [] : [examineRights(file), examineDisk(file), examineProcesses(file, settings)];
+    const found = await Promise.all([
+      examineIntegrity(dataSource),
+      ...ofModules,
+      ...ofFile,
+      examineClock(dataSource, file),
+    ]);
     return [database, ...found];
   } finally {
     await dataSource.destroy();

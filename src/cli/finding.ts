@@ -1,7 +1,19 @@
 /** The result of one check of `petstore doctor`; `skipped` means that it could not be made or that there is nothing to check. */
 export interface Finding {
   readonly check:
-    'declarations' | 'entities' | 'database' | 'integrity' | 'migrations' | 'disk' | 'processes' | 'redis';
+    | 'node'
+    | 'declarations'
+    | 'settings'
+    | 'ports'
+    | 'clock'
+    | 'entities'
+    | 'database'
+    | 'rights'
+    | 'integrity'
+    | 'migrations'
+    | 'disk'
+    | 'processes'
+    | 'redis';
   readonly state: 'well' | 'wrong' | 'skipped';
   /** The result in words and, if it is wrong, what to do. */
   readonly found: string;

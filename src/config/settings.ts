@@ -57,7 +57,12 @@ export class Settings extends PlatformValues {
  * Throws SettingsError with one line per fault.
  */
 export function loadSettings(): Settings {
-  return new Settings({ ...readEnvFile('.env'), ...process.env });
+  return new Settings(environmentOfProcess());
+}
+
+/** The environment of this process over the file `.env` of the working directory. */
+export function environmentOfProcess(): Environment {
+  return { ...readEnvFile('.env'), ...process.env };
 }
 
 function readEnvFile(path: string): Environment {

@@ -52,8 +52,9 @@ export class AppLogger implements LoggerService {
   verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
   fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
 
-  /** Nest passes an error's stack before the context. */
-  error = (message: unknown, ...rest: unknown[]): void => this.write('error', message, rest);
+  /** Nest passes an error's stack before the context. That it cannot listen, the start itself tells, with what to set. */
+  error = (message: unknown, ...rest: unknown[]): void =>
+    this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
 
   private write(
     level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',

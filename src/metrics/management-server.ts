@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { listeningFault } from '../config/listening-faults.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -17,13 +18,15 @@ export class ManagementServer implements OnApplicationShutdown {
     private readonly settings: Settings,
   ) {}
 
-  /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws when it is in use. */
+  /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws, in a sentence, when it cannot. */
   async listen(): Promise<number | null> {
     const { host, managementPort } = this.settings;
     if (managementPort === null) return null;
     const server = createServer((request, response) => void this.answer(request, response));
     server.listen(managementPort, host);
-    await once(server, 'listening');
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
+    });
     this.server = server;
     return (server.address() as AddressInfo).port;
   }

@@ -55,13 +55,8 @@ export class Parent {
    * When it cannot start it has told why, and this process ends as it did.
    */
   async start(): Promise<void> {
-    const { webConcurrency, managementPort } = this.settings;
-    const port = await this.management.listen().catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') throw error;
-      throw new Error(
-        `MANAGEMENT_PORT: port ${managementPort} is in use; set MANAGEMENT_PORT to a free one.`,
-      );
-    });
+    const { webConcurrency } = this.settings;
+    const port = await this.management.listen();
     cluster.on('exit', (worker, code, signal) => this.ended(worker, code, signal));
     cluster.on('message', (worker, message: unknown) => {
       if (!isFromWorker(message)) return;

@@ -62,7 +62,9 @@ export function beginPetstore(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): { child: ChildProcess; outcome: Promise<Finished> } {
-  const child = run(join(ROOT, 'bin/petstore.js'), folder, environment, args);
+  // doctor looks at the ports, which others on this machine may use.
+  const ports = { PORT: '0', MANAGEMENT_PORT: '0' };
+  const child = run(join(ROOT, 'bin/petstore.js'), folder, { ...ports, ...environment }, args);
   return { child, outcome: finished(child) };
 }
 

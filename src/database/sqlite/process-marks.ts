@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { realFileOf } from './real-file.js';
+import { makePrivateFile } from './private-files.js';
 
 /** How often creating a mark is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
@@ -93,6 +94,7 @@ interface OwnMark {
 
 /** Creates a mark and locks it. If it cannot be locked, or was removed before it was locked, nothing of it is left. */
 async function made(path: string): Promise<OwnMark> {
+  await makePrivateFile(path);
   const database = await opened(path, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const refusal = await lock(database);
   const inode = await inodeOf(path);

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, readlink, realpath, stat } from 'node:fs/promises';
+import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import sqlite3 from 'sqlite3';
+import { makePrivateFile, makePrivateFolder } from '../private-files.js';
 import { NAME_ANOTHER, UnusableDatabase, codeOf, damaged, naming, withPermission } from './sqlite-errors.js';
 
 /** How long the start waits for a lock that another process holds, in milliseconds. */
@@ -14,8 +15,8 @@ const TRIED_BYTES = 65_536;
 const MOST_NAMED = 3;
 
 /**
- * Throws UnusableDatabase if the service cannot keep its data in the file. Creates the folder of a file that does not exist yet, and
- * changes nothing else. `migrationsTable` is the table by which a database of this service is recognised.
+ * Throws UnusableDatabase if the service cannot keep its data in the file. Creates a file that does not exist yet, empty,
+ * and its folder, and changes nothing else. `migrationsTable` is the table by which a database of this service is recognised.
  */
 export async function checkUsable(file: string, migrationsTable: string): Promise<void> {
   const size = await naming(file, () => checkAccess(file));
@@ -69,10 +70,7 @@ async function makingFolder(file: string): Promise<string> {
 
 /** The folder, or the nearest one around it that exists. */
 async function nearestFolder(file: string, folder: string): Promise<string> {
-  const there = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const there = await lstat(folder).catch(absent);
   if (!there) return nearestFolder(file, dirname(folder));
   const led = await stat(folder).catch(() => undefined);
   if (!led) throw leadsNowhere(file, folder);
@@ -89,10 +87,7 @@ function leadsNowhere(file: string, link: string): UnusableDatabase {
 
 /** The file's size in bytes; 0 if it does not exist yet. */
 async function checkAccess(file: string): Promise<number> {
-  const there = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const there = await stat(file).catch(absent);
   if (there?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
   if (there) {
     await permitted(file, constants.R_OK, `${file} may not be read`);
@@ -102,19 +97,33 @@ async function checkAccess(file: string): Promise<number> {
   if (!there) await makeFolder(file, folder);
   const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside it`;
   await permitted(folder, constants.W_OK, what);
+  // SQLite would make it with the rights that the umask leaves.
+  if (!there) await making(`${file} cannot be made`, () => makePrivateFile(file));
   return there?.size ?? 0;
 }
 
 async function makeFolder(file: string, folder: string): Promise<void> {
   await makingFolder(file);
+  const what = `${file} cannot be used: its folder ${folder} cannot be made`;
+  await making(what, () => makePrivateFolder(folder));
+}
+
+/** Makes a file or a folder; throws UnusableDatabase with `refused` where the file system does not let this user. */
+async function making(refused: string, make: () => Promise<void>): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await make();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
-    const what = `${file} cannot be used: its folder ${folder} cannot be made (${code})`;
-    throw new UnusableDatabase(withPermission(what), { cause: error });
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // ENOENT: /proc and its likes take no files at all.
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(code)) throw error;
+    throw new UnusableDatabase(withPermission(`${refused} (${code})`), { cause: error });
   }
+}
+
+/** Undefined for what is not there, nor can be because a file is in its way; throws any other error. */
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
 }
 
 async function permitted(path: string, mode: number, refused: string): Promise<void> {

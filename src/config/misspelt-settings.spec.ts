@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import './platform-settings.js';
+import { misspeltSettings } from './misspelt-settings.js';
+
+describe('a name that is probably misspelt', () => {
+  it.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASE_ULR', 'DATABASE_URL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['DATABASE_URLS', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['DATABASE-URL', 'DATABASE_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['PROT', 'PORT'],
+    ['PRT', 'PORT'],
+    ['MANAGMENT_PORT', 'MANAGEMENT_PORT'],
+    ['REDISS_URL', 'REDIS_URL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['WEB_CONCURENCY', 'WEB_CONCURRENCY'],
+    ['NODE_EVN', 'NODE_ENV'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
+  ])('%s is told of with the right one, without its value', (name, meant) => {
+    expect(misspeltSettings({ [name]: 'secret' })).toEqual([
+      `${name} is no setting and is not read: did you mean ${meant}?`,
+    ]);
+  });
+
+  it('is not told of where the right one is set beside it: both are meant', () => {
+    expect(misspeltSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
+    expect(misspeltSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
+  });
+
+  it('is none of what environments have', () => {
+    const legitimate = [
+      'PATH NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS HOME HOSTNAME HOSTTYPE SHELL LANG LC_ALL TERM USER LOGNAME PWD OLDPWD SHLVL',
+      'npm_config_loglevel npm_config_port npm_lifecycle_event INIT_CWD COLOR EDITOR TZ CI DEBUG HTTP_PROXY NO_PROXY POST HOSTS SORT',
+      'REDIS_HOST REDIS_PORT REDIS_DB REDIS_PASSWORD DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_NAME DATABASE_PASSWORD DB_URL',
+      'PGHOST PGPORT POSTGRES_URL PETSTORE_PORT PETSTORE_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT LOG_FORMAT LOG_FILE',
+      'AWS_REGION OTEL_SERVICE_NAME SENTRY_DSN MAIL_URL SMTP_PORT PUBLIC_URL BASE_URL STRIPE_KEY WEB_PORT ADOPTIONS_FEE NODE_TLS_REJECT_UNAUTHORIZED',
+    ].flatMap((names) => names.split(' '));
+    expect(misspeltSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
+  });
+
+  it('is no setting itself', () => {
+    expect(misspeltSettings({ PORT: '0', HOST: '::1', DATABASE_CA: 'ca.crt' })).toEqual([]);
+  });
+});

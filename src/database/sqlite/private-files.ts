@@ -1,0 +1,78 @@
+import { chmod, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+
+/** Rights of files that the service makes: they hold hashes of keys and the data of clients, so its own user alone has any. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Rights of the group and of all others. */
+const RIGHTS_OF_OTHERS = 0o077;
+const WRITE_OF_OTHERS = 0o022;
+/** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
+const STICKY = 0o1000;
+/** What SQLite keeps beside a database; it gives each the rights of the database when it makes it. */
+const BESIDE = ['', '-wal', '-shm', '-journal'];
+
+/**
+ * Makes an empty file that the user of this process alone may read and write, whatever its umask; for a link, what it leads to. A file
+ * that is there stays as it is. Throws the error of the file system.
+ */
+export async function makePrivateFile(file: string): Promise<void> {
+  const link = await readlink(file).catch(() => undefined);
+  const target = link === undefined ? file : isAbsolute(link) ? link : join(dirname(file), link);
+  const made = await open(target, 'wx', FILE_MODE).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return undefined;
+    throw error;
+  });
+  try {
+    // A umask may have taken rights of the user, too.
+    await made?.chmod(FILE_MODE);
+  } finally {
+    await made?.close();
+  }
+}
+
+/** Makes a folder, and those around it that are missing, for the user of this process alone. Throws the error of the file system. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  if (await stat(folder).catch(() => undefined)) return;
+  // One after the other: Node's own recursive mkdir() never ends below /proc.
+  await makePrivateFolder(dirname(folder));
+  try {
+    await mkdir(folder, { mode: FOLDER_MODE });
+    await chmod(folder, FOLDER_MODE);
+  } catch (error) {
+    // Another process that starts at the same time may have made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
+ * Which files of a database other users of the machine may read or write, and whether they may replace files in its folder, with the
+ * commands that end it; undefined when only its own user may, and on Windows, where rights are others.
+ */
+export async function rightsOfOthers(file: string): Promise<string | undefined> {
+  if (process.platform === 'win32') return undefined;
+  const real = await realpath(file).catch(() => file);
+  const modes = await Promise.all(BESIDE.map((suffix) => modeOf(`${real}${suffix}`)));
+  const areWide = modes.some((mode) => (mode & RIGHTS_OF_OTHERS) !== 0);
+  const folder = dirname(real);
+  const modeOfFolder = await modeOf(folder);
+  const isOpenFolder = (modeOfFolder & WRITE_OF_OTHERS) !== 0 && (modeOfFolder & STICKY) === 0;
+  const commands = [
+    // What lies beside the database comes and goes, so that its names cannot be listed.
+    ...(areWide ? [`chmod 600 ${quoted(real)}*`] : []),
+    ...(isOpenFolder ? [`chmod go-w ${quoted(folder)}`] : []),
+  ];
+  if (commands.length === 0) return undefined;
+  const what = areWide ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
+  return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
+}
+
+/** A path as a shell takes it for one word. */
+function quoted(path: string): string {
+  return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The rights of a file or folder; none where it is not there. */
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.mode ?? 0;
+}

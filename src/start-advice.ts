@@ -1,0 +1,85 @@
+import cluster from 'node:cluster';
+import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ClientsService } from './accounts/clients.service.js';
+import { readDatabaseUrl } from './config/database-url.js';
+import { misspeltSettings } from './config/misspelt-settings.js';
+import { Settings } from './config/settings.js';
+import { rightsOfOthers } from './database/sqlite/private-files.js';
+import { fileOf, isInMemory } from './database/sqlite/sqlite-data-source.js';
+import { DEMO_CLIENT } from './first-start.js';
+import { softwareFolder } from './software-version.js';
+
+/** How a shell finds the id in what `client create --json` prints. */
+const ID_OF_CLIENT = "grep -oE '[0-9a-f]{8}-[0-9a-f-]{27}'";
+
+/** A line of the log for the operator. */
+export interface Advice {
+  /** `warn` for what should be put right. */
+  readonly level: 'warn' | 'log';
+  readonly text: string;
+}
+
+/**
+ * What an operator is told once the service runs, each in a line: how to make the first key, or another in place of the demo key;
+ * names of settings that are probably misspelt; files of the database that other users may read. Of several processes of one start
+ * (WEB_CONCURRENCY) only the first has any. Holds nothing secret.
+ */
+export async function startAdvice(app: INestApplication, isFirstStart: boolean): Promise<Advice[]> {
+  if ((cluster.worker?.id ?? 1) !== 1) return [];
+  const file = fileOf(app.get(DataSource));
+  const rights = file === undefined ? undefined : await rightsOfOthers(file);
+  const key = isFirstStart ? undefined : await keyAdvice(app);
+  return [
+    ...[...misspeltSettings(), ...(rights === undefined ? [] : [rights])].map(warning),
+    ...(key ? [key] : []),
+  ];
+}
+
+function warning(text: string): Advice {
+  return { level: 'warn', text };
+}
+
+/** How to get a key where no client is, or where the key of the demo client may be lost; undefined elsewhere. */
+async function keyAdvice(app: INestApplication): Promise<Advice | undefined> {
+  const settings = app.get(Settings);
+  // No other process reaches a database in memory.
+  if (isInMemory(app.get(DataSource))) return undefined;
+  const { command, where } = commandOf(settings);
+  const { items } = await app.get(ClientsService).list({ limit: 1 });
+  const [oldest] = items;
+  if (!oldest)
+    return warning(
+      `There is no client yet, so every request is refused with 401. ${where} this makes one and its key: ` +
+        `${command} key issue --client $(${command} client create --name 'My shop' --plan pro --json | ${ID_OF_CLIENT})`,
+    );
+  if (settings.nodeEnv === 'production' || oldest.name !== DEMO_CLIENT) return undefined;
+  return {
+    level: 'log',
+    text: `The demo key was shown at the first start alone. ${where} this makes another: ${command} key issue --client ${oldest.id}`,
+  };
+}
+
+/** How the command line is called for the database of this process, and where, without anything secret. */
+function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where: string } {
+  const here = process.cwd();
+  const folder = softwareFolder();
+  const called = here === folder ? 'npx petstore' : `node ${word(join(folder, 'bin', 'petstore.js'))}`;
+  // What stands in .env reaches the command by itself.
+  const isGiven = process.env['DATABASE_URL'] !== undefined;
+  const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
+  const given = [
+    ...(process.env['NODE_ENV'] === undefined ? [] : [`NODE_ENV=${nodeEnv}`]),
+    ...(isGiven && isFile ? [`DATABASE_URL=${word(databaseUrl)}`] : []),
+  ];
+  return {
+    command: [...given, called].join(' '),
+    where: `In ${here}${isGiven && !isFile ? ', with the DATABASE_URL of the service,' : ''}`,
+  };
+}
+
+/** Text as a shell takes it for one word. */
+function word(text: string): string {
+  return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
