@@ -1,24 +1,27 @@
 import { chmod, link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
 import { ownFolder, pet, restoreFrom, storeWith } from './support/backup-orders.js';
 import { onFile } from './support/copy-source.js';
+import { petstore } from './support/service-process.js';
 
 const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
 
 describe('a restore', () => {
-  it('is refused without --yes where there is a database, and done without where there is none', async () => {
+  it('is refused without --yes where there is a database and nobody to ask, and done without where there is none', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     const before = await readFile(database);
-    await expect(restoreFrom(backup, database, { isConfirmed: false })).rejects.toThrow(
-      /Give --yes to do so/,
-    );
+    const ask = (file: string) =>
+      petstore(dirname(file), ['db', 'restore', backup], { DATABASE_URL: `sqlite:${file}` });
+    expect(await ask(database)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('add --yes. Nothing was changed.'),
+    });
     expect(await readFile(database)).toEqual(before);
     const empty = join(await ownFolder(), 'petstore.sqlite');
-    const restored = await restoreFrom(backup, empty, { isConfirmed: false });
-    expect(restored).toMatchObject({ replaced: null, pending: [] });
+    expect(await ask(empty)).toMatchObject({ code: 0, stdout: expect.stringContaining(`Restored ${empty}`) });
   });
 
   it.each<readonly [string, (backup: string) => Promise<void>, RegExp]>([

@@ -54,8 +54,11 @@ export interface Call<Input> {
 export interface Confirmation<Input, Given extends readonly unknown[]> {
   /** Whether these options make it so; without it, all do. */
   readonly when?: (input: Input) => boolean;
-  /** What would be done, such as `Delete the client 7f… (Acme) for good`. What it throws ends the command before anything is done. */
-  readonly question: (...given: Given) => string | Promise<string>;
+  /**
+   * What would be done, such as `Delete the client 7f… (Acme) for good`; undefined when nothing would be lost, so that nobody is asked.
+   * What it throws ends the command before anything is done.
+   */
+  readonly question: (...given: Given) => string | undefined | Promise<string | undefined>;
 }
 
 /** Carries a command out. Whatever it throws ends the command with exit code 1, or 2 for a value that it does not take. */
@@ -113,6 +116,9 @@ export const FORCE = new Option(
   '--force',
   'do it even if nothing is left that works with the scope admin over HTTP',
 ).default(false);
+
+/** Why a command that cannot be undone is refused to a script. */
+const NOBODY_TO_ASK = 'This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.';
 
 const YES = new Option('--yes', 'do it without asking, as a script has to').default(false);
 
@@ -230,8 +236,7 @@ async function resultOf<Input, Result>(
   const { confirm } = definition;
   const isAsked = !yes && confirm !== undefined && (confirm.when?.(call.input) ?? true);
   // Before the application is started, which may migrate a database.
-  if (isAsked && !shell.prompt)
-    throw new Refusal('This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.');
+  if (isAsked && !shell.prompt && !('runAlone' in definition)) throw new Refusal(NOBODY_TO_ASK);
   if ('runAlone' in definition) {
     if (isAsked && definition.confirm) await agreed(await definition.confirm.question(call), shell);
     return definition.runAlone(call);
@@ -243,8 +248,10 @@ async function resultOf<Input, Result>(
 }
 
 /** Returns when the person at the terminal wants it; throws Refusal when not, and Interrupted at Ctrl-C. */
-async function agreed(question: string, { prompt }: Shell): Promise<void> {
-  const answer = await prompt?.(`${printable(question)}? [y/N] `);
+async function agreed(question: string | undefined, { prompt }: Shell): Promise<void> {
+  if (question === undefined) return;
+  if (!prompt) throw new Refusal(NOBODY_TO_ASK);
+  const answer = await prompt(`${printable(question)}? [y/N] `);
   if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
 }
 

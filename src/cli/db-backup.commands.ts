@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { SystemClock } from '../clock.js';
 import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
 import { loadSettings } from '../config/settings.js';
@@ -37,13 +38,20 @@ export const RESTORE_COMMAND = command({
   name: 'restore',
   description: 'replace the database by a backup, once that is checked; stop the service before',
   argument: ['<file>', 'a backup; it is only read'],
-  options: [flag('--yes', 'replace the database that is there; it is kept beside, under a dated name')],
+  changes: true,
+  confirm: {
+    question: ({ argument: file }: Call<object>) => {
+      const database = ownFile(POSTGRES_RESTORE);
+      const isThere = existsSync(database) && statSync(database).size > 0;
+      return isThere ? `Replace ${database} by ${file}; what is there is kept beside it` : undefined;
+    },
+  },
   examples: ['db restore backups/petstore-2026-11-22.sqlite --yes'],
-  runAlone: async ({ argument: file, input, loadModules, tell }: Call<{ yes: boolean }>) => {
+  runAlone: async ({ argument: file, loadModules, tell }: Call<object>) => {
     await loadModules();
     checkDeclared();
     const database = ownFile(POSTGRES_RESTORE);
-    const order = { file, database, isConfirmed: input.yes, now: new SystemClock().now() };
+    const order = { file, database, now: new SystemClock().now() };
     return { database, file, ...(await stoppable(tell, (how) => restore({ ...order, ...how }))) };
   },
   text: restoredText,

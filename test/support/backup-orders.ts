@@ -46,6 +46,6 @@ export function restoreFrom(
   more: Partial<RestoreOrder> = {},
 ): Promise<Restored> {
   const { signal } = new AbortController();
-  const order = { file, database, isConfirmed: true, now: NOW, signal, tell: () => undefined };
+  const order = { file, database, now: NOW, signal, tell: () => undefined };
   return restore({ ...order, ...more });
 }

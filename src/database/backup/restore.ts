@@ -15,8 +15,6 @@ export interface RestoreOrder {
   readonly file: string;
   /** The file of the database, which may be missing or damaged. */
   readonly database: string;
-  /** Whether a database that is there may be replaced. */
-  readonly isConfirmed: boolean;
   /** The time in ms since the Unix epoch: the replaced database is named by it. */
   readonly now: number;
   /** Stops it while the database is still as it was. */
@@ -62,10 +60,7 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
   }
 }
 
-async function refuseUnlessOther(
-  { file, database: named, isConfirmed }: RestoreOrder,
-  database: string,
-): Promise<void> {
+async function refuseUnlessOther({ file }: RestoreOrder, database: string): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
   if (!backup) throw new BackupRefusal(`${file} is not there. Name the backup.`);
   if (!backup.isFile()) throw new BackupRefusal(`${file} is no file. Name the backup.`);
@@ -74,10 +69,6 @@ async function refuseUnlessOther(
   if (!there) return;
   if (there.ino === backup.ino && there.dev === backup.dev)
     throw new BackupRefusal(`${file} is the database itself. Name the backup.`);
-  if (!isConfirmed && there.size > 0)
-    throw new BackupRefusal(
-      `${named} would be replaced by ${file}. Give --yes to do so; the database that is there now is kept beside it.`,
-    );
 }
 
 /** It has counts in memory, and would go on writing into the file that was replaced. */
