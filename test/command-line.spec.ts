@@ -163,7 +163,11 @@ describe('petstore db', () => {
   it('seed adds the demo set of every feature, or as many rows of each as asked for', async () => {
     const service = await TestService.open();
     const demoData = service.app.get(DemoData);
-    const [once, many] = [await demoData.add(), await demoData.add(2_500)];
+    const told: [number, number][] = [];
+    const once = await demoData.add();
+    const many = await demoData.add(2_500, (added, of) => told.push([added, of]));
+    expect(told.at(-1)).toEqual([many, many]);
+    expect(told.map(([added]) => added)).toEqual(told.map(([added]) => added).toSorted((a, b) => a - b));
     await service.close();
     expect([once > 0, many % 2_500]).toEqual([true, 0]);
     expect(await json('db', 'seed')).toEqual({ added: once });

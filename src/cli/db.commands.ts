@@ -8,6 +8,7 @@ import { type Call, command, group } from './command.js';
 import { BACKUP_COMMAND, RESTORE_COMMAND } from './db-backup.commands.js';
 import { COPY_COMMAND } from './db-copy.command.js';
 import { option, positiveInteger } from './options.js';
+import { ProgressLine } from './progress.js';
 import { tableOf } from './table.js';
 
 const applyPending = command({
@@ -41,6 +42,9 @@ const status = command({
   },
 });
 
+/** What takes longer shows how far it is, in milliseconds. */
+const QUIET_MS = 1_000;
+
 const seed = command({
   name: 'seed',
   changes: true,
@@ -49,9 +53,15 @@ const seed = command({
     option('--count <rows>', 'how many rows of each feature; default: its demo set once', positiveInteger),
   ],
   examples: ['db seed', 'db seed --count 10000'],
-  run: async (app, { input }: Call<{ count?: number }>) => ({
-    added: await app.get(DemoData).add(input.count),
-  }),
+  run: async (app, { input: { count }, tell }: Call<{ count?: number }>) => {
+    const progress = new ProgressLine(tell, process.stderr.isTTY, QUIET_MS);
+    const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
+    try {
+      return { added: await app.get(DemoData).add(count, count === undefined ? undefined : show) };
+    } finally {
+      progress.end();
+    }
+  },
   text: ({ added }) => `Added ${added} rows of demo data.`,
 });
 

@@ -22,19 +22,25 @@ export class ProgressLine {
   private readonly clock = new SystemClock();
   private shownAt = -Infinity;
   private began = { phase: '', at: 0, done: 0 };
+  private readonly quietUntil: number;
   private isDrawn = false;
   private isWhole = false;
 
+  /** Shows nothing in the first `quietMs` milliseconds: what is done by then needs no progress. */
   constructor(
     private readonly write: (text: string) => void,
     private readonly isTerminal: boolean,
-  ) {}
+    quietMs = 0,
+  ) {
+    this.quietUntil = this.clock.steady() + quietMs;
+  }
 
   /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
   show({ phase, done, of, unit }: Progress): void {
     const now = this.clock.steady();
     const isNew = phase !== this.began.phase;
     if (isNew) this.began = { phase, at: now, done };
+    if (now < this.quietUntil) return;
     const isDue = now - this.shownAt >= (this.isTerminal ? REDRAWN_MS : TOLD_MS);
     if (!isNew && (this.isWhole || (!isDue && done < of))) return;
     this.shownAt = now;

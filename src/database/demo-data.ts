@@ -5,8 +5,11 @@ import { DiscoveryService } from '@nestjs/core';
 export interface DemoDataProvider {
   /** How many rows there are now, demo data or not. */
   count(): Promise<number>;
-  /** Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. */
-  add(count?: number): Promise<number>;
+  /**
+   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. One that adds many may tell from
+   * time to time how many of them are there.
+   */
+  add(count?: number, tell?: (added: number) => void): Promise<number>;
 }
 
 /** Marks a provider as a feature's DemoDataProvider: the first start and `petstore db seed` find it. */
@@ -23,10 +26,16 @@ export class DemoData {
     return counts.every((count) => count === 0);
   }
 
-  /** Adds demo data to every feature that has some; answers how many rows. */
-  async add(count?: number): Promise<number> {
+  /** Adds demo data to every feature that has some, and tells how many of how many rows are there; answers how many rows. */
+  async add(count?: number, tell?: (added: number, of: number) => void): Promise<number> {
+    const providers = this.providers();
+    const all = (count ?? 0) * providers.length;
     let added = 0;
-    for (const provider of this.providers()) added += await provider.add(count);
+    for (const provider of providers) {
+      const before = added;
+      added += await provider.add(count, (more) => tell?.(before + more, all));
+      tell?.(added, all);
+    }
     return added;
   }
 

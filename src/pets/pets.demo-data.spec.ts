@@ -30,7 +30,9 @@ describe('the demo catalogue', () => {
 
   it('is repeated with numbered names when more are asked for', async () => {
     const before = await demoData.count();
-    expect(await demoData.add(2_500)).toBe(2_500);
+    const told: number[] = [];
+    expect(await demoData.add(2_500, (added) => told.push(added))).toBe(2_500);
+    expect(told).toEqual([1_000, 2_000, 2_500]);
     expect(await demoData.count()).toBe(before + 2_500);
     const last = await service.request('GET', `/v1/pets/${before + 61}`);
     expect(last.body.name).toBe('Biscuit 2');
