@@ -46,6 +46,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/guides.spec.ts',
   'test/house.spec.ts',
   'test/idempotency-crash.spec.ts',
+  'test/key-leak-drill.spec.ts',
   'test/log-troubles.spec.ts',
   'test/logs.spec.ts',
   'test/module-packages.spec.ts',
