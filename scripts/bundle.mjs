@@ -130,7 +130,7 @@ export async function bundleForTests() {
   const dist = join(root, 'dist');
   const source = join(dist, 'src');
   // Files that start something when they are imported are nothing to test from inside.
-  const files = filesOf(source).filter((file) => !/(^|\/)main\.js$/.test(file));
+  const files = filesOf(source).filter((file) => !/(^|\/)(main|launch)\.js$/.test(file));
   const exported = [
     ...files.map((file) => [`src/${file}`, join(source, file)]),
     ...PACKAGES_FOR_TESTS.map((name) => [name, name]),

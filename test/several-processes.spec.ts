@@ -182,8 +182,10 @@ describe('doctor', () => {
       ['integrity', 'well'],
       ['migrations', 'well'],
       ['entities', 'well'],
+      ['rights', 'well'],
       ['disk', 'well'],
       ['processes', 'well'],
+      ['clock', 'well'],
       ['redis', 'skipped'],
     ]);
   });
