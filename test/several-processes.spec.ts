@@ -177,7 +177,11 @@ describe('doctor', () => {
     const [code, report] = await doctor(path);
     expect(code).toBe(0);
     expect(report.findings.map(({ check, state }) => [check, state])).toEqual([
+      ['node', 'well'],
       ['declarations', 'well'],
+      ['settings', 'well'],
+      ['ports', 'well'],
+      ['ports', 'well'],
       ['database', 'well'],
       ['integrity', 'well'],
       ['migrations', 'well'],
