@@ -4,7 +4,7 @@ const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|workers';
+  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|tracing|workers';
 
 /** Those folders, and the platform's files beside them. */
 const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version)`;
@@ -28,6 +28,7 @@ const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
 /** The platform's folders from the bottom to the top; those of one line do not depend on one another's floor. */
 const FLOORS = [
+  ['tracing'],
   ['metrics', 'events', 'jobs', 'database'],
   ['throttling', 'audit'],
   ['accounts'],

@@ -83,6 +83,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/stopping.spec.ts',
   'test/supported-node.spec.ts',
   'test/torture/torture.spec.ts',
+  'test/trace-ids.spec.ts',
   'test/unusable-databases.spec.ts',
   'test/web-concurrency.spec.ts',
   'test/web-sockets.spec.ts',
@@ -94,7 +95,7 @@ const THE_SAME_ON_THE_BUNDLE = [
  */
 const THE_SAME_ON_POSTGRES = [
   ...THE_SAME_ON_THE_BUNDLE,
-  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,openapi,pages,paging,throttling}/**',
+  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,openapi,pages,paging,throttling,tracing}/**',
   'src/*.spec.ts',
   'test/{clock-steps,data-version,database-troubles,grouped-inserts,reads-beside-writers,response-cache}.spec.ts',
   'test/{sqlite-transactions,sqlite-troubles,postgres,quota-stores,redis-cluster,redis-failures}.spec.ts',

@@ -30,6 +30,7 @@ import { SwaggerUi } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
 import { usePublicPrefix } from './public-prefix.js';
 import { trustedProxies } from './request-address.js';
+import { traceRequest } from './tracing/request-trace.middleware.js';
 
 const EXPOSED_HEADERS = [
   'Link',
@@ -89,6 +90,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.use(
     combined(
       assignRequestId,
+      traceRequest,
       app.get(RequestLogMiddleware).use,
       app.get(RequestMetricsMiddleware).use,
       app.get(MalformedRequestMiddleware).use,

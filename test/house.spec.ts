@@ -66,6 +66,7 @@ describe('the walls of the house', () => {
       'src/throttling/b',
       'metrics-events-jobs-database-know-no-higher',
     ],
+    ['tracing imports metrics', 'src/tracing/a', 'src/metrics/b', 'tracing-know-no-higher'],
     ['throttling imports auth', 'src/throttling/a', 'src/auth/b', 'throttling-audit-know-no-higher'],
     ['audit imports accounts', 'src/audit/a', 'src/accounts/b', 'throttling-audit-know-no-higher'],
     ['accounts import auth', 'src/accounts/a', 'src/auth/b', 'accounts-know-no-higher'],

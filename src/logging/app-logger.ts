@@ -5,6 +5,7 @@ import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
 import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
+import { runningTraceIds } from '../tracing/trace-ids.js';
 
 /** Timeout for writing the last lines at the stop, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
@@ -64,6 +65,7 @@ export class AppLogger implements LoggerService {
     const context = rest.at(-1);
     const [stack] = rest.length > 1 ? rest : [];
     const fields = {
+      ...runningTraceIds(),
       ...(typeof context === 'string' ? { context } : {}),
       ...(typeof stack === 'string' ? { stack } : {}),
     };

@@ -5,6 +5,7 @@ import { holdsApiKey } from '../accounts/api-key.format.js';
 import { callerOf } from '../auth/caller.js';
 import { refusalCodeOf } from '../errors/error.filter.js';
 import { responseStatusOf, routeTemplateOf } from '../metrics/request-metrics.middleware.js';
+import { traceIdsOf } from '../tracing/trace-ids.js';
 import { AppLogger } from './app-logger.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
@@ -63,6 +64,7 @@ export class RequestLogMiddleware implements NestMiddleware {
       this.logger.pino[level](
         {
           requestId: requestIdOf(response),
+          ...traceIdsOf(request),
           clientId: callerOf(request)?.clientId,
           method,
           route,

@@ -15,6 +15,7 @@ import { writeRefusal } from '../../errors/error.filter.js';
 import { AppLogger } from '../../logging/app-logger.js';
 import { assignRequestId, requestIdOf, requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { callersTraceOf } from '../../tracing/trace-ids.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
 import { OperationContext } from './operation-context.js';
@@ -115,8 +116,9 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const route = this.gateways.has(path) ? path : 'upgrade';
     const clientId = callerOf(request)?.clientId;
     const { method } = request;
+    const [requestId, traceIds] = [requestIdOf(response), callersTraceOf(request)];
     this.logger.pino.info(
-      { requestId: requestIdOf(response), clientId, method, route, status },
+      { requestId, ...traceIds, clientId, method, route, status },
       requestLine(method, route, status),
     );
     this.metrics.count({ method, route, status: String(status) }, (performance.now() - start) / 1_000);
