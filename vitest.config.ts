@@ -84,6 +84,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/supported-node.spec.ts',
   'test/torture/torture.spec.ts',
   'test/trace-ids.spec.ts',
+  'test/tracing.spec.ts',
   'test/unusable-databases.spec.ts',
   'test/web-concurrency.spec.ts',
   'test/web-sockets.spec.ts',

@@ -19,6 +19,7 @@ import { HelpLinks, useHelpLinks } from './errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { Overload } from './http/adapter/overload.js';
+import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { Upgrades } from './http/adapter/upgrades.js';
 import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
@@ -30,7 +31,6 @@ import { SwaggerUi } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
 import { usePublicPrefix } from './public-prefix.js';
 import { trustedProxies } from './request-address.js';
-import { traceRequest } from './tracing/request-trace.middleware.js';
 
 const EXPOSED_HEADERS = [
   'Link',

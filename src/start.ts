@@ -12,6 +12,7 @@ import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from './health/health.controller.js';
 import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/adapter/graceful-stop.js';
+import { startRequestSpans } from './http/adapter/request-spans.js';
 import { Jobs } from './jobs/jobs.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
@@ -19,6 +20,7 @@ import { startAdvice } from './start-advice.js';
 import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
 import { OneRedis } from './throttling/redis/one-redis.js';
+import { flushSpans } from './tracing/spans.js';
 import { servesForParent } from './workers/worker.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
@@ -30,6 +32,7 @@ export type Stop = (signal: string) => void;
 /** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
 export async function start(running: (stop: Stop) => void): Promise<void> {
   loadSettings();
+  const isTraced = await startRequestSpans();
   const app = await createApp();
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
@@ -47,6 +50,7 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   for (const { level, text } of await startAdvice(app, isFirst)) logger[level](text, 'Start');
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
+  if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
   running(stopOf(app));
   app.get(Jobs).begin();
   await app.get(OtherProcesses).begin();
@@ -78,6 +82,7 @@ function stopOf(app: INestApplication): Stop {
       setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), LAST_WRITES_MS), false),
     ]);
     if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
+    await flushSpans();
     logger.log('Stopped', 'Stop');
     await logger.finish();
     process.exit(0);

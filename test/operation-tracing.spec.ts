@@ -60,8 +60,8 @@ describe('the tracing channel', () => {
   it('sees every operation from its begin to its end, whoever runs it', async () => {
     const seen: unknown[] = [];
     const show = (event: string, traced: TracedOperation) => {
-      const { method, route, controller, handler, isCompiled, request, response } = traced;
-      const of = `${controller?.name}.${handler}`;
+      const { method, route, controller, handler, operation, isCompiled, request, response } = traced;
+      const of = `${controller?.name}.${handler} ${operation}`;
       seen.push([
         event,
         method,
@@ -96,10 +96,10 @@ describe('the tracing channel', () => {
     ];
     const of = 'TracedController';
     expect(seen).toEqual([
-      ...both('/v1/traced/compiled/:id', `${of}.compiled`, true, '/v1/traced/compiled/1', 200),
-      ...both('/v1/traced/nest/:id', `${of}.nest`, false, '/v1/traced/nest/2', 200),
-      ...both('/v1/traced/refused', `${of}.refused`, true, '/v1/traced/refused', 400),
-      ...both('/v1/traced/undeclared', 'undefined.undefined', false, '/v1/traced/undeclared', 200),
+      ...both('/v1/traced/compiled/:id', `${of}.compiled compiled`, true, '/v1/traced/compiled/1', 200),
+      ...both('/v1/traced/nest/:id', `${of}.nest nest`, false, '/v1/traced/nest/2', 200),
+      ...both('/v1/traced/refused', `${of}.refused refused`, true, '/v1/traced/refused', 400),
+      ...both('/v1/traced/undeclared', 'undefined.undefined undefined', false, '/v1/traced/undeclared', 200),
     ]);
   });
 });

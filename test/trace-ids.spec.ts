@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { breakPets } from './support/break-pets.js';
 import { sendRaw } from './support/raw-http.js';
 import { emptyFolder, ServiceProcess } from './support/service-process.js';
 
@@ -15,16 +14,6 @@ async function start(): Promise<{ service: ServiceProcess; folder: string; key: 
   const service = await ServiceProcess.start(path);
   onTestFinished(async () => void (await service.stop('SIGKILL')));
   return { service, folder: path, key: /pst_test_\w{36}/.exec(service.output)?.[0] ?? '' };
-}
-
-/** Drops the table of the animals behind the back of the service, so that every operation on them fails. */
-function breakPets(folder: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const database = new sqlite3.Database(join(folder, 'data/petstore.sqlite'));
-    database.exec('DROP TABLE pets', (failed) =>
-      database.close((unclosed) => ((failed ?? unclosed) ? reject(failed ?? unclosed) : resolve())),
-    );
-  });
 }
 
 /** The lines of the log that have a member of this value. */

@@ -3,6 +3,8 @@ import { ApiError } from '../errors/api-error.js';
 import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
 import { kindsWithNewRow } from './data-version.js';
 import type { RequestWaits } from './request-waits.js';
+import { outsideOfSpans } from '../tracing/spans.js';
+import { inStatementSpan } from './statement-span.js';
 import { unavailable } from './unavailable.js';
 
 /** Rows of one INSERT at most. */
@@ -45,7 +47,8 @@ export class GroupedInserts {
     if (transactions.isInside() || dataSource.subscribers.length > 0 || !dataSource.hasMetadata(target))
       return undefined;
     const metadata = dataSource.getMetadata(target);
-    return this.isGroupable(metadata) && isPlain(metadata, row) ? this.inNextGroup(metadata, row) : undefined;
+    if (!this.isGroupable(metadata) || !isPlain(metadata, row)) return undefined;
+    return inStatementSpan(dataSource, 'INSERT', () => this.inNextGroup(metadata, row));
   }
 
   private isGroupable(metadata: EntityMetadata): boolean {
@@ -63,7 +66,7 @@ export class GroupedInserts {
       if (this.isWriting) return;
       this.isWriting = true;
       // Whatever else has arrived by now is read before the first commit begins.
-      setImmediate(() => void this.writeAll());
+      outsideOfSpans(() => setImmediate(() => void this.writeAll()));
     });
     return inserted.finally(end);
   }

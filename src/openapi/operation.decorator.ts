@@ -78,7 +78,7 @@ export function Operation<Dto>(operation: {
     const { arrayOf, schemaName } = answers;
     return applyDecorators(
       ...documented,
-      declareOperation({ shownAs: arrayOf }),
+      declareOperation(id, { shownAs: arrayOf }),
       ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
       ApiResponse({ ...successOf(answers), type: [arrayOf] }),
     );
@@ -87,13 +87,13 @@ export function Operation<Dto>(operation: {
     const { contentType } = answers;
     return applyDecorators(
       ...documented,
-      declareOperation({}),
+      declareOperation(id, {}),
       Header('Content-Type', withCharset(contentType)),
       ApiResponse({ ...successOf(answers), content: contentOf(contentType) }),
     );
   }
   if (!('type' in answers))
-    return applyDecorators(...documented, declareOperation({}), ApiResponse(successOf(answers)));
+    return applyDecorators(...documented, declareOperation(id, {}), ApiResponse(successOf(answers)));
   const { type, location, entityTag = false } = answers;
   const headers = {
     ...(location ? { Location: 'Address of what was created' } : {}),
@@ -102,7 +102,7 @@ export function Operation<Dto>(operation: {
   };
   return applyDecorators(
     ...documented,
-    declareOperation({ shownAs: type, location, hasEntityTag: entityTag }),
+    declareOperation(id, { shownAs: type, location, hasEntityTag: entityTag }),
     ApiResponse({ ...successOf({ ...answers, headers }), type }),
   );
 }

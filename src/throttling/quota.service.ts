@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { Clock, ClockSteps } from '../clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../metrics/metrics.js';
+import { inSpan } from '../tracing/spans.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
@@ -102,7 +103,7 @@ export class QuotaService {
 
   private async decide(request: QuotaRequest): Promise<QuotaVerdict> {
     try {
-      return await this.store.take(request, this.now());
+      return await inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.now()));
     } catch (error) {
       throw refusalOfFailure(error);
     }

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../database.js';
+import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
 import { answeredWithin, limited } from './limited-statements.js';
 import { meaningOf } from './postgres-errors.js';
@@ -65,6 +66,13 @@ export class NamedReads extends JsonReader {
       return rows[0];
     }
     this.dataSource.logger.logQuery(statement.text, [...parameters]);
+    return inStatementSpan(this.dataSource, sql, () => this.persistently(statement, parameters));
+  }
+
+  private async persistently(
+    statement: Statement,
+    parameters: readonly (string | number | null)[],
+  ): Promise<Row | undefined> {
     try {
       return await this.read(statement, parameters);
     } catch (error) {

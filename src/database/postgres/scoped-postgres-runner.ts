@@ -3,6 +3,7 @@ import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner
 import { QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
 import type { Isolation } from '../scopes/connection-scope.js';
 import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
+import { inStatementSpan } from '../statement-span.js';
 import type { PostgresConnection } from './postgres-connection.js';
 import { isText } from './text-columns.js';
 
@@ -21,6 +22,10 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements ScopedQ
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
+    return inStatementSpan(this.connection, sql, () => this.inTurn(sql, parameters, structured));
+  }
+
+  private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const { scope, giveBack } = await this.scopes.take();
     try {

@@ -2,6 +2,7 @@ import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../database.js';
+import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
@@ -52,6 +53,10 @@ export class ReadConnection extends JsonReader {
     if (this.transactions.isInside()) return this.inTransaction.first(sql, parameters);
     this.files.refuseIfDamaged();
     this.dataSource.logger.logQuery(sql, [...parameters]);
+    return inStatementSpan(this.dataSource, sql, () => this.read(sql, parameters));
+  }
+
+  private async read(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
     const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {
       // Not get(): it stops at the first row and leaves the read open, in which the statement would see this state for ever.

@@ -4,6 +4,7 @@ import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
+import { inStatementSpan } from '../statement-span.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
@@ -24,6 +25,10 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
+    return inStatementSpan(this.connection, sql, () => this.inTurn(sql, parameters, structured));
+  }
+
+  private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
     const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
     const { reads } = this.sqlite;

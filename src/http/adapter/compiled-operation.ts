@@ -16,6 +16,7 @@ import {
   tap,
 } from 'rxjs';
 import { writeRefusal } from '../../errors/error.filter.js';
+import { inSpan, tracing } from '../../tracing/spans.js';
 import { type Chain, type ChainRun, chained } from './interceptor-chain.js';
 import { held, sentOf, write } from './operation-answer.js';
 import { OperationContext } from './operation-context.js';
@@ -132,7 +133,9 @@ export class CompiledOperation {
       markRejectedByPipes(context.request);
       throw error;
     }
-    return handler.apply(instance, args);
+    return tracing()
+      ? inSpan('handler', 'INTERNAL', {}, () => handler.apply(instance, args))
+      : handler.apply(instance, args);
   }
 
   /** Runs the pipes on the value of one parameter and stores the result in `args`. */

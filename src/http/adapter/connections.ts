@@ -4,6 +4,7 @@ import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import { RequestWaits } from '../../database/request-waits.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { noteArrival } from '../../tracing/spans.js';
 import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
@@ -60,6 +61,7 @@ export class Connections implements AnswersInTurn {
     server.on(opened, (socket: Socket) => this.open(socket));
     const arrive: RequestListener = (request, response) => {
       readRequestLine(request);
+      noteArrival(request);
       this.arrive(request, response);
     };
     server.on('request', arrive);

@@ -11,10 +11,12 @@ export interface TracedOperation {
   readonly method: string;
   /** The path of the route as it was declared, such as `/v1/pets/:petId`. */
   readonly route: string;
-  /** The class that declares the handler. It and `handler` are undefined if `@Operation()` does not declare the handler. */
+  /** The class that declares the handler. It, `handler` and `operation` are undefined if `@Operation()` does not declare the handler. */
   readonly controller: Type | undefined;
   /** The name of the handler in that class. */
   readonly handler: string | undefined;
+  /** The name that `@Operation()` gives it in the OpenAPI document, such as `getPet`. */
+  readonly operation: string | undefined;
   /** Whether the operation is compiled; otherwise Nest runs it. */
   readonly isCompiled: boolean;
 }

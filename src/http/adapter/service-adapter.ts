@@ -179,6 +179,7 @@ export class ServiceAdapter extends ExpressAdapter {
       route: path,
       controller: declared?.prototype.constructor as TracedOperation['controller'],
       handler: declared?.method,
+      operation: declared?.id,
       isCompiled: compiled !== undefined,
     });
     return (request, response, next) => {

@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { HttpException } from '@nestjs/common';
+import type { Attributes, Context, Span, SpanKind, Tracer } from '@opentelemetry/api';
+import { RequestSlot } from '../request-slot.js';
+import { softwareVersion } from '../software-version.js';
+
+/** OpenTelemetry's API with the tracer of the service, once it is known that a registered SDK takes its spans. */
+export interface Tracing {
+  readonly api: typeof import('@opentelemetry/api');
+  readonly tracer: Tracer;
+}
+
+/** Every copy of the API keeps what is registered with it below a global symbol of this name and its major version. */
+const REGISTRY = 'opentelemetry.js.api.';
+/** Most time for the SDK to send its last spans at the stop, in milliseconds. */
+const FLUSH_LIMIT_MS = 2_000;
+
+/** What providers of SDKs have beyond the API; the API hands out one that stands before it. */
+interface Flushing {
+  readonly getDelegate?: () => Flushing;
+  readonly forceFlush?: () => Promise<void>;
+}
+
+let running: Tracing | undefined;
+
+/** What spans are made with; undefined, which costs nothing more, unless an SDK was registered before the start. */
+export function tracing(): Tracing | undefined {
+  return running;
+}
+
+/**
+ * Looks once whether an SDK is registered, and answers that. Without one the API is not even loaded, and need not be installed.
+ * Throws when one is registered but the API cannot be loaded.
+ */
+export async function startTracing(): Promise<boolean> {
+  const symbols = Object.getOwnPropertySymbols(globalThis);
+  if (!symbols.some(({ description }) => description?.startsWith(REGISTRY))) return false;
+  const api = await import('@opentelemetry/api');
+  const provider = api.trace.getTracerProvider();
+  // Without an SDK for traces, or with one that the API is too old or too new for, this is a stand-in for none.
+  if (provider instanceof api.ProxyTracerProvider && !provider.getDelegateTracer('petstore')) return false;
+  running = { api, tracer: provider.getTracer('petstore-service', softwareVersion()) };
+  return true;
+}
+
+/** Has the SDK send the spans that it has kept to send together, as far as it can and does so in time. */
+export async function flushSpans(): Promise<void> {
+  const provider = running?.api.trace.getTracerProvider() as Flushing | undefined;
+  const registered = provider?.getDelegate?.() ?? provider;
+  const flushed = registered?.forceFlush?.().catch(() => undefined);
+  await Promise.race([flushed, setTimeout(FLUSH_LIMIT_MS, undefined, { ref: false })]);
+}
+
+/** What was active when a request arrived: the span that an instrumentation of `node:http` has made for it, if there is one. */
+const ARRIVED_IN = new RequestSlot<Context>();
+
+/** Notes what is active when a request arrives: when its turn comes on its connection, that may be of another request. */
+export function noteArrival(request: IncomingMessage): void {
+  if (running) ARRIVED_IN.set(request, running.api.context.active());
+}
+
+/** What was active when a request arrived. */
+export function arrivedIn(request: IncomingMessage): Context | undefined {
+  return ARRIVED_IN.get(request);
+}
+
+/** Does a part of a request in a span of its own, below the one that is active. What is part of no request has none. */
+export function inSpan<T>(
+  name: string,
+  kind: keyof typeof SpanKind,
+  attributes: Attributes,
+  work: () => T,
+): T {
+  if (!running) return work();
+  const { api, tracer } = running;
+  const outer = api.context.active();
+  if (!api.trace.getSpan(outer)) return work();
+  const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes }, outer);
+  try {
+    const result = api.context.with(api.trace.setSpan(outer, span), work);
+    if (result instanceof Promise) {
+      result.then(
+        () => span.end(),
+        (error: unknown) => endFailed(span, error),
+      );
+    } else span.end();
+    return result;
+  } catch (error) {
+    endFailed(span, error);
+    throw error;
+  }
+}
+
+/** Does work that is no part of the request that happens to begin it: it makes no spans. */
+export function outsideOfSpans<T>(work: () => T): T {
+  return running ? running.api.context.with(running.api.ROOT_CONTEXT, work) : work();
+}
+
+/** Ends the span of what has thrown. A refusal is an answer, not an error. The message stays out: it may quote values. */
+function endFailed(span: Span, error: unknown): void {
+  if (running && !(error instanceof HttpException && error.getStatus() < 500)) {
+    span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
+    span.setStatus({ code: running.api.SpanStatusCode.ERROR });
+  }
+  span.end();
+}
