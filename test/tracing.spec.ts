@@ -210,6 +210,7 @@ describe('a service with a registered OpenTelemetry SDK', () => {
     expect(service.output).toContain('Requests are traced by the registered OpenTelemetry SDK');
     const { code, stdout } = await service.stop();
     expect([code, stdout]).toEqual([0, expect.stringContaining("name: 'GET /v1/pets/{petId}'")]);
+    expect(stdout).toContain("'service.name': 'petstore'");
   });
 });
 
