@@ -1,6 +1,7 @@
 import { toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
 import { AuditService } from '../audit/audit.service.js';
-import { command, group, Refusal } from './command.js';
+import { command, group } from './command.js';
+import { Refusal } from './refusal.js';
 import { Moment, listTable } from './list-table.js';
 import { WIDE, option, positiveInteger } from './options.js';
 import { everyPage } from './service-calls.js';

@@ -4,10 +4,11 @@ import { stringify } from 'lossless-json';
 import type { Operator } from '../accounts/audited-changes.js';
 import { SystemClock } from '../clock.js';
 import { CallFaults } from './call-faults.js';
+import { type Confirmation, YES, agreed, nobodyToAsk } from './confirmation.js';
 import type { Screen, View } from './list-table.js';
 import { type Prompt, secretLine } from './prompt.js';
+import { Refusal } from './refusal.js';
 import { commandLineOperator, valueFaults } from './service-calls.js';
-import { printable } from './table.js';
 
 /** Where a command runs: what it needs of the world around it. */
 export interface Shell {
@@ -29,9 +30,6 @@ export interface Shell {
   readonly readLine?: (title: string) => Promise<string>;
 }
 
-/** A command that cannot be carried out, for a reason that only the command line has. */
-export class Refusal extends Error {}
-
 /** What a command was called with. */
 export interface Call<Input> {
   /** Its argument; empty for a command without one. */
@@ -48,17 +46,6 @@ export interface Call<Input> {
   readonly loadModules: () => Promise<void>;
   /** Standard error, for what a command tells while it runs. */
   readonly tell: (text: string) => void;
-}
-
-/** What cannot be undone: a person is asked before it, and a script says `--yes`. */
-export interface Confirmation<Input, Given extends readonly unknown[]> {
-  /** Whether these options make it so; without it, all do. */
-  readonly when?: (input: Input) => boolean;
-  /**
-   * What would be done, such as `Delete the client 7f… (Acme) for good`; undefined when nothing would be lost, so that nobody is asked.
-   * What it throws ends the command before anything is done.
-   */
-  readonly question: (...given: Given) => string | undefined | Promise<string | undefined>;
 }
 
 /** Carries a command out. Whatever it throws ends the command with exit code 1, or 2 for a value that it does not take. */
@@ -116,11 +103,6 @@ export const FORCE = new Option(
   '--force',
   'do it even if nothing is left that works with the scope admin over HTTP',
 ).default(false);
-
-/** Why a command that cannot be undone is refused to a script. */
-const NOBODY_TO_ASK = 'This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.';
-
-const YES = new Option('--yes', 'do it without asking, as a script has to').default(false);
 
 /** Declares a command. */
 export function command<Input, Result>(definition: CommandDefinition<Input, Result>): Addition {
@@ -236,23 +218,16 @@ async function resultOf<Input, Result>(
   const { confirm } = definition;
   const isAsked = !yes && confirm !== undefined && (confirm.when?.(call.input) ?? true);
   // Before the application is started, which may migrate a database.
-  if (isAsked && !shell.prompt && !('runAlone' in definition)) throw new Refusal(NOBODY_TO_ASK);
+  if (isAsked && !shell.prompt && !('runAlone' in definition)) throw nobodyToAsk();
   if ('runAlone' in definition) {
-    if (isAsked && definition.confirm) await agreed(await definition.confirm.question(call), shell);
+    if (isAsked && definition.confirm) await agreed(await definition.confirm.question(call), shell.prompt);
     return definition.runAlone(call);
   }
   return shell.withApp(async (app) => {
-    if (isAsked && definition.confirm) await agreed(await definition.confirm.question(app, call), shell);
+    if (isAsked && definition.confirm)
+      await agreed(await definition.confirm.question(app, call), shell.prompt);
     return definition.run(app, call);
   });
-}
-
-/** Returns when the person at the terminal wants it; throws Refusal when not, and Interrupted at Ctrl-C. */
-async function agreed(question: string | undefined, { prompt }: Shell): Promise<void> {
-  if (question === undefined) return;
-  if (!prompt) throw new Refusal(NOBODY_TO_ASK);
-  const answer = await prompt(`${printable(question)}? [y/N] `);
-  if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
 }
 
 async function secretOf(title: string, { prompt, readLine }: Shell): Promise<string> {

@@ -4,14 +4,14 @@ import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
 import { loadSettings } from '../config/settings.js';
 import { backUp } from '../database/backup/backup.js';
 import { type Restored, restore } from '../database/backup/restore.js';
-import type { BackupProgress, CopiedStore } from '../database/backup/verified-copy.js';
+import type { CopiedStore } from '../database/backup/verified-copy.js';
 import { checkDeclared } from '../declaration-faults.js';
-import { type Call, Refusal, command } from './command.js';
+import { type Call, command } from './command.js';
+import { Refusal } from './refusal.js';
 import { flag } from './options.js';
-import { ProgressLine, grouped } from './progress.js';
+import { grouped } from './progress.js';
+import { stoppable } from './stoppable.js';
 
-/** Signals that stop a backup or a restore, so that nothing is left of it. */
-const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const MEBIBYTE = 2 ** 20;
 
 /** `petstore db backup`: a copy of the SQLite file, while it is served. */
@@ -78,27 +78,6 @@ const POSTGRES_RESTORE = (url: string): string =>
   '  createdb -E UTF8 -T template0 -O petstore restored\n' +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
   'Then start the service with the DATABASE_URL of that database. docs/operations.md, "Backup and restore", has it step by step.';
-
-/** Runs work that shows how far it is, and ends by itself at a signal. */
-async function stoppable<T>(
-  tell: (text: string) => void,
-  work: (how: {
-    readonly signal: AbortSignal;
-    readonly tell: (progress: BackupProgress) => void;
-  }) => Promise<T>,
-): Promise<T> {
-  const progress = new ProgressLine(tell, process.stderr.isTTY);
-  const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  // Once: a second signal ends the process at once, which leaves a hidden file that the next run removes.
-  for (const signal of STOPS) process.once(signal, abort);
-  try {
-    return await work({ signal: stop.signal, tell: (made) => progress.show(made) });
-  } finally {
-    progress.end();
-    for (const signal of STOPS) process.off(signal, abort);
-  }
-}
 
 function restoredText({
   database,

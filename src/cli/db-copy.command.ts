@@ -8,13 +8,12 @@ import {
 import { loadSettings } from '../config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
 import { checkDeclared } from '../declaration-faults.js';
-import { type Call, Refusal, command } from './command.js';
+import { type Call, command } from './command.js';
+import { Refusal } from './refusal.js';
 import { flag, names, option, required } from './options.js';
-import { ProgressLine, grouped } from './progress.js';
+import { grouped } from './progress.js';
+import { stoppable } from './stoppable.js';
 import { tableOf } from './table.js';
-
-/** Signals that stop a copy so that it can go on later. */
-const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 interface Input {
   readonly file: string;
@@ -54,25 +53,17 @@ export const COPY_COMMAND = command({
     checkDeclared();
     const { file, to, resume, leaveOut } = input;
     const { databaseCa } = loadSettings();
-    const progress = new ProgressLine(tell, process.stderr.isTTY);
-    const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    // Once: a second signal ends the process at once, which a copy survives, too.
-    for (const signal of STOPS) process.once(signal, abort);
-    try {
-      const report = await copyDatabase({
+    const report = await stoppable(tell, (how) =>
+      copyDatabase({
         file,
         target: { databaseUrl: to, databaseCa },
         isResumed: resume,
         leftOut: leaveOut,
-        signal: stop.signal,
-        tell: ({ phase, rows, of }) => progress.show({ phase, done: rows, of }),
-      });
-      return { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
-    } finally {
-      progress.end();
-      for (const signal of STOPS) process.off(signal, abort);
-    }
+        signal: how.signal,
+        tell: ({ phase, rows, of }) => how.tell({ phase, done: rows, of }),
+      }),
+    );
+    return { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
   },
   text: reportText,
 });

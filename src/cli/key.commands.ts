@@ -13,7 +13,8 @@ import {
   toApiKeyStateDto,
   toIssuedKeyDto,
 } from '../faces/dto/api-key.dto.js';
-import { type Call, FORCE, JSON_OPTION, Refusal, command, group } from './command.js';
+import { type Call, FORCE, JSON_OPTION, command, group } from './command.js';
+import { Refusal } from './refusal.js';
 import { Moment, type View, listTable } from './list-table.js';
 import { ListOption, WIDE, duration, durationOrZero, option, required } from './options.js';
 import { everyPage, inputOf } from './service-calls.js';

@@ -1,6 +1,7 @@
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
-import { Refusal, command, group } from './command.js';
+import { command, group } from './command.js';
+import { Refusal } from './refusal.js';
 import { Moment, listTable } from './list-table.js';
 import { WIDE, option, positiveInteger } from './options.js';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCatalogue } from '../../errors/define-errors.js';
 import { openDataSource } from '../../database/data-source.js';
-import { Refusal } from '../command.js';
+import { Refusal } from '../refusal.js';
 import { featureFiles } from './feature-files.js';
 import type { FeaturePlan } from './feature-plan.js';
 import { APP_MODULE, exists, formatted } from './generated-files.js';

@@ -1,6 +1,6 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { Refusal } from '../command.js';
+import { Refusal } from '../refusal.js';
 
 /** Where the modules of a service are listed; the folder above its `src` is the project. */
 export const APP_MODULE = join('src', 'app.module.ts');

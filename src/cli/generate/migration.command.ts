@@ -1,7 +1,8 @@
 import { openDataSource } from '../../database/data-source.js';
 import { schemaDifference } from '../../database/schema-difference.js';
 import { migrate } from '../../database/schema.js';
-import { Refusal, command } from '../command.js';
+import { command } from '../command.js';
+import { Refusal } from '../refusal.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-plan.js';
 import { migrationText, timeAfter } from './migration-text.js';

@@ -1,0 +1,2 @@
+/** A command that cannot be carried out, for a reason that only the command line has. */
+export class Refusal extends Error {}
