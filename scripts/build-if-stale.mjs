@@ -47,23 +47,41 @@ const COMPILERS = ['@nestjs/cli', 'typescript', 'rolldown'];
 export function buildIfStale() {
   const isBuilt = existsSync(join(dist, 'bundle', 'main.js'));
   if (isBuilt && (isProduction() || missing().length > 0)) return;
-  if (!isBuilt || newest() > modifiedAt(stamp)) build();
+  if (!isFresh()) build(isFresh);
 }
 
-function build() {
+/** Whether there is a build, and no source is newer. */
+function isFresh() {
+  return existsSync(join(dist, 'bundle', 'main.js')) && newest() <= modifiedAt(stamp);
+}
+
+/** Makes a build; one that `isNeedless` once it is made, because another process has made it meanwhile, is thrown away. */
+function build(isNeedless = () => false) {
   const absent = missing();
   if (absent.length > 0)
     end(
       `There is no build that could run, and none can be made: ${absent.join(', ')} ${absent.length > 1 ? 'are' : 'is'} absent. ` +
         'Run `npm ci && npm run build` where the sources are, then bring dist/ here.',
     );
+  // Beside the build that works, which a failed one leaves as it is.
+  const beside = join(root, `dist.building-${process.pid}`);
+  try {
+    make(beside);
+    if (isNeedless()) rmSync(beside, { recursive: true });
+    else swap(beside);
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    end(`No build can be made in ${root}: ${reasonOf(error)}`);
+  }
+}
+
+/** Makes a build in a folder that is not there yet. Ends the process with 1 when a compiler fails. */
+function make(beside) {
   const started = new Date();
   // Who starts for the first time waits for this; later builds are known.
   const isFirst = !existsSync(dist);
   process.stderr.write(isFirst ? 'Building for the first time, in 2 steps…\n' : 'Building…\n');
   removeLeftovers();
-  // Beside the build that works, which a failed one leaves as it is.
-  const beside = join(root, `dist.building-${process.pid}`);
   mkdirSync(beside);
   const settings = join(beside, 'tsconfig.json');
   writeFileSync(
@@ -94,15 +112,38 @@ function build() {
   writeFileSync(join(beside, '.built'), '');
   // A source saved while the build ran is newer than its stamp.
   utimesSync(join(beside, '.built'), started, started);
-  swap(beside);
 }
 
 /** Puts a whole build in the place of the one before; no moment has a part of one. */
 function swap(beside) {
   const before = join(root, `dist.before-${process.pid}`);
-  if (existsSync(dist)) renameSync(dist, before);
-  renameSync(beside, dist);
-  rmSync(before, { recursive: true, force: true });
+  for (let isIn = false; !isIn;) {
+    renamed(dist, before);
+    isIn = renamed(beside, dist);
+    rmSync(before, { recursive: true, force: true });
+  }
+}
+
+/** Renames a folder; answers false when there is none of that name any more, or another process has just put one in its place. */
+function renamed(from, to) {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (from !== dist && ['ENOTEMPTY', 'EEXIST'].includes(error.code)) return false;
+    if (from === dist && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Why no build can be made, and what to do. */
+function reasonOf({ code, message }) {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full. Make room on it.';
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return message;
+  const other = existsSync(join(dist, 'bundle', 'main.js'))
+    ? ' The sources are newer than the build that is there; NODE_ENV=production runs that as it is.'
+    : '';
+  return `this user may not write there. Build as a user who may.${other}`;
 }
 
 /** Removes what builds have left that were killed. */
@@ -134,7 +175,13 @@ function missing() {
 function isProduction() {
   const { NODE_ENV } = process.env;
   if (NODE_ENV !== undefined) return NODE_ENV === 'production';
-  return existsSync('.env') && util.parseEnv(readFileSync('.env', 'utf8')).NODE_ENV === 'production';
+  if (!existsSync('.env')) return false;
+  try {
+    return util.parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, '')).NODE_ENV === 'production';
+  } catch {
+    // What is about to run says in a sentence why it cannot be read.
+    return true;
+  }
 }
 
 function newest() {

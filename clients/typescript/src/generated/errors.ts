@@ -1,0 +1,279 @@
+// Generated from the OpenAPI documents by `npm run docs:generate`; do not edit.
+import { PetstoreError, type RefusalClass } from '../errors.js';
+
+/** 429 `api_key_banned`. The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours. */
+export class ApiKeyBannedError extends PetstoreError {
+  declare readonly code: 'api_key_banned';
+  override readonly name: string = 'ApiKeyBannedError';
+}
+
+/** 403 `client_suspended`. The key is valid, but an operator has suspended the client that it belongs to. */
+export class ClientSuspendedError extends PetstoreError {
+  declare readonly code: 'client_suspended';
+  override readonly name: string = 'ClientSuspendedError';
+}
+
+/** 429 `daily_quota_exceeded`. The client has used the requests that its plan allows in a UTC day. */
+export class DailyQuotaExceededError extends PetstoreError {
+  declare readonly code: 'daily_quota_exceeded';
+  override readonly name: string = 'DailyQuotaExceededError';
+}
+
+/** 403 `event_scope_not_held`. An event tells what a scope allows to read. The key would have an endpoint told of it, or send it to another address, or read what was sent, without holding that scope. */
+export class EventScopeNotHeldError extends PetstoreError {
+  declare readonly code: 'event_scope_not_held';
+  override readonly name: string = 'EventScopeNotHeldError';
+}
+
+/** 401 `expired_api_key`. The key is genuine, but its expiry has passed. */
+export class ExpiredApiKeyError extends PetstoreError {
+  declare readonly code: 'expired_api_key';
+  override readonly name: string = 'ExpiredApiKeyError';
+}
+
+/** 409 `idempotency_in_progress`. A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet. */
+export class IdempotencyInProgressError extends PetstoreError {
+  declare readonly code: 'idempotency_in_progress';
+  override readonly name: string = 'IdempotencyInProgressError';
+}
+
+/** 422 `idempotency_key_reused`. In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body. */
+export class IdempotencyKeyReusedError extends PetstoreError {
+  declare readonly code: 'idempotency_key_reused';
+  override readonly name: string = 'IdempotencyKeyReusedError';
+}
+
+/** 403 `insufficient_scope`. The key is valid, but does not hold the scope that the operation needs. The request has counted. */
+export class InsufficientScopeError extends PetstoreError {
+  declare readonly code: 'insufficient_scope';
+  override readonly name: string = 'InsufficientScopeError';
+}
+
+/** 500 `internal_error`. A defect of the service. */
+export class InternalError extends PetstoreError {
+  declare readonly code: 'internal_error';
+  override readonly name: string = 'InternalError';
+}
+
+/** 401 `invalid_api_key`. The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token. */
+export class InvalidApiKeyError extends PetstoreError {
+  declare readonly code: 'invalid_api_key';
+  override readonly name: string = 'InvalidApiKeyError';
+}
+
+/** 409 `key_already_expired`. An expired key can neither be rotated nor be given another expiry. */
+export class KeyAlreadyExpiredError extends PetstoreError {
+  declare readonly code: 'key_already_expired';
+  override readonly name: string = 'KeyAlreadyExpiredError';
+}
+
+/** 409 `key_already_revoked`. A revoked key stays as it is. */
+export class KeyAlreadyRevokedError extends PetstoreError {
+  declare readonly code: 'key_already_revoked';
+  override readonly name: string = 'KeyAlreadyRevokedError';
+}
+
+/** 409 `key_already_rotated`. A key is rotated once; what follows it can be rotated in turn. */
+export class KeyAlreadyRotatedError extends PetstoreError {
+  declare readonly code: 'key_already_rotated';
+  override readonly name: string = 'KeyAlreadyRotatedError';
+}
+
+/** 409 `key_change_limit_reached`. Each change leaves an entry in the audit trail, which is never shortened; this bounds what a leaked key can write. */
+export class KeyChangeLimitReachedError extends PetstoreError {
+  declare readonly code: 'key_change_limit_reached';
+  override readonly name: string = 'KeyChangeLimitReachedError';
+}
+
+/** 409 `key_limit_reached`. Self-service issues keys up to `ACCOUNT_MAX_KEYS` that work at the same time, and rotates up to twice as many, so that a leaked key cannot fill the database. */
+export class KeyLimitReachedError extends PetstoreError {
+  declare readonly code: 'key_limit_reached';
+  override readonly name: string = 'KeyLimitReachedError';
+}
+
+/** 404 `key_not_found`. No key has this id; its client may have been deleted. Under `/account` keys of other clients are not found either. */
+export class KeyNotFoundError extends PetstoreError {
+  declare readonly code: 'key_not_found';
+  override readonly name: string = 'KeyNotFoundError';
+}
+
+/** 403 `key_protected`. Self-service neither issues, nor changes, rotates or revokes keys with a protected scope such as `admin`. */
+export class KeyProtectedError extends PetstoreError {
+  declare readonly code: 'key_protected';
+  override readonly name: string = 'KeyProtectedError';
+}
+
+/** 400 `malformed_json`. The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, is nested deeper than 64 levels, or holds a number of more than 1,000 characters. */
+export class MalformedJsonError extends PetstoreError {
+  declare readonly code: 'malformed_json';
+  override readonly name: string = 'MalformedJsonError';
+}
+
+/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
+export class MalformedRequestError extends PetstoreError {
+  declare readonly code: 'malformed_request';
+  override readonly name: string = 'MalformedRequestError';
+}
+
+/** 401 `missing_api_key`. The request has no bearer credential. */
+export class MissingApiKeyError extends PetstoreError {
+  declare readonly code: 'missing_api_key';
+  override readonly name: string = 'MissingApiKeyError';
+}
+
+/** 409 `new_key_limit_reached`. Self-service makes at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, issued or by rotation; revoked ones count too. */
+export class NewKeyLimitReachedError extends PetstoreError {
+  declare readonly code: 'new_key_limit_reached';
+  override readonly name: string = 'NewKeyLimitReachedError';
+}
+
+/** 403 `no_account`. A user of another credential belongs to no client of this service. */
+export class NoAccountError extends PetstoreError {
+  declare readonly code: 'no_account';
+  override readonly name: string = 'NoAccountError';
+}
+
+/** 406 `not_acceptable`. The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
+export class NotAcceptableError extends PetstoreError {
+  declare readonly code: 'not_acceptable';
+  override readonly name: string = 'NotAcceptableError';
+}
+
+/** 410 `operation_removed`. The operation was deprecated and its removal date has passed. */
+export class OperationRemovedError extends PetstoreError {
+  declare readonly code: 'operation_removed';
+  override readonly name: string = 'OperationRemovedError';
+}
+
+/** 413 `payload_too_large`. The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own. */
+export class PayloadTooLargeError extends PetstoreError {
+  declare readonly code: 'payload_too_large';
+  override readonly name: string = 'PayloadTooLargeError';
+}
+
+/** 404 `pet_not_found`. No animal has this id. */
+export class PetNotFoundError extends PetstoreError {
+  declare readonly code: 'pet_not_found';
+  override readonly name: string = 'PetNotFoundError';
+}
+
+/** 429 `rate_limit_exceeded`. The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names. */
+export class RateLimitExceededError extends PetstoreError {
+  declare readonly code: 'rate_limit_exceeded';
+  override readonly name: string = 'RateLimitExceededError';
+}
+
+/** 401 `revoked_api_key`. The key is genuine, but it was revoked. */
+export class RevokedApiKeyError extends PetstoreError {
+  declare readonly code: 'revoked_api_key';
+  override readonly name: string = 'RevokedApiKeyError';
+}
+
+/** 403 `scope_not_held`. The key that orders a new key lacks one of its scopes, or, where the order names none, all that keys get by default. */
+export class ScopeNotHeldError extends PetstoreError {
+  declare readonly code: 'scope_not_held';
+  override readonly name: string = 'ScopeNotHeldError';
+}
+
+/** 403 `scope_protected`. A protected scope such as `admin` was asked for under `/account`. */
+export class ScopeProtectedError extends PetstoreError {
+  declare readonly code: 'scope_protected';
+  override readonly name: string = 'ScopeProtectedError';
+}
+
+/** 503 `service_unavailable`. The service is overloaded, the database is busy, full or away, or the service is stopping. */
+export class ServiceUnavailableError extends PetstoreError {
+  declare readonly code: 'service_unavailable';
+  override readonly name: string = 'ServiceUnavailableError';
+}
+
+/** 415 `unsupported_media_type`. Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored. */
+export class UnsupportedMediaTypeError extends PetstoreError {
+  declare readonly code: 'unsupported_media_type';
+  override readonly name: string = 'UnsupportedMediaTypeError';
+}
+
+/** 400 `validation_failed`. A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored. */
+export class ValidationFailedError extends PetstoreError {
+  declare readonly code: 'validation_failed';
+  override readonly name: string = 'ValidationFailedError';
+}
+
+/** 404 `webhook_delivery_not_found`. The endpoint was never sent this, or it is longer ago than deliveries are kept (`WEBHOOK_RETENTION_DAYS`). */
+export class WebhookDeliveryNotFoundError extends PetstoreError {
+  declare readonly code: 'webhook_delivery_not_found';
+  override readonly name: string = 'WebhookDeliveryNotFoundError';
+}
+
+/** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, has failed for three days, or has answered 410. */
+export class WebhookEndpointDisabledError extends PetstoreError {
+  declare readonly code: 'webhook_endpoint_disabled';
+  override readonly name: string = 'WebhookEndpointDisabledError';
+}
+
+/** 409 `webhook_endpoint_limit_reached`. Every endpoint is sent a message of its own of whatever happens, so their number is bounded. */
+export class WebhookEndpointLimitReachedError extends PetstoreError {
+  declare readonly code: 'webhook_endpoint_limit_reached';
+  override readonly name: string = 'WebhookEndpointLimitReachedError';
+}
+
+/** 409 `webhook_endpoint_locked`. An operator has disabled the endpoint under `/admin`. */
+export class WebhookEndpointLockedError extends PetstoreError {
+  declare readonly code: 'webhook_endpoint_locked';
+  override readonly name: string = 'WebhookEndpointLockedError';
+}
+
+/** 404 `webhook_endpoint_not_found`. No endpoint has this id; it or its client may have been deleted. Under `/account` endpoints of other clients are not found either. */
+export class WebhookEndpointNotFoundError extends PetstoreError {
+  declare readonly code: 'webhook_endpoint_not_found';
+  override readonly name: string = 'WebhookEndpointNotFoundError';
+}
+
+/** 409 `webhook_secret_limit_reached`. The secret was rotated again and again within the grace of the rotations before, and each old secret still signs. */
+export class WebhookSecretLimitReachedError extends PetstoreError {
+  declare readonly code: 'webhook_secret_limit_reached';
+  override readonly name: string = 'WebhookSecretLimitReachedError';
+}
+
+/** The class of every code. */
+export const ERROR_CLASSES: Readonly<Record<string, RefusalClass>> = {
+  api_key_banned: ApiKeyBannedError,
+  client_suspended: ClientSuspendedError,
+  daily_quota_exceeded: DailyQuotaExceededError,
+  event_scope_not_held: EventScopeNotHeldError,
+  expired_api_key: ExpiredApiKeyError,
+  idempotency_in_progress: IdempotencyInProgressError,
+  idempotency_key_reused: IdempotencyKeyReusedError,
+  insufficient_scope: InsufficientScopeError,
+  internal_error: InternalError,
+  invalid_api_key: InvalidApiKeyError,
+  key_already_expired: KeyAlreadyExpiredError,
+  key_already_revoked: KeyAlreadyRevokedError,
+  key_already_rotated: KeyAlreadyRotatedError,
+  key_change_limit_reached: KeyChangeLimitReachedError,
+  key_limit_reached: KeyLimitReachedError,
+  key_not_found: KeyNotFoundError,
+  key_protected: KeyProtectedError,
+  malformed_json: MalformedJsonError,
+  malformed_request: MalformedRequestError,
+  missing_api_key: MissingApiKeyError,
+  new_key_limit_reached: NewKeyLimitReachedError,
+  no_account: NoAccountError,
+  not_acceptable: NotAcceptableError,
+  operation_removed: OperationRemovedError,
+  payload_too_large: PayloadTooLargeError,
+  pet_not_found: PetNotFoundError,
+  rate_limit_exceeded: RateLimitExceededError,
+  revoked_api_key: RevokedApiKeyError,
+  scope_not_held: ScopeNotHeldError,
+  scope_protected: ScopeProtectedError,
+  service_unavailable: ServiceUnavailableError,
+  unsupported_media_type: UnsupportedMediaTypeError,
+  validation_failed: ValidationFailedError,
+  webhook_delivery_not_found: WebhookDeliveryNotFoundError,
+  webhook_endpoint_disabled: WebhookEndpointDisabledError,
+  webhook_endpoint_limit_reached: WebhookEndpointLimitReachedError,
+  webhook_endpoint_locked: WebhookEndpointLockedError,
+  webhook_endpoint_not_found: WebhookEndpointNotFoundError,
+  webhook_secret_limit_reached: WebhookSecretLimitReachedError,
+};
