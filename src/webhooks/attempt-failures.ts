@@ -1,0 +1,35 @@
+import { AddressRefused } from './webhook-addresses.js';
+
+/** By the code of Node, of the resolver (c-ares) or of TLS (OpenSSL). */
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The name of the host does not exist.',
+  ENODATA: 'The name of the host has no address.',
+  ETIMEOUT: 'The name server of the host does not answer.',
+  ESERVFAIL: 'The name server of the host fails.',
+  EREFUSED: 'The name server of the host refuses to answer.',
+  ECONNREFUSED: 'The host refuses connections at this port.',
+  ECONNRESET: 'The connection was closed without an answer.',
+  ETIMEDOUT: 'The host does not answer.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The network of the host cannot be reached.',
+  EPROTO: 'The host does not speak TLS at this port, or none that the service accepts.',
+  CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
+  CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is self-signed.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate of the host is of an unknown authority.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate of the host is of an unknown authority.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The certificate of the host lacks an intermediate, or is of an unknown authority.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
+};
+
+/** Most characters of a failure. */
+const LONGEST = 500;
+
+/** Why an attempt got no answer, in words for the owner of the endpoint. */
+export function failureOf(error: unknown): string {
+  if (error instanceof AddressRefused) return error.message;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const words = FAILURES[code ?? ''];
+  return (words ?? `The connection failed: ${code ?? message}.`).slice(0, LONGEST);
+}

@@ -1,0 +1,59 @@
+import { type EntityManager, In } from 'typeorm';
+import { WebhookDelivery } from '../webhook-delivery.entity.js';
+import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { WebhookSubscription } from '../webhook-subscription.entity.js';
+
+/** Has an endpoint told of these events, of none of which it is told yet. */
+export async function subscribe(
+  endpointId: string,
+  events: readonly string[],
+  manager: EntityManager,
+): Promise<void> {
+  if (events.length === 0) return;
+  await manager.insert(
+    WebhookSubscription,
+    events.map((event) => ({ endpointId, event })),
+  );
+}
+
+/** Has an endpoint told of these events and of no others; `before` is what it is told of. */
+export async function resubscribe(
+  endpointId: string,
+  before: readonly string[],
+  events: readonly string[],
+  manager: EntityManager,
+): Promise<void> {
+  const dropped = before.filter((event) => !events.includes(event));
+  if (dropped.length > 0) await manager.delete(WebhookSubscription, { endpointId, event: In(dropped) });
+  await subscribe(
+    endpointId,
+    events.filter((event) => !before.includes(event)),
+    manager,
+  );
+}
+
+/** Of which events messages wait for an endpoint. */
+export async function waitingEventsOf(endpointId: string, manager: EntityManager): Promise<string[]> {
+  const rows = await manager
+    .createQueryBuilder(WebhookDelivery, 'delivery')
+    .innerJoin('delivery.message', 'message')
+    .select('DISTINCT message.event', 'event')
+    .where(`delivery.endpointId = :endpointId AND delivery.state = 'waiting'`, { endpointId })
+    .getRawMany<{ event: string }>();
+  return rows.map(({ event }) => event);
+}
+
+/** The names of the events that each of these endpoints is told of, in alphabetical order, by the id of the endpoint. */
+export async function eventsOf(
+  endpoints: readonly WebhookEndpoint[],
+  manager: EntityManager,
+): Promise<Map<string, string[]>> {
+  const rows = await manager.find(WebhookSubscription, {
+    where: { endpointId: In(endpoints.map(({ id }) => id)) },
+    order: { endpointId: 'ASC', event: 'ASC' },
+  });
+  const events = new Map<string, string[]>();
+  for (const { endpointId, event } of rows)
+    events.set(endpointId, [...(events.get(endpointId) ?? []), event]);
+  return events;
+}

@@ -1,0 +1,50 @@
+import { type Operator } from '../../accounts/audited-changes.js';
+import { scopeChallenge } from '../../accounts/scopes.js';
+import { ApiError, type FaultDetail } from '../../errors/api-error.js';
+import { type WebhookEvent, declaredWebhookEvents } from '../webhook-events.js';
+import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+import { WEBHOOK_TEST } from './webhook-test.event.js';
+
+/** Most endpoints of a client, and most names of events in one order. */
+export const MOST_ENDPOINTS = 20;
+export const MOST_EVENTS = 50;
+/** Most secrets that sign the messages of an endpoint besides its present one: each adds a signature to every message. */
+export const MOST_PREVIOUS_SECRETS = 4;
+
+/** The events that an endpoint can be told of, by name in alphabetical order. */
+export function tellableEvents(): WebhookEvent<object>[] {
+  return declaredWebhookEvents().filter(({ name }) => name !== WEBHOOK_TEST.name);
+}
+
+/** What is wrong with the names of events, for the field `events`: each that nobody declares, by its place. */
+export function eventFaults(events: readonly string[]): FaultDetail[] {
+  const known = new Set(tellableEvents().map(({ name }) => name));
+  const message = 'There is no such event; GET …/webhook-events lists what there is.';
+  return events.flatMap((name, place) =>
+    known.has(name) ? [] : [{ field: `events.${place}`, code: 'unknown_event', message }],
+  );
+}
+
+/**
+ * Throws event_scope_not_held when the operator lacks a scope that one of these events is told for. One that no module declares
+ * any more is told for nobody knows what, so that it is out of reach of every key.
+ */
+export function requireEventScopes(events: readonly string[], { scopes: held }: Operator): void {
+  if (held === 'all') return;
+  const declared = new Map(declaredWebhookEvents().map((event) => [event.name, event]));
+  const lacking = new Set<string>();
+  for (const name of events) {
+    const event = declared.get(name);
+    if (!event) throw notHeld([`those of ${name}, which no module declares any more`], []);
+    if (event.scope && !held.includes(event.scope.name)) lacking.add(event.scope.name);
+  }
+  const scopes = [...lacking].toSorted();
+  if (scopes.length > 0) throw notHeld(scopes, scopes);
+}
+
+function notHeld(told: readonly string[], scopes: readonly string[]): ApiError {
+  return new ApiError(WEBHOOK_ERRORS.event_scope_not_held, {
+    params: { scopes: told.join(', ') },
+    headers: { 'WWW-Authenticate': scopeChallenge(scopes) },
+  });
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { AuditedChanges, type Operator } from '../../accounts/audited-changes.js';
+import { ClientsService } from '../../accounts/clients.service.js';
+import { requireChange } from '../../accounts/key-rules.js';
+import { Clock } from '../../clock.js';
+import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import { Transactions } from '../../database/transactions.js';
+import { ApiError, type FaultDetail } from '../../errors/api-error.js';
+import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { WebhookAddresses } from '../webhook-addresses.js';
+import { WebhookDelivery } from '../webhook-delivery.entity.js';
+import { WebhookDispatcher } from '../webhook-dispatcher.js';
+import { type PreviousSecret, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { newWebhookSecret, signing } from '../webhook-signature.js';
+import { eventsOf, resubscribe, subscribe, waitingEventsOf } from './endpoint-events.js';
+import type { EndpointChanges, EndpointsOf, NewEndpoint } from './endpoint-orders.js';
+import { EndpointTrail, changesShown } from './endpoint-trail.js';
+import { MOST_ENDPOINTS, MOST_PREVIOUS_SECRETS, eventFaults, requireEventScopes } from './endpoint-rules.js';
+import { originOf, urlFaults } from './endpoint-url.js';
+import type { EndpointWithSecret, SubscribedEndpoint } from './subscribed-endpoint.js';
+import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+
+/**
+ * Makes, shows, changes and deletes webhook endpoints. Every change is committed in one transaction with its audit entry, which
+ * holds of an address its origin alone, and never a secret.
+ */
+@Injectable()
+export class WebhookEndpointsService {
+  constructor(
+    @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
+    private readonly clients: ClientsService,
+    private readonly changes: AuditedChanges,
+    private readonly trail: EndpointTrail,
+    private readonly addresses: WebhookAddresses,
+    private readonly dispatcher: WebhookDispatcher,
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A page of the endpoints of one client, or of all, oldest first. Throws client_not_found. */
+  async list(page: PageRequest, { clientId }: EndpointsOf = {}): Promise<Page<SubscribedEndpoint>> {
+    const query = this.endpoints.createQueryBuilder('endpoint');
+    if (clientId !== undefined) {
+      await this.clients.get(clientId);
+      query.where('endpoint.clientId = :clientId', { clientId });
+    }
+    const { items, ...rest } = await keysetPage(query, page, BY_CREATION);
+    const events = await eventsOf(items, this.endpoints.manager);
+    return { ...rest, items: items.map((endpoint) => ({ endpoint, events: events.get(endpoint.id) ?? [] })) };
+  }
+
+  /** The endpoint with this id, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
+  async get(
+    id: string,
+    { clientId }: EndpointsOf = {},
+    manager = this.endpoints.manager,
+  ): Promise<SubscribedEndpoint> {
+    const endpoint = await manager.findOneBy(WebhookEndpoint, { id });
+    if (!endpoint || (clientId !== undefined && endpoint.clientId !== clientId))
+      throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_not_found, { params: { id } });
+    const events = await eventsOf([endpoint], manager);
+    return { endpoint, events: events.get(id) ?? [] };
+  }
+
+  /** How many messages an endpoint has not been sent yet. */
+  waiting(endpointId: string): Promise<number> {
+    return this.endpoints.manager.countBy(WebhookDelivery, { endpointId, state: 'waiting' });
+  }
+
+  /**
+   * Makes an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, and validation_failed for an
+   * address or an event that cannot be.
+   */
+  async create(
+    { clientId, url, events, label = null }: NewEndpoint,
+    by: Operator,
+  ): Promise<EndpointWithSecret> {
+    refuseFaults([...urlFaults(url, this.addresses), ...eventFaults(events)]);
+    requireEventScopes(events, by);
+    const endpoint = this.endpoints.create({
+      id: randomUUID(),
+      clientId,
+      url,
+      label,
+      secret: newWebhookSecret(),
+      previousSecrets: [],
+      createdAt: this.instant(),
+      disabledAt: null,
+      disabledBecause: null,
+      failures: 0,
+      failingSince: null,
+      dueAt: 0n,
+      delay: 0,
+    });
+    const names = inOrder(events);
+    await this.changes.run(by, async (manager) => {
+      await this.clients.get(clientId, manager);
+      if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
+        throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
+          params: { limit: MOST_ENDPOINTS },
+        });
+      await manager.insert(WebhookEndpoint, endpoint);
+      await subscribe(endpoint.id, names, manager);
+      await this.trail.record(manager, by, 'created', endpoint, { url: originOf(url), events: names, label });
+    });
+    return { endpoint, events: names, secret: endpoint.secret };
+  }
+
+  /**
+   * Changes an endpoint; nothing happens when it is so already. Enabled again, it goes on with the message that it failed at.
+   * `as` tells who disables it. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
+   * enables what an operator disabled, and validation_failed.
+   */
+  async update(
+    id: string,
+    changes: EndpointChanges,
+    by: Operator,
+    as: 'owner' | 'operator',
+    of: EndpointsOf = {},
+  ): Promise<SubscribedEndpoint> {
+    requireChange(changes, ['url', 'events', 'label', 'enabled']);
+    const { url, events: wanted } = changes;
+    await this.get(id, of);
+    refuseFaults([
+      ...(url === undefined ? [] : urlFaults(url, this.addresses)),
+      ...(wanted === undefined ? [] : eventFaults(wanted)),
+    ]);
+    return this.changes.run(by, async (manager) => {
+      const before = await this.get(id, of, manager);
+      const { endpoint } = before;
+      const events = wanted === undefined ? before.events : inOrder(wanted);
+      const isMoved = url !== undefined && url !== endpoint.url;
+      // To another address goes all that it is told of, and what waits; else only what it is told of anew is handed on.
+      const handedOn = isMoved
+        ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
+        : events.filter((name) => !before.events.includes(name));
+      requireEventScopes(handedOn, by);
+      const details = changesShown(before, changes, events);
+      // Whoever names another address has mended what failed: what waits is sent there at once.
+      if (isMoved) Object.assign(endpoint, { url, failures: 0, failingSince: null, dueAt: 0n });
+      if (changes.label !== undefined) endpoint.label = changes.label;
+      if (Object.keys(details).length > 0) {
+        const { label, failures, failingSince, dueAt } = endpoint;
+        const state = isMoved ? { url, failures, failingSince, dueAt } : {};
+        await manager.update(WebhookEndpoint, { id }, { label, ...state });
+        if (isMoved) this.transactions.afterCommit(() => this.dispatcher.wake());
+        await resubscribe(id, before.events, events, manager);
+        await this.trail.record(manager, by, 'updated', endpoint, details);
+      }
+      if (changes.enabled !== undefined) await this.turn(endpoint, changes.enabled, by, as, manager);
+      return { endpoint, events };
+    });
+  }
+
+  /** Deletes an endpoint with its log; what it was not sent yet, it never is. Returns it as it was. Throws webhook_endpoint_not_found. */
+  async delete(id: string, by: Operator, of: EndpointsOf = {}): Promise<SubscribedEndpoint> {
+    await this.get(id, of);
+    return this.changes.run(by, async (manager) => {
+      const found = await this.get(id, of, manager);
+      await manager.delete(WebhookEndpoint, { id });
+      const { url, label } = found.endpoint;
+      await this.trail.record(manager, by, 'deleted', found.endpoint, { url: originOf(url), label });
+      return found;
+    });
+  }
+
+  /**
+   * Gives an endpoint a new secret. Messages are signed with the old one besides for `grace`, in milliseconds, and with those of
+   * earlier rotations until their own ends; with 0 none of them signs any more. Throws webhook_endpoint_not_found and
+   * webhook_secret_limit_reached.
+   */
+  async rotateSecret(
+    id: string,
+    grace: number,
+    by: Operator,
+    of: EndpointsOf = {},
+  ): Promise<EndpointWithSecret> {
+    await this.get(id, of);
+    return this.changes.run(by, async (manager) => {
+      const { endpoint, events } = await this.get(id, of, manager);
+      const until = grace === 0 ? null : this.instant(grace);
+      const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
+      const secret = newWebhookSecret();
+      Object.assign(endpoint, { secret, previousSecrets });
+      await manager.update(WebhookEndpoint, { id }, { secret, previousSecrets });
+      await this.trail.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
+      return { endpoint, events, secret };
+    });
+  }
+
+  /** The secrets that sign besides the next one, when the present one does until an instant. */
+  private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
+    const still = signing(previousSecrets, this.clock.now());
+    if (still.length >= MOST_PREVIOUS_SECRETS)
+      throw new ApiError(WEBHOOK_ERRORS.webhook_secret_limit_reached, {
+        params: { id, limit: MOST_PREVIOUS_SECRETS },
+      });
+    return [...still, { secret, until }];
+  }
+
+  /** Enables or disables an endpoint, unless it is so already. */
+  private async turn(
+    endpoint: WebhookEndpoint,
+    enabled: boolean,
+    by: Operator,
+    as: 'owner' | 'operator',
+    manager: EntityManager,
+  ): Promise<void> {
+    const { id, disabledAt, disabledBecause } = endpoint;
+    // An operator who disables what its owner did keeps it disabled; else it is so already.
+    const isLocked = disabledBecause === 'operator';
+    if (enabled ? disabledAt === null : disabledAt !== null && (as === 'owner' || isLocked)) return;
+    if (enabled && isLocked && as === 'owner')
+      throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id } });
+    const state = enabled
+      ? { disabledAt: null, disabledBecause: null, failures: 0, failingSince: null, dueAt: 0n }
+      : { disabledAt: disabledAt ?? this.instant(), disabledBecause: as };
+    Object.assign(endpoint, state);
+    await manager.update(WebhookEndpoint, { id }, state);
+    const details = enabled ? { disabledAt, because: disabledBecause } : { because: as };
+    await this.trail.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
+    if (enabled) this.transactions.afterCommit(() => this.dispatcher.wake());
+  }
+
+  private instant(fromNowMs = 0): string {
+    return new Date(this.clock.now() + fromNowMs).toISOString();
+  }
+}
+
+function refuseFaults(details: readonly FaultDetail[]): void {
+  if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
+}
+
+function inOrder(events: readonly string[]): string[] {
+  return [...new Set(events)].toSorted();
+}

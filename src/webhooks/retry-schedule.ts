@@ -1,0 +1,43 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** How long after each failure in a row a message is tried again, in milliseconds (Standard Webhooks 1.0, "Retry schedule"). */
+export const RETRY_DELAYS: readonly number[] = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+/** By how much of itself a delay is longer at random, so that messages that failed together are not tried together. */
+const JITTER = 0.1;
+/** Longest that a receiver may ask to wait by Retry-After, in milliseconds. */
+export const LONGEST_RETRY_AFTER = 24 * HOUR;
+/** Longest delay there can be, in milliseconds. */
+export const LONGEST_DELAY = LONGEST_RETRY_AFTER * (1 + JITTER);
+
+/**
+ * Milliseconds until a message is tried again that has failed so many times, at least what the receiver asked for; undefined when
+ * it is not. `random` is from 0 to 1.
+ */
+export function webhookRetryDelay(
+  failures: number,
+  { retryAfter = 0, random = Math.random() }: { readonly retryAfter?: number; readonly random?: number } = {},
+): number | undefined {
+  const delay = RETRY_DELAYS[failures - 1];
+  if (delay === undefined) return undefined;
+  return Math.round(Math.max(delay, Math.min(retryAfter, LONGEST_RETRY_AFTER)) * (1 + JITTER * random));
+}
+
+/** Milliseconds that the value of Retry-After asks to wait (RFC 9110 section 10.2.3); 0 for one that is malformed or past. */
+export function retryAfterOf(value: string | undefined, now: number): number {
+  if (value === undefined) return 0;
+  if (/^\d+$/.test(value)) return Number(value) * SECOND;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}

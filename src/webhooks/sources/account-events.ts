@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ApiKey } from '../../accounts/api-key.entity.js';
+import { OnDomainEvent } from '../../events/domain-events.js';
+import {
+  API_KEY_BANNED,
+  type ApiKeyBanned,
+  QUOTA_THRESHOLD,
+  type QuotaThreshold,
+} from '../../throttling/throttling.events.js';
+import { WebhookMessages } from '../webhook-messages.js';
+import { WEBHOOK_API_KEY_BANNED, WEBHOOK_QUOTA_THRESHOLD } from './account-webhook.events.js';
+
+/**
+ * Sends what the quota finds out. It is told after the request was decided, in a later turn of the event loop, so that no request waits
+ * for it or fails with it; what happens in a process that dies right then is not told.
+ */
+@Injectable()
+export class AccountEvents {
+  /** The last message of each client that is being written: listeners run side by side, and 80 % must be told before 100 %. */
+  private readonly writing = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly messages: WebhookMessages,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** A key was banned. */
+  @OnDomainEvent(API_KEY_BANNED)
+  async onBan({ keyId, clientId, bannedUntil }: ApiKeyBanned): Promise<void> {
+    const key = await this.dataSource.manager.findOneBy(ApiKey, { id: keyId });
+    // It was deleted with its client.
+    if (!key) return;
+    const { prefix, label } = key;
+    const id = `${keyId}/${bannedUntil}`;
+    await this.messages.send(WEBHOOK_API_KEY_BANNED, { keyId, prefix, label, bannedUntil }, { clientId, id });
+  }
+
+  /** A share of a window is used up. Instances, and one that is started anew, find out the same. */
+  @OnDomainEvent(QUOTA_THRESHOLD)
+  async onThreshold({ clientId, ...reached }: QuotaThreshold): Promise<void> {
+    const { window, percent, limit, resetsAt } = reached;
+    const id = [clientId, window, resetsAt, limit, percent].join('/');
+    const before = this.writing.get(clientId) ?? Promise.resolve();
+    const written = before
+      .catch(() => undefined)
+      .then(() => this.messages.send(WEBHOOK_QUOTA_THRESHOLD, reached, { clientId, id }));
+    this.writing.set(clientId, written);
+    try {
+      await written;
+    } finally {
+      if (this.writing.get(clientId) === written) this.writing.delete(clientId);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ApiKey } from '../../accounts/api-key.entity.js';
+import { Clock } from '../../clock.js';
+import { Job } from '../../jobs/job.decorator.js';
+import { WebhookMessages } from '../webhook-messages.js';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { WebhookSubscription } from '../webhook-subscription.entity.js';
+import { API_KEY_EXPIRING } from './account-webhook.events.js';
+import { LONGEST_NOTICE_MS, dueNotice } from './expiry-notice.js';
+
+/** How often keys are looked for that end soon, in milliseconds. */
+const PERIOD_MS = 10 * 60_000;
+/** How many keys are read at a time. */
+const BATCH = 200;
+
+/** A key with an end. */
+type EndingKey = ApiKey & { readonly expiresAt: string };
+
+/** Tells clients of keys that end soon. */
+@Injectable()
+export class ExpiringKeys {
+  /** The end of each key that this process has told of, by message: the next run asks the database for no such message. */
+  private readonly told = new Map<string, string>();
+
+  constructor(
+    private readonly messages: WebhookMessages,
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Tells of each key 7 days and 1 day before its end: once for each end, whichever process runs this. A key that was revoked is not
+   * told of. One that was rotated is, with the key that follows it: it may still be in use somewhere.
+   */
+  @Job({ name: 'api_keys.tell_of_end', every: PERIOD_MS })
+  async tell(signal: AbortSignal): Promise<void> {
+    const now = this.clock.now();
+    const today = new Date(now).toISOString();
+    for (const [id, expiresAt] of this.told) if (expiresAt <= today) this.told.delete(id);
+    let after = '';
+    for (;;) {
+      const keys = await this.ending(now, after);
+      for (const key of keys) {
+        if (signal.aborted) return;
+        await this.tellOf(key, now);
+      }
+      if (keys.length < BATCH) return;
+      after = keys.at(-1)?.id ?? after;
+    }
+  }
+
+  private async tellOf(key: EndingKey, now: number): Promise<void> {
+    const notice = dueNotice(key, now);
+    if (notice === undefined) return;
+    const { id: keyId, clientId, prefix, label, expiresAt, replacedBy } = key;
+    const id = [keyId, expiresAt, notice].join('/');
+    if (this.told.has(id)) return;
+    const data = { keyId, prefix, label, notice, expiresAt, replacedBy };
+    await this.messages.send(API_KEY_EXPIRING, data, { clientId, id });
+    this.told.set(id, expiresAt);
+  }
+
+  /** Keys that end soon, of clients with an endpoint that is told of it, in the order of their ids. */
+  private ending(now: number, after: string): Promise<EndingKey[]> {
+    const query = this.dataSource.manager.createQueryBuilder(ApiKey, 'key');
+    const told = query
+      .subQuery()
+      .select('endpoint.clientId')
+      .from(WebhookEndpoint, 'endpoint')
+      .innerJoin(WebhookSubscription, 'subscription', 'subscription.endpoint_id = endpoint.id')
+      .where('subscription.event = :event AND endpoint.disabledAt IS NULL')
+      .getQuery();
+    return query
+      .where(`key.clientId IN ${told}`)
+      .andWhere(
+        'key.revokedAt IS NULL AND key.expiresAt > :now AND key.expiresAt <= :soon AND key.id > :after',
+      )
+      .setParameters({
+        event: API_KEY_EXPIRING.name,
+        now: new Date(now).toISOString(),
+        soon: new Date(now + LONGEST_NOTICE_MS).toISOString(),
+        after,
+      })
+      .orderBy('key.id')
+      .take(BATCH)
+      .getMany() as Promise<EndingKey[]>;
+  }
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { exampleEnvironment } from '../config/define-settings.js';
+import { Settings } from '../config/settings.js';
+import { WebhookAddresses } from './webhook-addresses.js';
+
+/** Resolves every name to given addresses. */
+class Resolved extends WebhookAddresses {
+  addresses: string[] = [];
+
+  protected override resolve(): Promise<string[]> {
+    return Promise.resolve(this.addresses);
+  }
+}
+
+const settings = (networks?: string) =>
+  new Settings({ ...exampleEnvironment(), ...(networks ? { WEBHOOK_ALLOWED_NETWORKS: networks } : {}) });
+const addresses = (networks?: string) => new Resolved(settings(networks));
+
+const NOT_PUBLIC: [what: string, address: string][] = [
+  ['this network', '0.0.0.0'],
+  ['this network', '0.255.255.255'],
+  ['private 10/8', '10.0.0.1'],
+  ['carrier-grade NAT', '100.64.0.1'],
+  ['carrier-grade NAT', '100.127.255.255'],
+  ['loopback', '127.0.0.1'],
+  ['loopback', '127.255.255.254'],
+  ['link-local, and the metadata of clouds', '169.254.169.254'],
+  ['private 172.16/12', '172.16.0.1'],
+  ['private 172.16/12', '172.31.255.255'],
+  ['IETF protocols', '192.0.0.8'],
+  ['documentation 1', '192.0.2.1'],
+  ['6to4 relays', '192.88.99.1'],
+  ['private 192.168/16', '192.168.1.1'],
+  ['benchmarks', '198.18.0.1'],
+  ['benchmarks', '198.19.255.255'],
+  ['documentation 2', '198.51.100.1'],
+  ['documentation 3', '203.0.113.1'],
+  ['multicast', '224.0.0.1'],
+  ['multicast', '239.255.255.255'],
+  ['reserved', '240.0.0.1'],
+  ['broadcast', '255.255.255.255'],
+  ['unspecified IPv6', '::'],
+  ['loopback IPv6', '::1'],
+  ['IPv4-compatible', '::7f00:1'],
+  ['IPv4-mapped loopback', '::ffff:127.0.0.1'],
+  ['IPv4-mapped, in hexadecimal', '::ffff:a00:1'],
+  ['IPv4-mapped public', '::ffff:8.8.8.8'],
+  ['IPv4-translated', '::ffff:0:10.0.0.1'],
+  ['NAT64', '64:ff9b::a00:1'],
+  ['local NAT64', '64:ff9b:1::a00:1'],
+  ['discard', '100::1'],
+  ['Teredo', '2001::1'],
+  ['benchmarks IPv6', '2001:2::1'],
+  ['ORCHID', '2001:20::1'],
+  ['documentation IPv6', '2001:db8::1'],
+  ['6to4 of a private address', '2002:a00:1::1'],
+  ['documentation IPv6, new', '3fff::1'],
+  ['segment routing', '5f00::1'],
+  ['unique local', 'fc00::1'],
+  ['unique local', 'fd12:3456:789a::1'],
+  ['link-local IPv6', 'fe80::1'],
+  ['link-local IPv6 with a zone', 'fe80::1%eth0'],
+  ['public IPv6 with a zone', '2606:4700::1%eth0'],
+  ['site-local', 'fec0::1'],
+  ['multicast IPv6', 'ff02::1'],
+  ['no address', 'localhost'],
+];
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '198.20.0.1', '223.255.255.255'].concat(
+  '2606:4700:4700::1111',
+  '2001:4860:4860::8888',
+  '2a00:1450::1',
+);
+
+describe('an address', () => {
+  it.each(NOT_PUBLIC)(
+    'that is not public (%s: %s) is refused, also when a name has it',
+    async (_, address) => {
+      const policy = addresses();
+      expect(policy.allows(address)).toBe(false);
+      policy.addresses = [address];
+      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('no public address');
+    },
+  );
+
+  it.each(PUBLIC)('that is public (%s) is allowed', async (address) => {
+    const policy = addresses();
+    expect(policy.allows(address)).toBe(true);
+    policy.addresses = ['127.0.0.1', address, '::1'];
+    expect(await policy.of(new URL('https://hooks.example/'))).toEqual([
+      { address, family: address.includes(':') ? 6 : 4 },
+    ]);
+  });
+
+  it('of an allowed network is allowed, also by http; the others stay as they are', async () => {
+    const policy = addresses('10.1.0.0/16, fd00::/8, 192.0.2.7');
+    expect(['10.1.2.3', 'fd12::1', '192.0.2.7', '8.8.8.8'].map((one) => policy.allows(one))).not.toContain(
+      false,
+    );
+    expect(['10.2.0.1', 'fc00::1', '192.0.2.8', '127.0.0.1'].map((one) => policy.allows(one))).not.toContain(
+      true,
+    );
+    policy.addresses = ['8.8.8.8', '10.1.0.1', '10.2.0.1'];
+    expect(await policy.of(new URL('http://hooks.internal/'))).toEqual([{ address: '10.1.0.1', family: 4 }]);
+    expect(await policy.of(new URL('https://hooks.internal/'))).toHaveLength(2);
+    policy.addresses = ['8.8.8.8'];
+    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('http:// is allowed');
+  });
+});
+
+const label = (length: number): string => 'a'.repeat(length);
+
+const URLS: [what: string, url: string, fault: string | undefined][] = [
+  ['a path and a query', 'https://hooks.example/a?b=c', undefined],
+  ['a name alone', 'https://hooks.example', undefined],
+  ['a query behind the name', 'https://hooks.example?b=c', undefined],
+  ['letters in upper case', 'HTTPS://Hooks.EXAMPLE/A', undefined],
+  ['Punycode', 'https://xn--bcher-kva.example/', undefined],
+  ['an underscore and hyphens', 'https://my_hooks.a--b.example/', undefined],
+  ['a label of 63 letters', `https://${label(63)}.example/`, undefined],
+  ['a name of 253 letters', `https://${[63, 63, 63, 61].map(label).join('.')}/`, undefined],
+  ['an @ in the path', 'https://hooks.example/@shop', undefined],
+  ['a : and an @ in the query', 'https://hooks.example/?to=a:b@c', undefined],
+  ['an empty segment in the path', 'https://hooks.example//a', undefined],
+  ['the usual port', 'https://hooks.example:443/', undefined],
+  ['another port', 'https://8.8.8.8:8443/', undefined],
+  ['the highest port', 'https://hooks.example:65535/', undefined],
+  ['a public IPv6 address', 'https://[2606:4700::1111]/', undefined],
+  [
+    'a public IPv6 address in its long form, with a port',
+    'https://[2606:4700:0:0:0:0:0:1111]:8443/',
+    undefined,
+  ],
+  ['http', 'http://hooks.example/', 'https://'],
+  ['http and an address', 'http://8.8.8.8/', 'https://'],
+  ['another scheme', 'ftp://hooks.example/', 'absolute'],
+  ['no scheme', '/hooks', 'absolute'],
+  ['one slash', 'https:/hooks.example/', 'absolute'],
+  ['no host', 'https://', 'The host must be'],
+  ['three slashes', 'https:///hooks.example/', 'The host must be'],
+  ['a user', 'https://user@hooks.example/', 'password'],
+  ['a password', 'https://:secret@hooks.example/', 'password'],
+  ['an empty user', 'https://@hooks.example/', 'password'],
+  ['an empty user and password', 'https://:@hooks.example/', 'password'],
+  ['two users', 'https://a@b@hooks.example/', 'password'],
+  ['a fragment', 'https://hooks.example/#here', 'fragment'],
+  ['an empty fragment', 'https://hooks.example/#', 'fragment'],
+  ['a backslash behind the host', String.raw`https://hooks.example\@other.example/`, 'backslash'],
+  ['backslashes for slashes', String.raw`https:\\hooks.example/`, 'absolute'],
+  ['a backslash in the path', String.raw`https://hooks.example/a\b`, 'backslash'],
+  ['a tab', 'https://hooks.exa\tmple/', 'spaces'],
+  ['a line break', 'https://hooks.example/\n', 'spaces'],
+  ['a space at its end', 'https://hooks.example/ ', 'spaces'],
+  ['other letters', 'https://bücher.example/', 'Punycode'],
+  ['digits of another script', 'https://①②⑦.0.0.1/', 'Punycode'],
+  ['a soft hyphen', 'https://hooks\u00ad.example/', 'Punycode'],
+  ['port 0', 'https://hooks.example:0/', 'port must be'],
+  ['a port beyond 65535', 'https://hooks.example:65536/', 'port must be'],
+  ['an empty port', 'https://hooks.example:/', 'port must be'],
+  ['a port with zeros in front', 'https://hooks.example:0443/', 'port must be'],
+  ['a port in letters', 'https://hooks.example:https/', 'port must be'],
+  ['dots for a host', 'https://./', 'The host must be'],
+  ['an empty label', 'https://hooks..example/', 'The host must be'],
+  ['a dot in front', 'https://.hooks.example/', 'The host must be'],
+  ['a dot at the end', 'https://hooks.example./', 'The host must be'],
+  ['a dot at the end, and a port', 'https://hooks.example.:8443/', 'The host must be'],
+  ['a label of 64 letters', `https://${label(64)}.example/`, 'The host must be'],
+  ['a name of 254 letters', `https://${[63, 63, 63, 62].map(label).join('.')}/`, 'The host must be'],
+  ['a host with percent-encoding', 'https://hooks%2eexample/', 'The host must be'],
+  ['a host with a comma', 'https://a.example,b.example/', 'The host must be'],
+  ['Punycode of nothing', 'https://xn--a.example/', 'The host must be'],
+  ['a name that ends as an address', 'https://hooks.1/', 'The host must be'],
+  ['an IPv6 address without its end', 'https://[2606:4700::1111/', 'The host must be'],
+  ['an IPv6 address with a zone', 'https://[fe80::1%25eth0]/', 'The host must be'],
+  ['loopback', 'https://127.0.0.1/', 'not public'],
+  ['loopback in short', 'https://127.1/', 'address that it is: 127.0.0.1.'],
+  ['loopback as one number', 'https://2130706433/', 'address that it is: 127.0.0.1.'],
+  ['loopback in hexadecimal', 'https://0x7f000001/', 'address that it is: 127.0.0.1.'],
+  ['loopback with one number in hexadecimal', 'https://0x7f.0.0.1/', 'address that it is: 127.0.0.1.'],
+  ['loopback in octal', 'https://0177.0.0.1/', 'address that it is: 127.0.0.1.'],
+  ['loopback with a dot at the end', 'https://127.0.0.1./', 'address that it is: 127.0.0.1.'],
+  ['a public address with a dot at the end', 'https://8.8.8.8./', 'address that it is: 8.8.8.8.'],
+  ['a public address as one number', 'https://134744072/', 'address that it is: 8.8.8.8.'],
+  ['loopback IPv6', 'https://[::1]/', 'not public'],
+  ['an IPv4-mapped address', 'https://[::ffff:127.0.0.1]/', 'not public'],
+  ['an IPv4-mapped address in hexadecimal', 'https://[::ffff:7f00:1]/', 'not public'],
+  ['a NAT64 address', 'https://[64:ff9b::7f00:1]/', 'not public'],
+  ['the metadata of clouds', 'https://169.254.169.254/latest/meta-data', 'not public'],
+];
+
+describe('a URL', () => {
+  it.each(URLS)('with %s, %j, has the fault: %s', (_, url, fault) => {
+    const found = addresses().faultOfUrl(url)?.message;
+    if (fault === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(fault);
+  });
+
+  it('that may be used is called as it is written', () => {
+    for (const [, url] of URLS.filter(([, , fault]) => fault === undefined)) {
+      const { username, password, host } = new URL(url);
+      expect(username + password).toBe('');
+      const written = url.split(/[/?]/)[2]?.toLowerCase().replace(/:443$/, '').replace(':0:0:0:0:0:', '::');
+      expect(written).toBe(host);
+    }
+  });
+
+  it.each([
+    ['http://10.0.0.1/', undefined],
+    ['https://10.0.0.1/', undefined],
+    ['http://hooks.internal/', undefined],
+    ['http://8.8.8.8/', 'https://'],
+    ['http://11.0.0.1/', 'https://'],
+    ['http://192.168.0.1/', 'not public'],
+    ['http://localhost/', 'the machine of the service itself'],
+    ['https://localhost:8443/', 'the machine of the service itself'],
+    ['https://shop.LOCALHOST/', 'the machine of the service itself'],
+    ['https://mylocalhost/', undefined],
+    ['http://localhost./', 'The host must be'],
+    ['http://@localhost/', 'password'],
+    ['http://localhost:0/', 'port must be'],
+  ])('%s has, with an allowed network, the fault: %s', (url, fault) => {
+    const found = addresses('10.0.0.0/8').faultOfUrl(url)?.message;
+    if (fault === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(fault);
+  });
+
+  it.each(['127.0.0.0/8', '::1'])('may be of localhost where %s is an allowed network', (network) => {
+    expect(addresses(network).faultOfUrl('http://localhost:8080/hooks')).toBeUndefined();
+  });
+});
+
+it.each(['10.0.0.0/33', '10.0.0.0/0', 'hooks.example', '10.0.0.0/8,', '10.0.0.0/8/8', '::/0'])(
+  'WEBHOOK_ALLOWED_NETWORKS=%s stops the start',
+  (networks) => expect(() => settings(networks)).toThrow('it must be networks as CIDRs'),
+);

@@ -1,0 +1,50 @@
+import { Column, Entity, Index, JoinColumn, ManyToOne, type Relation } from 'typeorm';
+import { Int64Key } from '../database/int64.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookMessage } from './webhook-message.entity.js';
+
+/** What became of a message for an endpoint: it waits, was taken (2xx), or was given up. */
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** A message for one endpoint. An endpoint gets its deliveries in the order of their ids. */
+@Entity('webhook_deliveries')
+// Its first column is constant: so SQLite takes it for what waits rather than the next, which has all that was ever delivered.
+@Index('webhook_deliveries_waiting', ['state', 'endpointId', 'id'], { where: `state = 'waiting'` })
+@Index('webhook_deliveries_endpoint', ['endpointId', 'id'])
+@Index('webhook_deliveries_message', ['messageId'])
+export class WebhookDelivery {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { name: 'endpoint_id', length: 36 })
+  endpointId!: string;
+
+  @ManyToOne(() => WebhookEndpoint, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'endpoint_id', foreignKeyConstraintName: 'webhook_deliveries_of_endpoint' })
+  endpoint!: Relation<WebhookEndpoint>;
+
+  @Column('varchar', { name: 'message_id', length: 36 })
+  messageId!: string;
+
+  @ManyToOne(() => WebhookMessage, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'message_id', foreignKeyConstraintName: 'webhook_deliveries_of_message' })
+  message!: Relation<WebhookMessage>;
+
+  @Column('varchar', { length: 10 })
+  state!: DeliveryState;
+
+  @Column('integer')
+  attempts!: number;
+
+  @Column('varchar', { name: 'attempted_at', length: 24, nullable: true })
+  attemptedAt!: string | null;
+
+  /** HTTP status of the last attempt; null where there was none. */
+  @Column('integer', { nullable: true })
+  status!: number | null;
+
+  /** Why the last attempt failed, for people. */
+  @Column('varchar', { length: 500, nullable: true })
+  error!: string | null;
+}

@@ -1,0 +1,20 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** What happened, as endpoints are told of it; each of them by a delivery of its own. */
+@Entity('webhook_messages')
+@Index('webhook_messages_created', ['createdAt'])
+export class WebhookMessage {
+  /** `webhook-id` of every attempt: `msg_` and 32 hexadecimal digits. What may be found out twice has an id computed from what it is. */
+  @PrimaryColumn('varchar', { length: 36 })
+  id!: string;
+
+  @Column('varchar', { length: 100 })
+  event!: string;
+
+  /** The body of every attempt, as JSON: type, timestamp and data (Standard Webhooks 1.0, "Payload structure"). */
+  @Column('text')
+  payload!: string;
+
+  @Column('varchar', { name: 'created_at', length: 24 })
+  createdAt!: string;
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Clock } from '../clock.js';
+import { type LabelledValue, Metrics } from '../metrics/metrics.js';
+import { type Backlog, WebhookDeliveries } from './webhook-deliveries.js';
+import type { DisabledBecause } from './webhook-endpoint.entity.js';
+import type { AttemptOutcome } from './webhook-sender.js';
+
+const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
+const REASONS: readonly DisabledBecause[] = ['owner', 'operator', 'failing', 'gone'];
+
+/** The metrics of webhooks: the attempts of this process, and what waits in the database. */
+@Injectable()
+export class WebhookMetrics {
+  private readonly attempts: Counter<'outcome'>;
+  private reading: Promise<readonly Backlog[]> | undefined;
+
+  constructor(
+    metrics: Metrics,
+    private readonly deliveries: WebhookDeliveries,
+    private readonly clock: Clock,
+  ) {
+    this.attempts = metrics.counter(
+      'petstore_webhook_attempts_total',
+      'Attempts to send a message to an endpoint: delivered, failed, gone (410), and cut by a stop',
+      ['outcome'],
+    );
+    // A counter that begins with its first attempt would not be seen to grow by it.
+    for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
+    metrics.gauge(
+      'petstore_webhook_waiting_deliveries',
+      'Deliveries that wait for endpoints that fail, and for the others; not those of disabled endpoints and suspended clients',
+      ['endpoints'],
+      () => this.values(({ waiting }) => waiting),
+    );
+    metrics.gauge(
+      'petstore_webhook_oldest_waiting_seconds',
+      'Time since the oldest message was written that waits for an endpoint that fails, and for another',
+      ['endpoints'],
+      () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
+    );
+    metrics.gauge(
+      'petstore_webhook_disabled_endpoints',
+      'Endpoints that get no messages: by their owner, an operator, after three days of failures, or after 410',
+      ['because'],
+      async () => {
+        const none: LabelledValue<'because'>[] = REASONS.map((because) => ({
+          labels: { because },
+          value: 0,
+        }));
+        const some = (await deliveries.disabled()).map(({ because, endpoints }) => ({
+          labels: { because },
+          value: endpoints,
+        }));
+        return [...none, ...some];
+      },
+    );
+  }
+
+  /** Counts an attempt. */
+  count(outcome: AttemptOutcome['is']): void {
+    this.attempts.inc({ outcome });
+  }
+
+  private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<'endpoints'>[]> {
+    const none = (['healthy', 'failing'] as const).map((endpoints) => ({ labels: { endpoints }, value: 0 }));
+    const some = (await this.backlog()).map((one) => ({
+      labels: { endpoints: one.endpoints },
+      value: valueOf(one),
+    }));
+    return [...none, ...some];
+  }
+
+  /** Both gauges are asked at once, and read once. */
+  private backlog(): Promise<readonly Backlog[]> {
+    return (this.reading ??= this.deliveries.backlog().finally(() => (this.reading = undefined)));
+  }
+}

@@ -1,0 +1,20 @@
+import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
+import { AbsenceCachedAs } from '../database/data-version.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+
+/** One kind of event that an endpoint is told of. */
+@AbsenceCachedAs('keys')
+@Entity('webhook_subscriptions')
+@Index('webhook_subscriptions_event', ['event'])
+export class WebhookSubscription {
+  @PrimaryColumn('varchar', { name: 'endpoint_id', length: 36 })
+  endpointId!: string;
+
+  @ManyToOne(() => WebhookEndpoint, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'endpoint_id', foreignKeyConstraintName: 'webhook_subscriptions_of_endpoint' })
+  endpoint!: Relation<WebhookEndpoint>;
+
+  /** Such as `pets.created`. */
+  @PrimaryColumn('varchar', { length: 100 })
+  event!: string;
+}

@@ -1,0 +1,21 @@
+import type { DisabledBecause } from './webhook-endpoint.entity.js';
+import { defineWebhookEvent } from './webhook-events.js';
+
+/** An endpoint that gets no messages any more. */
+export interface WebhookEndpointDisabled {
+  readonly id: string;
+  readonly url: string;
+  readonly label: string | null;
+  readonly because: DisabledBecause;
+  /** ISO 8601 text in UTC. */
+  readonly disabledAt: string;
+}
+
+/** An endpoint of the client was disabled because it failed: the client's other endpoints are told. */
+export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent<WebhookEndpointDisabled>(
+  'webhook_endpoint.disabled',
+  {
+    description:
+      'Another endpoint of yours gets no messages any more, because it failed for three days or answered 410.',
+  },
+);
