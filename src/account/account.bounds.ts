@@ -21,3 +21,11 @@ export const KEYS_BOUND: UncountedBound = {
 
 /** The same for what makes a key: a banned one would have itself followed by one that is not. */
 export const NEW_KEYS_BOUND: UncountedBound = { ...KEYS_BOUND, refusesBanned: true };
+
+/** How often a key may list, order and test webhook endpoints. For each key, as with keys; a banned one may, too. */
+export const WEBHOOKS_BOUND: UncountedBound = {
+  name: 'account-webhooks',
+  perMinute: 30,
+  per: 'key',
+  what: 'on webhooks of the account',
+};

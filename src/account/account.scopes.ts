@@ -1,9 +1,9 @@
 import { defineScope } from '../accounts/scopes.js';
 
-/** The right to order keys for the own client; not a right of a feature, so its name has one word. No key gets it unless it is named. */
+/** The right to order keys and webhooks for the own client; not a right of a feature, so its name has one word. No key gets it unless it is named. */
 export const ACCOUNT_SCOPE = defineScope(
   'account',
-  'Issue, rotate and revoke keys of the own client, over HTTP.',
+  'Issue, rotate and revoke keys, and order webhooks, of the own client, over HTTP.',
   {
     grantedByDefault: false,
   },

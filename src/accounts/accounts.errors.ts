@@ -56,7 +56,9 @@ export const ACCOUNTS_ERRORS = defineErrors({
     message: 'The key {id} was rotated already; the key {successor} follows it.',
     example: { id: KEY, successor: SUCCESSOR },
     cause: 'A key is rotated once; what follows it can be rotated in turn.',
-    remedy: 'Rotate the key that follows it.',
+    remedy:
+      'Rotate the key that follows it. To end this one before its grace is over: `petstore key revoke`, ' +
+      '`POST /admin/keys/{keyId}/revoke` or `POST /account/keys/{keyId}/revoke`.',
   },
   last_key_with_scope: {
     status: 409,

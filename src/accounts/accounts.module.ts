@@ -28,6 +28,7 @@ import { UsageService } from './usage.service.js';
     UsageService,
   ],
   exports: [
+    AuditedChanges,
     ApiKeysService,
     ClientQuotas,
     ClientsService,

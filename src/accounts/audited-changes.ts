@@ -29,6 +29,7 @@ export const SERVICE_ITSELF: Operator = {
 /** A change of a client or a key; its action in the audit trail is the name of the event that is published for it. */
 export interface AuditedChange extends Change {
   readonly action: AccountsEventName;
+  readonly clientId: string;
 }
 
 /**

@@ -18,7 +18,7 @@ export class AuditController {
   @Operation({
     id: 'listAudit',
     summary: 'List the audit trail',
-    description: 'Lists what was changed of clients and keys, latest first.',
+    description: 'Lists what was changed of clients, keys and webhook endpoints, latest first.',
     answers: {
       status: 200,
       description: 'A page of changes',

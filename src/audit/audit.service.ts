@@ -8,11 +8,12 @@ import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 const DAY_MS = 86_400_000;
 
-/** What was changed. */
+/** A change of a client, a key, or something else that an operator changed. */
 export interface Change {
   /** Such as `api_key.revoked`. */
   readonly action: string;
-  readonly clientId: string;
+  /** The client that was changed, or whose key was; undefined for a change of something else, which `details` names. */
+  readonly clientId?: string;
   readonly keyId?: string;
   /** Details as JSON; never a secret. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -31,7 +32,7 @@ const PAST_ENTRIES: Sweep = {
   }),
 };
 
-/** Writes and lists the audit trail: who changed what on which client or key, when, and from where. */
+/** Writes and lists the audit trail: who changed which client, key or durable event, when, and from where. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -51,7 +52,7 @@ export class AuditService {
       actorKeyId: by.keyId,
       from: by.from?.slice(0, 255) ?? null,
       requestId: by.requestId,
-      clientId: change.clientId,
+      clientId: change.clientId ?? null,
       keyId: change.keyId ?? null,
       details: change.details ?? {},
     });
@@ -89,7 +90,7 @@ export function differences(
   return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 }
 
-/** The audit trail of what was done to clients and keys. */
+/** The audit trail of what was done to clients, keys and durable events. */
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
   providers: [AuditService],

@@ -20,10 +20,25 @@ const DONE = {
   'api_key.rotated': 'rotated a key of',
   'api_key.revoked': 'revoked a key of',
   'api_key.unbanned': 'lifted the ban of a key of',
+  'outbox_event.retried': 'had delivered again',
+  'outbox_event.discarded': 'deleted',
+  'webhook_endpoint.created': 'made a webhook endpoint of',
+  'webhook_endpoint.updated': 'changed a webhook endpoint of',
+  'webhook_endpoint.deleted': 'deleted a webhook endpoint of',
+  'webhook_endpoint.secret_rotated': 'rotated the secret of a webhook endpoint of',
+  'webhook_endpoint.enabled': 'enabled a webhook endpoint of',
+  'webhook_endpoint.disabled': 'disabled a webhook endpoint of',
 };
 
 /** Actions after which something works no more. */
-const ENDS = new Set(['client.suspended', 'client.deleted', 'api_key.revoked']);
+const ENDS = new Set([
+  'client.suspended',
+  'client.deleted',
+  'api_key.revoked',
+  'outbox_event.discarded',
+  'webhook_endpoint.deleted',
+  'webhook_endpoint.disabled',
+]);
 
 /** @param {Element} main @param {AbortSignal} signal @param {string | undefined} clientId only what was done to this client */
 export function showAudit(main, signal, clientId) {
@@ -116,7 +131,8 @@ class Entry {
     this.keyOfActor = actor === 'key' ? actorKeyId : null;
     this.who = el('b');
     this.whom = el('span');
-    this.isOfKey = action.startsWith('api_key.');
+    /** Whether it was done to something of the client, and not to the client itself. */
+    this.isOfClient = !action.startsWith('client.');
     this.more = el('details', {});
     put(
       this.more,
@@ -143,7 +159,7 @@ class Entry {
         this.who,
         ` ${DONE[action] ?? `did ${action} to`} `,
         this.whom,
-        this.isOfKey && typeof details.prefix === 'string' && [' ', el('code', {}, `${details.prefix}…`)],
+        typeof details.prefix === 'string' && [' ', el('code', {}, `${details.prefix}…`)],
         changesOf(details),
       ),
       el(
@@ -163,7 +179,7 @@ class Entry {
 
   /** Names who did it to whom, as far as that is known. */
   name() {
-    const { actor, clientId } = this.change;
+    const { actor, action, clientId, details } = this.change;
     const key = this.keyOfActor === null ? undefined : keyOf(this.keyOfActor);
     const owner = key ? clientOf(key.clientId) : undefined;
     const client = clientId === null ? undefined : clientOf(clientId);
@@ -172,7 +188,8 @@ class Entry {
     this.#named = named;
     put(this.who, actor === 'key' ? keyInWords(key, owner?.name) : (ACTORS[actor] ?? actor));
     const focused = this.whom.contains(document.activeElement);
-    put(this.whom, clientId === null ? 'a client' : clientInWords(clientId, client, this.isOfKey));
+    if (clientId !== null) put(this.whom, clientInWords(clientId, client, this.isOfClient));
+    else put(this.whom, action.startsWith('outbox_event.') ? eventInWords(details) : 'a client');
     if (focused) this.whom.querySelector('a')?.focus();
   }
 }
@@ -198,16 +215,22 @@ function keyInWords(key, owner) {
  * The client that something was done to, by its id as long as its name is not known.
  * @param {string} id
  * @param {import('./names.js').KnownClient | undefined} client
- * @param {boolean} isOfKey whether it was done to a key of the client
+ * @param {boolean} isOfClient whether it was done to something of the client, such as a key
  */
-function clientInWords(id, client, isOfKey) {
+function clientInWords(id, client, isOfClient) {
   const { name, isGone = false } = client ?? {};
   if (name !== undefined && !isGone) return el('a', { href: `#/clients/${id}` }, written(name));
   return [
-    name === undefined && isOfKey && 'the client ',
+    name === undefined && isOfClient && 'the client ',
     name === undefined ? el('code', { class: 'id' }, id) : written(name),
     isGone && ', which is gone',
   ].filter((part) => part !== false);
+}
+
+/** The durable event that something was done to, or how many. @param {any} details */
+function eventInWords({ event, listener, events }) {
+  if (typeof event !== 'string') return events === 1 ? '1 parked event' : `${events} parked events`;
+  return ['the event ', el('code', {}, event), ' for ', el('code', {}, listener)];
 }
 
 /** What was changed from what to what. @param {any} details */

@@ -5,7 +5,8 @@ import { Instant } from '../../input/fields.js';
 /** One change that was made, on the command line and over HTTP. */
 @ApiSchema({
   name: 'AuditEntry',
-  description: 'One change of a client or a key: who, what, when, from where.',
+  description:
+    'One change of a client, a key, a webhook endpoint or a durable event: who, what, when, from where.',
 })
 export class AuditEntryDto {
   @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
@@ -48,7 +49,8 @@ export class AuditEntryDto {
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: 'The client, or the client of the key',
+    description:
+      'The client, or the client of the key or the endpoint; null for a durable event, which the details name',
   })
   clientId!: string | null;
 
