@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { CacheNeutralWrites, commitChanging } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { DataVersion, type CachedKind } from './data-version.js';
+import { DataVersion, NO_VERSIONS, type CachedKind, type Versions } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 import type { Transactions } from './transactions.js';
 
@@ -10,8 +10,8 @@ import type { Transactions } from './transactions.js';
 class ToldState extends DataVersion {
   readonly told: string[] = [];
 
-  current(): undefined {
-    return undefined;
+  versions(): Versions {
+    return NO_VERSIONS;
   }
 
   override expectCommit(changes: readonly CachedKind[]): void {

@@ -3,17 +3,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder } from '../../test/support/service-process.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { openDataSource } from './data-source.js';
-import { OwnWritesVersion } from './data-version.js';
+import { ALL_CACHED, OwnWritesVersion } from './data-version.js';
 import type { SqliteDataSource } from './sqlite/sqlite-data-source.js';
 
 describe('the state of a database', () => {
   it('that nobody else writes to is another one after every write', () => {
     const version = new OwnWritesVersion();
-    const seen = new Set([version.current()]);
+    const seen = new Set([version.current('rows')]);
     for (let write = 0; write < 3; write += 1) {
       version.note();
-      expect(version.current()).toBe(version.current());
-      seen.add(version.current());
+      expect(version.current('rows')).toBe(version.current('rows'));
+      seen.add(version.current('rows'));
     }
     expect(seen.size).toBe(4);
   });
@@ -35,7 +35,7 @@ describe('the state of a database', () => {
     expect(await after('WITH row AS (SELECT 1) INSERT INTO written SELECT * FROM row')).toBe(true);
   });
 
-  it.each(['responses', 'keys'] as const)(
+  it.each(ALL_CACHED)(
     'in a file is another one, for %s, after every commit of this process and of any other',
     async (cached) => {
       const { path, remove } = await emptyFolder();

@@ -1,8 +1,17 @@
-/** What is cached of the database: the answers of operations, and the keys that requests carry. */
-export type CachedKind = 'responses' | 'keys';
+/**
+ * What is cached of the database: the answers of operations (`rows` are those that show rows that are there, and that no new row
+ * changes), and the keys that requests carry.
+ */
+export type CachedKind = 'responses' | 'rows' | 'keys';
 
 /** Everything that is cached. */
-export const ALL_CACHED: readonly CachedKind[] = ['responses', 'keys'];
+export const ALL_CACHED: readonly CachedKind[] = ['responses', 'rows', 'keys'];
+
+/** The version of each kind at one moment; undefined where commits cannot be observed. */
+export type Versions = Readonly<Record<CachedKind, number | undefined>>;
+
+/** Where no commit can be observed. */
+export const NO_VERSIONS: Versions = { responses: undefined, rows: undefined, keys: undefined };
 
 const NEW_ROWS = Symbol('what new rows change');
 
@@ -27,11 +36,16 @@ export function kindsWithNewRow(entity: unknown): readonly CachedKind[] {
  */
 export abstract class DataVersion {
   /**
-   * A number that differs after every commit that may change what is cached of this kind, from the moment at which the
+   * For each kind a number that differs after every commit that may change what is cached of it, from the moment at which the
    * commit is acknowledged; undefined where commits cannot be observed. Ask before reading what is to be cached, so that a
    * commit in between invalidates it.
    */
-  abstract current(kind: CachedKind): number | undefined;
+  abstract versions(): Versions;
+
+  /** The version of one kind. */
+  current(kind: CachedKind): number | undefined {
+    return this.versions()[kind];
+  }
 
   /** Whether `current` tells of every commit of every process at once. Otherwise it may not be relied on to refuse anyone. */
   get isComplete(): boolean {
@@ -67,8 +81,9 @@ export abstract class DataVersion {
 export class OwnWritesVersion extends DataVersion {
   private writes = 0;
 
-  current(): number {
-    return this.writes;
+  versions(): Versions {
+    const { writes } = this;
+    return { responses: writes, rows: writes, keys: writes };
   }
 
   /** Notes a statement that may have written, before it is acknowledged. */

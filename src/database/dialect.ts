@@ -8,6 +8,13 @@ export interface ShownMember {
 
 /** What SQL the databases write in different ways. Parameters are `?1`, `?2` in all of them. */
 export interface Dialect {
+  /** Whether a generated id is above all that are committed, and those that are not yet committed come behind it. */
+  readonly generatesGrowingIds: boolean;
+  /**
+   * A query: a row if inserts into the table `?1` may do more than insert, by a trigger or a conflict that replaces. Undefined where
+   * commits of new rows are not told apart.
+   */
+  readonly insertsDoMore: string | undefined;
   /** An expression: the JSON object of a row, as text. */
   object(members: readonly ShownMember[]): string;
   /** An expression: the JSON array of the objects of those rows that a condition selects, in this order, as text. */
@@ -22,6 +29,10 @@ export interface Dialect {
 
 /** SQLite's own JSON functions; it merges the parts of a UNION ALL row by row. */
 export const SQLITE_DIALECT: Dialect = {
+  // One writes at a time.
+  generatesGrowingIds: true,
+  insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+    WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%ON CONFLICT%') LIMIT 1`,
   object: (members) =>
     `json_object(${members.map(({ name, column }) => `${literal(name)}, ${column}`).join(', ')})`,
   array: (object, order, condition) =>
@@ -36,6 +47,9 @@ export const SQLITE_DIALECT: Dialect = {
  * part of a UNION ALL is limited by itself, so that it reads no more of its index than a page.
  */
 export const POSTGRES_DIALECT: Dialect = {
+  // Of two transactions at the same time the one with the higher id may commit first.
+  generatesGrowingIds: false,
+  insertsDoMore: undefined,
   object(members) {
     const shown = members.map(
       ({ name, column, isInteger }, at) =>

@@ -1,7 +1,14 @@
-import { type EntityMetadata, type EntityTarget, InsertResult, type ObjectLiteral } from 'typeorm';
+import {
+  type EntityManager,
+  type EntityMetadata,
+  type EntityTarget,
+  InsertResult,
+  type ObjectLiteral,
+} from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
 import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
-import { kindsWithNewRow } from './data-version.js';
+import { type CachedKind, kindsWithNewRow } from './data-version.js';
+import type { Database } from './database.js';
 import type { RequestWaits } from './request-waits.js';
 import { outsideOfSpans } from '../tracing/spans.js';
 import { inStatementSpan } from './statement-span.js';
@@ -31,6 +38,10 @@ interface Waiting {
 export class GroupedInserts {
   private readonly waiting = new Map<EntityMetadata, Waiting[]>();
   private readonly groupable = new WeakMap<EntityMetadata, boolean>();
+  private readonly doingMore = new Map<
+    string,
+    { readonly version: number | undefined; readonly isMore: boolean }
+  >();
   private isWriting = false;
 
   constructor(
@@ -118,9 +129,24 @@ export class GroupedInserts {
 
   private commit(metadata: EntityMetadata, group: readonly Waiting[]): Promise<InsertResult> {
     const rows = group.map(({ row }) => row);
-    return commitChanging(this.database, kindsWithNewRow(metadata.target), (manager) =>
-      manager.insert(metadata.target, rows),
-    );
+    const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
+    return commitChanging(this.database, changes, async (manager) => {
+      if (await this.doesMore(metadata, manager)) changes.push('rows');
+      return manager.insert(metadata.target, rows);
+    });
+  }
+
+  /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
+  private async doesMore({ tableName }: EntityMetadata, manager: EntityManager): Promise<boolean> {
+    const { dataVersion } = this.database;
+    const { insertsDoMore } = (this.database.dataSource as Database).dialect;
+    if (insertsDoMore === undefined) return true;
+    const version = dataVersion.current('rows');
+    const known = this.doingMore.get(tableName);
+    if (known && version !== undefined && known.version === version) return known.isMore;
+    const isMore = (await manager.query<unknown[]>(insertsDoMore, [tableName])).length > 0;
+    this.doingMore.set(tableName, { version, isMore });
+    return isMore;
   }
 }
 

@@ -13,7 +13,11 @@ export class JsonText<Shown = unknown> {
   /** For the compiler alone: text of one DTO is not taken for that of another. */
   declare protected readonly shown: Shown;
 
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
+    readonly outlastsNewRows = false,
+  ) {}
 
   /** The value, with every number exact, for a caller that embeds it in a larger answer. */
   toJSON(): unknown {
@@ -57,8 +61,9 @@ export class JsonRows {
     dto: Type<Dto>,
     id: bigint,
   ): Promise<JsonText<Dto> | undefined> {
-    const found = await this.reader.row(this.shown(entity, dto).one, [String(id)]);
-    return found && new JsonText(String(found['row']));
+    const shown = this.shown(entity, dto);
+    const found = await this.reader.row(shown.one, [String(id)]);
+    return found && new JsonText(String(found['row']), shown.isOfOneTable);
   }
 
   /**
@@ -80,8 +85,10 @@ export class JsonRows {
     const where = conditionsOf(request, equal);
     const sql = shown.page(where, order, after !== undefined);
     const found = await this.reader.first(sql, pageParameters(limit, from, where));
-    const items = new JsonText<Dto[]>(String(found?.['rows']));
     const last = found?.['last'];
+    // New rows come behind the last one of all, so that a page that another follows has no place for them.
+    const isFull = typeof last === 'string' && !column && !isDescending;
+    const items = new JsonText<Dto[]>(String(found?.['rows']), isFull && shown.hasGrowingIds);
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };

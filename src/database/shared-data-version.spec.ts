@@ -59,7 +59,17 @@ describe('the version', () => {
     expect(version.current('responses')).toBeUndefined();
     expect(version.current('keys')).toBeTypeOf('number');
     version.lost();
-    expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined]);
+    expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('of rows is that of all answers: instances tell each other of no new rows by themselves', async () => {
+    version.heard(named('a'));
+    expect(version.current('rows')).toBe(version.current('responses'));
+    const before = version.current('rows');
+    await commit(['responses']);
+    version.heard(named('b'));
+    expect(version.current('rows')).not.toBe(before);
+    expect(log).toEqual(['withdrawn responses', 'commit', 'released responses']);
   });
 
   it('is another one for each name, also when a name was away in between', () => {
@@ -86,7 +96,7 @@ describe('while instances may use different Redis servers', () => {
   });
 
   it('nothing is cached', () => {
-    expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined]);
+    expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined, undefined]);
   });
 
   it('a commit is told through the database', async () => {

@@ -1,7 +1,13 @@
-import { ALL_CACHED, type CachedKind, DataVersion } from './data-version.js';
+import { type CachedKind, DataVersion, NO_VERSIONS, type Versions } from './data-version.js';
+
+/** What instances tell each other of. New rows change all answers: the order of ids is not that of commits. */
+export type SharedKind = Exclude<CachedKind, 'rows'>;
+
+/** Everything that they tell each other of. */
+export const ALL_SHARED: readonly SharedKind[] = ['responses', 'keys'];
 
 /** The names of the states of what is cached, as an answer of Redis has them; null while a writer is under way. */
-export type StateNames = Readonly<Record<CachedKind, string | null>>;
+export type StateNames = Readonly<Record<SharedKind, string | null>>;
 
 /** Where instances tell one another that they write. */
 export interface StateLink {
@@ -9,9 +15,9 @@ export interface StateLink {
    * Makes the names of these kinds unknown to all instances until `release`. Rejects when that is not certain. Answers a function that
    * tells whether it has been so without a break.
    */
-  withdraw(kinds: readonly CachedKind[]): Promise<() => boolean>;
+  withdraw(kinds: readonly SharedKind[]): Promise<() => boolean>;
   /** The writer is done: gives these kinds new names, once no other writer is under way. Never rejects. */
-  release(kinds: readonly CachedKind[]): Promise<void>;
+  release(kinds: readonly SharedKind[]): Promise<void>;
 }
 
 /** Tells the instances that cache, past Redis, that another writes without telling it there. */
@@ -43,7 +49,7 @@ export class SharedDataVersion extends DataVersion {
   isSplit: () => boolean = () => false;
   private link: StateLink | undefined;
   private names: StateNames = NO_NAMES;
-  private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
+  private readonly counts: Record<SharedKind, number> = { responses: 0, keys: 0 };
   private underWay = 0;
 
   constructor(private readonly unannounced: UnannouncedWrites) {
@@ -67,7 +73,7 @@ export class SharedDataVersion extends DataVersion {
 
   /** Notes the names that an answer of Redis had. */
   heard(names: StateNames): void {
-    for (const kind of ALL_CACHED) if (names[kind] !== this.names[kind]) this.versions[kind] += 1;
+    for (const kind of ALL_SHARED) if (names[kind] !== this.names[kind]) this.counts[kind] += 1;
     this.names = names;
   }
 
@@ -77,10 +83,12 @@ export class SharedDataVersion extends DataVersion {
   }
 
   /** Without Redis one instance serves, and sees its own commits: keys, which are cached for seconds, need no more. */
-  current(kind: CachedKind): number | undefined {
-    if (!this.link) return kind === 'keys' ? this.versions.keys : undefined;
-    if (this.isSplit()) return undefined;
-    return this.names[kind] !== null && this.unannounced.isQuiet ? this.versions[kind] : undefined;
+  versions(): Versions {
+    if (!this.link) return { ...NO_VERSIONS, keys: this.counts.keys };
+    if (this.isSplit() || !this.unannounced.isQuiet) return NO_VERSIONS;
+    const { names, counts } = this;
+    const responses = names.responses === null ? undefined : counts.responses;
+    return { responses, rows: responses, keys: names.keys === null ? undefined : counts.keys };
   }
 
   /**
@@ -88,7 +96,8 @@ export class SharedDataVersion extends DataVersion {
    * this resolves. `whenOver` tells of a commit that failed when it is certain that it changes nothing any more: until then the names
    * stay withdrawn. Undefined when nobody will know: then until that expires.
    */
-  async commit<T>(kinds: readonly CachedKind[], commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
+  async commit<T>(changes: readonly CachedKind[], commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
+    const kinds = ALL_SHARED.filter((kind) => changes.includes(kind));
     if (kinds.length === 0) return commit();
     try {
       return await this.announced(kinds, commit, whenOver);
@@ -100,12 +109,12 @@ export class SharedDataVersion extends DataVersion {
     }
   }
 
-  private raise(kinds: readonly CachedKind[]): void {
-    for (const kind of kinds) this.versions[kind] += 1;
+  private raise(kinds: readonly SharedKind[]): void {
+    for (const kind of kinds) this.counts[kind] += 1;
   }
 
   private async announced<T>(
-    kinds: readonly CachedKind[],
+    kinds: readonly SharedKind[],
     commit: () => Promise<T>,
     whenOver: WhenOver,
   ): Promise<T> {
@@ -149,7 +158,7 @@ export class SharedDataVersion extends DataVersion {
   private async releaseAfter(
     over: Promise<void>,
     link: StateLink,
-    kinds: readonly CachedKind[],
+    kinds: readonly SharedKind[],
   ): Promise<void> {
     // A writer that says nothing for a minute counts as dead.
     const renewal = setInterval(() => {

@@ -23,6 +23,10 @@ interface OrderColumn {
 export class ShownRows {
   /** The statement of the row with the id `?1`. */
   readonly one: string;
+  /** Whether its rows are those of one table, and not of a view of several. */
+  readonly isOfOneTable: boolean;
+  /** Whether the database gives each new row an id above all that are committed. */
+  readonly hasGrowingIds: boolean;
   private readonly table: string;
   private readonly row: string;
   private readonly deletedAt: string | undefined;
@@ -36,6 +40,10 @@ export class ShownRows {
     private readonly dialect: Dialect,
   ) {
     this.table = quoted(entity.tableName);
+    this.isOfOneTable = entity.tableType === 'regular';
+    const [id, ...others] = entity.primaryColumns;
+    const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
+    this.hasGrowingIds = this.isOfOneTable && isGenerated && dialect.generatesGrowingIds;
     this.row = this.rowAs(dto);
     const { deleteDateColumn } = entity;
     this.deletedAt = deleteDateColumn && quoted(deleteDateColumn.databaseName);

@@ -1,6 +1,8 @@
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { MIGRATIONS_TABLE } from '../data-source.js';
 import { realFileOf } from '../sqlite/real-file.js';
+import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { BackupRefusal } from './backup-refusal.js';
 import { PartFile, alreadyThere } from './part-file.js';
 import { type BackupProgress, type CopiedStore, copyVerified } from './verified-copy.js';
@@ -32,10 +34,13 @@ export async function backUp({ database, file, overwrite, signal, tell }: Backup
     throw new BackupRefusal(
       `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
     );
+  // A rename would remove the device, or the pipe that another waits at.
+  if (there && !there.isFile()) throw new BackupRefusal(`${file} is no file. Name another.`);
   if (there && !overwrite) throw alreadyThere(file);
   const part = await PartFile.beside(final);
   try {
     const copied = await copyVerified({ from: database, to: part.path, signal, tell });
+    refuseOther(database, copied);
     await part.finish({ overwrite });
     return copied;
   } finally {
@@ -63,6 +68,19 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
       throw new BackupRefusal(
         `${basename(final)}${end} lies beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
       );
+}
+
+/** A backup that no restore would take is none: whoever backs up the wrong file is told now. */
+function refuseOther(database: string, { tables }: CopiedStore): void {
+  if (tables.length === 0)
+    throw new BackupRefusal(
+      `${database} is empty: there is nothing to back up. Name the store with DATABASE_URL.`,
+    );
+  const names = tables.map(({ name }) => name);
+  if (!names.includes(MIGRATIONS_TABLE))
+    throw new BackupRefusal(
+      `${database} is the database of another program (tables ${namedInShort(names)}). ${NAME_ANOTHER}.`,
+    );
 }
 
 function isThere(path: string): Promise<boolean> {

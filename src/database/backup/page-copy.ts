@@ -4,14 +4,17 @@ import sqlite3 from 'sqlite3';
 const STEP_PAGES = 500;
 
 /** What sqlite3 has for SQLite's online backup and its types lack (https://sqlite.org/backup.html). */
-interface Backup {
+export interface Backup {
   readonly remaining: number;
   readonly pageCount: number;
   readonly completed: boolean;
   step(pages: number, done: (error: Error | null) => void): void;
   finish(done: () => void): void;
 }
-type WithBackup = sqlite3.Database & { backup(file: string, done: (error: Error | null) => void): Backup };
+/** A connection, with the function that its types lack. */
+export type WithBackup = sqlite3.Database & {
+  backup(file: string, done: (error: Error | null) => void): Backup;
+};
 
 /**
  * Copies all pages of the database that a connection reads into an empty file. While the connection is in a read transaction, they are

@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { makePrivateFile } from '../sqlite/private-files.js';
 import { BackupRefusal } from './backup-refusal.js';
 
-/** Who may read a copy: it has all that the store has. */
-const OWNER_ONLY = 0o600;
 /** What SQLite may have beside a file. */
 const SIDECARS = ['-journal', '-wal', '-shm'];
 
 /**
  * A file that is written under a hidden name beside the one that it is to have. Its name tells the machine and the process, so
- * that the next one removes what a killed process has left.
+ * that the next one removes what a killed process has left. It is no other's: two containers that share a folder may have one name and
+ * give their processes the same numbers.
  */
 export class PartFile {
   private constructor(
@@ -23,21 +24,31 @@ export class PartFile {
   static async beside(final: string): Promise<PartFile> {
     const folder = dirname(final);
     const prefix = `.${basename(final)}.part-${hostname().replaceAll(/[^\w.-]/g, '_')}-`;
-    const path = join(folder, `${prefix}${process.pid}`);
+    const path = join(folder, `${prefix}${process.pid}-${randomUUID().slice(0, 8)}`);
     try {
       await removeLeftOvers(folder, prefix);
-      await (await open(path, 'wx', OWNER_ONLY)).close();
+      await makePrivateFile(path);
     } catch (error) {
       throw inFolder(folder, error);
     }
     return new PartFile(path, final);
   }
 
-  /** Has it on the disk under its final name. With `overwrite` it takes the place of a file there; else it throws BackupRefusal. */
+  /**
+   * Has it on the disk under its final name. With `overwrite` it takes the place of a file there; else it throws BackupRefusal, as when
+   * it was removed.
+   */
   async finish({ overwrite }: { readonly overwrite: boolean }): Promise<void> {
-    await this.sync();
-    if (overwrite) await rename(this.path, this.final);
-    else await this.finishNew();
+    try {
+      await this.sync();
+      if (overwrite) await rename(this.path, this.final);
+      else await givenName(this.path, this.final, () => alreadyThere(this.final));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new BackupRefusal(
+        `${this.path} was removed before it was done, by another backup to this name or by hand. Try again.`,
+      );
+    }
     await synced(dirname(this.final));
   }
 
@@ -51,17 +62,22 @@ export class PartFile {
     for (const path of [this.path, ...SIDECARS.map((end) => `${this.path}${end}`)])
       await rm(path, { force: true });
   }
+}
 
-  /** A link, unlike a rename, never takes the place of a file that came meanwhile. */
-  private async finishNew(): Promise<void> {
-    try {
-      await link(this.path, this.final);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw alreadyThere(this.final);
-      // A file system without links.
-      await rename(this.path, this.final);
-    }
+/**
+ * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came meanwhile. Throws what
+ * `taken` makes then.
+ */
+export async function givenName(path: string, name: string, taken: () => BackupRefusal): Promise<void> {
+  try {
+    await link(path, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw taken();
+    // A file system without links.
+    await rename(path, name);
+    return;
   }
+  await rm(path);
 }
 
 /** Why a file that is there is not written over. */
@@ -82,7 +98,7 @@ export async function synced(path: string): Promise<void> {
 async function removeLeftOvers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(prefix)) continue;
-    const [, pid] = /^(\d+)(?:-[a-z]+)?$/.exec(name.slice(prefix.length)) ?? [];
+    const [, pid] = /^(\d+)(?:-[\da-f]{8})?(?:-[a-z]+)?$/.exec(name.slice(prefix.length)) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name), { force: true });
   }
 }

@@ -1,9 +1,9 @@
 import { chmod, chown, copyFile, link, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type sqlite3 from 'sqlite3';
-import { codeOf } from '../sqlite/troubles/sqlite-errors.js';
+import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
 import { BackupRefusal } from './backup-refusal.js';
-import { synced } from './part-file.js';
+import { PartFile, givenName, synced } from './part-file.js';
 import { closed, openForWriting, rowsOf } from './statements.js';
 
 /** How long is waited for those that are about to close the file, in milliseconds. */
@@ -30,7 +30,7 @@ export class ReplacedStore {
     const there = await stat(file).catch(() => undefined);
     if (!there) return new ReplacedStore(file, false, undefined);
     if (!there.isFile()) throw new BackupRefusal(`${file} is no file. Name another with DATABASE_URL.`);
-    const connection = await openForWriting(file, LOCK_WAIT_MS);
+    const connection = await naming(file, () => openForWriting(file, LOCK_WAIT_MS));
     try {
       // SQLite turns the log off only for one that nobody else has open, and has written all of it into the file then.
       await rowsOf(connection, 'PRAGMA journal_mode = DELETE');
@@ -41,7 +41,7 @@ export class ReplacedStore {
       const code = codeOf(error);
       if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
         return new ReplacedStore(file, true, undefined);
-      if (code !== 'SQLITE_BUSY') throw error;
+      if (code !== 'SQLITE_BUSY') throw named(file, error);
       throw new BackupRefusal(
         `Another process has ${file} open ("fuser -v ${file}" shows it). Stop it, then restore.`,
       );
@@ -70,8 +70,10 @@ export class ReplacedStore {
     // Before the new file is there: SQLite would read them as a part of it.
     for (const end of left) await rename(`${this.file}${end}`, join(folder, `${kept}${end}`));
     await synced(folder);
-    if (this.isThere) await this.keepAs(join(folder, kept));
-    await rename(path, this.file);
+    if (this.isThere) {
+      await this.keepAs(join(folder, kept));
+      await rename(path, this.file);
+    } else await givenName(path, this.file, () => cameMeanwhile(this.file));
     await synced(folder);
     return this.isThere || left.length > 0 ? join(folder, kept) : undefined;
   }
@@ -84,8 +86,19 @@ export class ReplacedStore {
   /** A second name, so that the first one is never missing: a service that starts then would make an empty store. */
   private async keepAs(kept: string): Promise<void> {
     await this.forgetEarlierName();
-    await link(this.file, kept).catch(() => copyFile(this.file, kept));
+    await link(this.file, kept).catch(() => this.copyAs(kept));
     await synced(kept);
+  }
+
+  /** On a file system without links. Whatever ends it, no half of a copy has the name of what was replaced. */
+  private async copyAs(kept: string): Promise<void> {
+    const part = await PartFile.beside(kept);
+    try {
+      await copyFile(this.file, part.path);
+      await part.finish({ overwrite: false });
+    } finally {
+      await part.remove();
+    }
   }
 
   /** One that was killed here has left a second name of this very file, which is not what was replaced. */
@@ -99,4 +112,9 @@ export class ReplacedStore {
       if (other.ino === ino && other.dev === dev) await rm(join(folder, name));
     }
   }
+}
+
+/** A service or a command that started in the meantime has made a store where none was. */
+function cameMeanwhile(file: string): BackupRefusal {
+  return new BackupRefusal(`${file} came meanwhile. Restore again, with the service stopped.`);
 }

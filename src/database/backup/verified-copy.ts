@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type sqlite3 from 'sqlite3';
@@ -93,7 +94,9 @@ async function refuseWithoutRoom(source: sqlite3.Database, to: string): Promise<
 /** Reads the whole copy. The source is still as it was when the copy began. */
 async function verified(source: sqlite3.Database, order: CopyOrder): Promise<CopiedStore> {
   const { from, to, signal, tell } = order;
-  const copy = await openForWriting(to, LOCK_WAIT_MS);
+  const copy = await openForWriting(to, LOCK_WAIT_MS).catch((error: unknown) => {
+    throw ofCopy(error, from, to);
+  });
   const interrupt = (): void => copy.interrupt();
   signal.addEventListener('abort', interrupt);
   try {
@@ -172,8 +175,22 @@ function ofCopy(error: unknown, from: string, to: string): unknown {
 
 function ofSource(error: unknown, from: string): unknown {
   const code = codeOf(error);
+  if (code === 'SQLITE_CANTOPEN' && mayBeRead(from))
+    return new BackupRefusal(
+      `${from} cannot be opened (${messageOf(error)}): SQLite makes its log beside it to read it. Copy it, with its -wal if it has one, to a ` +
+        'folder that this user may write to, and name that copy.',
+    );
   if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') return named(from, error);
   return new BackupRefusal(`${from} is damaged, or no SQLite database (${messageOf(error)}). ${OTHERS}`);
+}
+
+function mayBeRead(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const OTHERS = 'Take another backup, or save what can be read with "sqlite3 <file> .recover".';

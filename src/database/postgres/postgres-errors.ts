@@ -116,7 +116,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'Look at the host in DATABASE_URL',
 };
 
-/** The driver says so in words alone. */
+/** The driver says these in words alone. */
+const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
+const ANSWER_REMEDY =
+  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: what is there does not answer as PostgreSQL does';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
 
@@ -137,7 +140,8 @@ export function openingFailure(error: unknown): string {
   const remedy =
     REMEDIES[codeOf(error) ?? ''] ??
     certificateRemedy(error, TRUST) ??
-    (NO_TLS.test(messageOf(error)) ? TLS_REMEDY : undefined);
+    (NO_TLS.test(messageOf(error)) ? TLS_REMEDY : undefined) ??
+    (NO_ANSWER.test(messageOf(error)) ? ANSWER_REMEDY : undefined);
   return `${messageOf(error)}${remedy === undefined ? '' : `. ${remedy}.`}`;
 }
 

@@ -4,13 +4,13 @@ import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
+import { JoinedReads, type Parameters, type Row } from './joined-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 
 /** Statements that stay prepared at most: clients choose how lists are filtered and sorted, each in a statement of its own. */
 const MOST_STATEMENTS = 500;
 
-type Row = Readonly<Record<string, unknown>>;
 type DriverError = Error & { readonly code?: string };
 /** A DataSource on a file, with what is known of it. */
 interface SqliteFile extends DataSource {
@@ -26,6 +26,7 @@ interface SqliteFile extends DataSource {
 export class ReadConnection extends JsonReader {
   private readonly statements = new Map<string, Promise<sqlite3.Statement>>();
   private readonly inTransaction: OwnConnection;
+  private readonly joined = new JoinedReads((sql, parameters) => this.all(sql, parameters));
 
   private constructor(
     private readonly connection: sqlite3.Database,
@@ -49,20 +50,20 @@ export class ReadConnection extends JsonReader {
     return this.files.fault ?? this.troubles.damage.fault;
   }
 
-  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: Parameters): Promise<Row | undefined> {
     if (this.transactions.isInside()) return this.inTransaction.first(sql, parameters);
     this.files.refuseIfDamaged();
     this.dataSource.logger.logQuery(sql, [...parameters]);
-    return inStatementSpan(this.dataSource, sql, () => this.read(sql, parameters));
+    return inStatementSpan(this.dataSource, sql, () => this.joined.first(sql, parameters));
   }
 
-  private async read(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+  private async all(sql: string, parameters: Parameters): Promise<Row[]> {
     const statement = await this.prepared(sql);
     return new Promise((resolve, reject) => {
       // Not get(): it stops at the first row and leaves the read open, in which the statement would see this state for ever.
       statement.all<Row>(parameters, (error: DriverError | null, rows) => {
         if (error) reject(this.troubles.ofReader(error, error.code));
-        else resolve(rows[0]);
+        else resolve(rows);
       });
     });
   }
@@ -128,7 +129,7 @@ export class OwnConnection extends JsonReader {
     super();
   }
 
-  async first(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
+  async first(sql: string, parameters: Parameters): Promise<Row | undefined> {
     const rows: Row[] = await this.dataSource.query(sql, [...parameters]);
     return rows[0];
   }

@@ -20,6 +20,7 @@ import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
+import { OpenedFile } from './opened-file.js';
 import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
@@ -90,12 +91,21 @@ export class SqliteDataSource extends Database {
   }
 
   override async initialize(): Promise<this> {
-    await super.initialize();
+    const file = fileOf(this);
+    const opened = file === undefined ? undefined : new OpenedFile(file);
+    try {
+      await super.initialize();
+    } catch (error) {
+      // SQLite makes no journal for a file that has lost its name, and says only that it may not be written.
+      opened?.refuseReplaced();
+      throw error;
+    }
     // A commit is acknowledged only when it is on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
     try {
-      if (this.options.database !== ':memory:') await this.openFiles();
+      if (opened) await this.openFiles();
+      opened?.refuseReplaced();
     } catch (error) {
       await this.destroy();
       throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { emptyFolder } from '../../../test/support/service-process.js';
-import type { CachedKind } from '../data-version.js';
+import { ALL_CACHED, type CachedKind } from '../data-version.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { WalIndex } from './wal-index.js';
@@ -37,7 +37,7 @@ async function open() {
   const files = { fault: undefined as string | undefined };
   const version = new WalDataVersion(files as unknown as DatabaseFiles);
   version.watch(new WalIndex(path));
-  const current = () => [version.current('responses'), version.current('keys')];
+  const current = () => ALL_CACHED.map((kind) => version.current(kind));
   /** Commits what is declared to change these kinds, after which the index holds a header. */
   const commit = async (changes: readonly CachedKind[], header: Header) => {
     version.expectCommit(changes);
@@ -50,7 +50,7 @@ async function open() {
     const before = current();
     await work();
     const after = current();
-    return (['responses', 'keys'] as const).filter((_, kind) => before[kind] !== after[kind]);
+    return ALL_CACHED.filter((_, kind) => before[kind] !== after[kind]);
   };
   return { path, put, files, version, current, commit, changedBy };
 }
@@ -61,7 +61,7 @@ const proven = async () => {
   return opened;
 };
 
-const UNKNOWN = [undefined, undefined];
+const UNKNOWN = [undefined, undefined, undefined];
 
 describe('the state of a WAL index', () => {
   it('is unknown until a commit of our own has moved it', async () => {
@@ -70,17 +70,20 @@ describe('the state of a WAL index', () => {
     await put({ counter: 8 });
     expect(current()).toEqual(UNKNOWN);
     await commit([], { counter: 9 });
-    expect(current()).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(current()).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
   });
 
-  it.each<[readonly CachedKind[]]>([[[]], [['responses']], [['keys']], [['responses', 'keys']]])(
-    'changes for what a commit of ours is declared to change alone: %o',
-    async (changes) => {
-      const { commit, changedBy } = await proven();
-      expect(await changedBy(() => commit(changes, { counter: 9 }))).toEqual(changes);
-      expect(await changedBy(() => commit(changes, { counter: 10 }))).toEqual(changes);
-    },
-  );
+  it.each<[readonly CachedKind[]]>([
+    [[]],
+    [['responses']],
+    [['keys']],
+    [['responses', 'keys']],
+    [ALL_CACHED],
+  ])('changes for what a commit of ours is declared to change alone: %o', async (changes) => {
+    const { commit, changedBy } = await proven();
+    expect(await changedBy(() => commit(changes, { counter: 9 }))).toEqual(changes);
+    expect(await changedBy(() => commit(changes, { counter: 10 }))).toEqual(changes);
+  });
 
   it.each<[string, Header]>([
     ['somebody else commits', { counter: 9 }],
@@ -89,7 +92,7 @@ describe('the state of a WAL index', () => {
     ['one copy is written and the other is not', { counter: 8, second: 9 }],
   ])('changes for everything when %s and nothing is declared', async (_, header) => {
     const { put, changedBy } = await proven();
-    expect(await changedBy(() => put(header))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
   });
 
   it.each<[string, Header]>([
@@ -100,16 +103,16 @@ describe('the state of a WAL index', () => {
   ])('changes for everything when a commit is declared and %s', async (_, header) => {
     const { put, version, changedBy } = await proven();
     version.expectCommit([]);
-    expect(await changedBy(() => put(header))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
   });
 
   it('changes for everything when another commit comes before the declared one, and after it', async () => {
     const { put, version, changedBy } = await proven();
     version.expectCommit([]);
     expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
     version.withdraw();
-    expect(await changedBy(() => put({ counter: 11 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 11 }))).toEqual(ALL_CACHED);
   });
 
   it('counts what was committed before a declaration is taken back as declared, and nothing after', async () => {
@@ -120,21 +123,21 @@ describe('the state of a WAL index', () => {
       version.withdraw();
     };
     expect(await changedBy(declared)).toEqual(['keys']);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
   });
 
   it('changes for everything when a declaration was taken back and somebody else makes the next commit', async () => {
     const { put, version, changedBy } = await proven();
     version.expectCommit([]);
     version.withdraw();
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(ALL_CACHED);
   });
 
   it('changes for everything when the declared counter comes late, behind another', async () => {
     const { put, version, changedBy } = await proven();
     version.expectCommit([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(['responses', 'keys']);
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(['responses', 'keys']);
+    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
+    expect(await changedBy(() => put({ counter: 9 }))).toEqual(ALL_CACHED);
   });
 
   it('is another one after each of many changes, and the same when asked again', async () => {

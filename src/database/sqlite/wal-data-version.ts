@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
-import { ALL_CACHED, type CachedKind, DataVersion } from '../data-version.js';
+import { ALL_CACHED, type CachedKind, DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { WalIndex } from './wal-index.js';
 
@@ -26,7 +26,7 @@ interface Expected {
 export class WalDataVersion extends DataVersion {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
-  private readonly versions: Record<CachedKind, number> = { responses: 0, keys: 0 };
+  private seenVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0, keys: 0 };
   private index: WalIndex | undefined;
   /** Whether a commit of this process has changed the header; `never` once a commit did not. */
   private moves: 'unproven' | 'proven' | 'never' = 'unproven';
@@ -41,14 +41,14 @@ export class WalDataVersion extends DataVersion {
   watch(index: WalIndex): void {
     this.index = index;
     this.moves = 'unproven';
-    for (const kind of ALL_CACHED) this.versions[kind] += 1;
+    this.raise(ALL_CACHED);
   }
 
-  current(kind: CachedKind): number | undefined {
-    if (this.moves !== 'proven') return undefined;
+  versions(): Versions {
+    if (this.moves !== 'proven') return NO_VERSIONS;
     // Once the files were replaced, commits of other processes go to other files and do not change this header.
-    if (this.files.fault || !this.look()) return undefined;
-    return this.versions[kind];
+    if (this.files.fault || !this.look()) return NO_VERSIONS;
+    return this.seenVersions;
   }
 
   override expectCommit(changes: readonly CachedKind[]): void {
@@ -72,9 +72,16 @@ export class WalDataVersion extends DataVersion {
   private look(): boolean {
     if (!this.index?.read(this.read)) return false;
     if (this.read.equals(this.seen)) return true;
-    for (const changed of this.changesSeen()) this.versions[changed] += 1;
+    this.raise(this.changesSeen());
     [this.seen, this.read] = [this.read, this.seen];
     return true;
+  }
+
+  private raise(changed: readonly CachedKind[]): void {
+    if (changed.length === 0) return;
+    const versions = { ...this.seenVersions };
+    for (const kind of changed) versions[kind] += 1;
+    this.seenVersions = versions;
   }
 
   /** Both copies of the header are equal once it is written completely; until then the change is taken for any commit. */

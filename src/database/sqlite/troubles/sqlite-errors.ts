@@ -9,6 +9,8 @@ export function driverCodeOf(error: unknown): string | undefined {
 
 /** What to do when the file belongs to another program. */
 export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
+/** How many tables of another program are named at most. */
+const MOST_NAMED = 3;
 const BACKUP = 'put a backup in its place with "petstore db restore <backup>"';
 
 /** The database cannot be used in its current state; the message is one line that names the file and says what to do. */
@@ -102,6 +104,11 @@ export async function freeBytesBeside(file: string): Promise<number> {
   // For a symbolic link, the disk of its target counts.
   const { bavail, bsize } = await statfs(dirname(await realpath(file).catch(() => file)));
   return bavail * bsize;
+}
+
+/** The first tables of another program. */
+export function namedInShort(tables: readonly string[]): string {
+  return `${tables.slice(0, MOST_NAMED).join(', ')}${tables.length > MOST_NAMED ? ' …' : ''}`;
 }
 
 /** The message of whatever was thrown. */

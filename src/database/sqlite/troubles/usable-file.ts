@@ -3,7 +3,15 @@ import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { makePrivateFile, makePrivateFolder } from '../private-files.js';
-import { NAME_ANOTHER, UnusableDatabase, codeOf, damaged, naming, withPermission } from './sqlite-errors.js';
+import {
+  NAME_ANOTHER,
+  UnusableDatabase,
+  codeOf,
+  damaged,
+  namedInShort,
+  naming,
+  withPermission,
+} from './sqlite-errors.js';
 
 /** How long the start waits for a lock that another process holds, in milliseconds. */
 const LOCK_LIMIT_MS = 4_000;
@@ -11,8 +19,6 @@ const LOCK_LIMIT_MS = 4_000;
 const CHECK_LIMIT_MS = 500;
 /** How much is written to find out whether the file can be written, in bytes. */
 const TRIED_BYTES = 65_536;
-/** How many tables of another program are named at most. */
-const MOST_NAMED = 3;
 
 /**
  * Throws UnusableDatabase if the service cannot keep its data in the file. Creates a file that does not exist yet, empty,
@@ -89,6 +95,9 @@ function leadsNowhere(file: string, link: string): UnusableDatabase {
 async function checkAccess(file: string): Promise<number> {
   const there = await stat(file).catch(absent);
   if (there?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
+  // A device or a pipe keeps nothing; of /dev/null nobody may change the rights either.
+  if (there && !there.isFile())
+    throw new UnusableDatabase(`${file} is a device, a pipe or a socket, and no file. ${NAME_ANOTHER}.`);
   if (there) {
     await permitted(file, constants.R_OK, `${file} may not be read`);
     await permitted(file, constants.W_OK, `${file} may not be written`);
@@ -148,10 +157,9 @@ async function refuseForeign(
   const columns = await rowsOf(connection, `SELECT name FROM pragma_table_info('${migrationsTable}')`);
   const isOurs = ['timestamp', 'name'].every((column) => columns.some(({ name }) => name === column));
   if (tables.length === 0 || isOurs) return;
-  const names = tables.slice(0, MOST_NAMED).map(({ name }) => String(name));
-  const more = tables.length > MOST_NAMED ? ' …' : '';
+  const names = namedInShort(tables.map(({ name }) => String(name)));
   throw new UnusableDatabase(
-    `${file} is the database of another program (tables ${names.join(', ')}${more}). ${NAME_ANOTHER}.`,
+    `${file} is the database of another program (tables ${names}). ${NAME_ANOTHER}.`,
   );
 }
 
