@@ -1,86 +1,80 @@
-import { loadSettings } from '../config/settings.js';
-import { openDataSource } from '../database/data-source.js';
-import type { Database } from '../database/database.js';
-import { DemoData } from '../database/demo-data.js';
-import { migrate, schemaStatus } from '../database/schema.js';
-import { checkDeclared } from '../declaration-faults.js';
-import { type Call, command, group } from './command.js';
-import { BACKUP_COMMAND, RESTORE_COMMAND } from './db-backup.commands.js';
-import { COPY_COMMAND } from './db-copy.command.js';
-import { option, positiveInteger } from './options.js';
-import { ProgressLine } from './progress.js';
-import { tableOf } from './table.js';
+import { command, group } from './command.js';
+import { flag, names, option, positiveInteger, required } from './options.js';
+
+const actions = () => import('./db.actions.js');
+const backupActions = () => import('./db-backup.actions.js');
 
 const applyPending = command({
   name: 'migrate',
   changes: true,
   description: 'bring the schema up to date; nothing happens when it is',
   examples: ['db migrate'],
-  runAlone: async ({ loadModules }) => {
-    await loadModules();
-    checkDeclared();
-    return { applied: await withDatabase(migrate) };
-  },
-  text: ({ applied }) =>
-    applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
+  action: async () => (await actions()).applyPending,
 });
 
 const status = command({
   name: 'status',
   description: 'show which migrations ran and which are pending; changes nothing',
   examples: ['db status --json'],
-  runAlone: async ({ loadModules }) => {
-    await loadModules();
-    return withDatabase(schemaStatus);
-  },
-  text: (found) => {
-    const states = ['applied', 'pending', 'unknown'] as const;
-    const stateOf = (name: string, state: string) =>
-      found.expansions.includes(name) ? 'of a newer version, expands only' : state;
-    const rows = states.flatMap((state) => found[state].map((name) => [name, stateOf(name, state)]));
-    return tableOf([['MIGRATION', 'STATE'], ...rows]);
-  },
+  action: async () => (await actions()).status,
 });
-
-/** What takes longer shows how far it is, in milliseconds. */
-const QUIET_MS = 1_000;
 
 const seed = command({
   name: 'seed',
   changes: true,
+  asks: true,
   description: 'add demo data',
   options: [
     option('--count <rows>', 'how many rows of each feature; default: its demo set once', positiveInteger),
   ],
   examples: ['db seed', 'db seed --count 10000'],
-  run: async (app, { input: { count }, tell }: Call<{ count?: number }>) => {
-    const progress = new ProgressLine(tell, process.stderr.isTTY, QUIET_MS);
-    const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
-    try {
-      return { added: await app.get(DemoData).add(count, count === undefined ? undefined : show) };
-    } finally {
-      progress.end();
-    }
-  },
-  text: ({ added }) => `Added ${added} rows of demo data.`,
+  action: async () => (await actions()).seed,
+});
+
+const backup = command({
+  name: 'backup',
+  description: 'copy the database into one file, while the service runs and writes on, and check the copy',
+  argument: ['<file>', 'the backup; its folder has to be there'],
+  options: [flag('--overwrite', 'replace a file of that name, once the new backup is whole')],
+  examples: ['db backup backups/petstore-2026-11-22.sqlite', 'db backup --overwrite backups/latest.sqlite'],
+  action: async () => (await backupActions()).backup,
+});
+
+const restore = command({
+  name: 'restore',
+  description: 'replace the database by a backup, once that is checked; stop the service before',
+  argument: ['<file>', 'a backup; it is only read'],
+  changes: true,
+  asks: true,
+  examples: ['db restore backups/petstore-2026-11-22.sqlite --yes'],
+  action: async () => (await backupActions()).restoreBackup,
+});
+
+const copy = command({
+  name: 'copy',
+  changes: true,
+  description:
+    'copy an SQLite file into an empty PostgreSQL database, and compare both; stop the service before',
+  options: [
+    required('--from <url>', 'the SQLite file, as sqlite:<file>; it is only read'),
+    required(
+      '--to <url>',
+      'the PostgreSQL database, as DATABASE_URL has it; - reads it from standard input, PGPASSWORD may hold its password',
+    ),
+    flag('--resume', 'go on with a copy that was interrupted'),
+    option(
+      '--leave-out <tables>',
+      'tables that no migration makes, separated by commas; they stay behind',
+      names,
+    ),
+  ],
+  examples: [
+    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore',
+    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore --resume',
+  ],
+  secret: { of: 'to', title: '--to' },
+  action: async () => (await import('./db-copy.action.js')).copy,
 });
 
 /** `petstore db …`: the database. */
-export const DB_COMMANDS = group('db', 'the database', [
-  applyPending,
-  status,
-  seed,
-  BACKUP_COMMAND,
-  RESTORE_COMMAND,
-  COPY_COMMAND,
-]);
-
-/** Opens the database without migrating it, which starting the application would do. */
-async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-  const dataSource = await openDataSource(loadSettings(), { isPatient: true });
-  try {
-    return await work(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
-}
+export const DB_COMMANDS = group('db', 'the database', [applyPending, status, seed, backup, restore, copy]);

@@ -111,10 +111,14 @@ export async function examineClock(
   const [row] = await database.query<{ now: string }[]>(
     'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now',
   );
-  const offMs = Number(row?.now) - (before + clock.now()) / 2;
-  const off = `${(Math.abs(offMs) / 1_000).toFixed(1)} s ${offMs > 0 ? 'behind' : 'ahead of'} that of PostgreSQL`;
-  return Math.abs(offMs) <= MOST_OFF_MS
-    ? well('clock', `${instant(clock.now())}, ${off}`)
+  return comparedClock(Number(row?.now) - (before + clock.now()) / 2, 'PostgreSQL');
+}
+
+/** Whether this machine has the clock of a server, which is `aheadMs` milliseconds ahead of it; less than 0 when it is behind. */
+export function comparedClock(aheadMs: number, server: 'PostgreSQL' | 'Redis'): Finding {
+  const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
+  return Math.abs(aheadMs) <= MOST_OFF_MS
+    ? well('clock', `${instant(new SystemClock().now())}, ${off}`)
     : wrong('clock', `it is ${off}. ${SYNCHRONISE}, there too.`);
 }
 

@@ -1,13 +1,13 @@
 import 'reflect-metadata';
-import type { INestApplication } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { loadSettings } from '../config/settings.js';
-import { fileOf } from '../database/sqlite/sqlite-data-source.js';
-import { named } from '../database/sqlite/troubles/sqlite-errors.js';
-import { ApiError } from '../errors/api-error.js';
-import { importing } from '../import-failure.js';
+import { keepCompiled } from '../compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './prompt.js';
+import { columnsOf } from './table.js';
+
+keepCompiled();
+
+/** Imported only by commands that need it: help and refusals are there before. */
+const application = () => import('./application.js');
 
 /** Why standard output took nothing any more. */
 let lost: NodeJS.ErrnoException | undefined;
@@ -21,34 +21,12 @@ const isAskable = process.stdin.isTTY && process.stderr.isTTY;
 const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
 process.exitCode = await runPetstore(process.argv.slice(2), {
-  withApp,
-  loadModules: async () => void (await application()),
+  withApp: async (command) => (await application()).withApplication(command),
+  loadModules: async () => void (await (await application()).importApplication()),
   write: (text) => void process.stdout.write(text, (error) => (lost ??= error ?? undefined)),
   flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve(lost))),
   writeError: (text) => process.stderr.write(text),
-  ...(process.stdout.isTTY ? { screen: { columns: process.stdout.columns, isColoured } } : {}),
+  ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColoured } } : {}),
   ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
   readLine: (title) => readSecret(process.stdin, title),
 });
-
-/** The application, imported by those commands alone that need it: the others work while a module cannot be imported. */
-function application() {
-  return importing(() => import('../app.setup.js'));
-}
-
-/** Runs a command in the service's own application, not listening, and closes it. */
-async function withApp<T>(command: (app: INestApplication) => Promise<T>): Promise<T> {
-  const { createApp } = await application();
-  loadSettings();
-  const app = await createApp({ logger: false });
-  try {
-    await app.init();
-    return await command(app);
-  } catch (error) {
-    const file = fileOf(app.get(DataSource));
-    // A remedy for callers over HTTP, such as a header to look at, is of no use here: the database file is named instead.
-    throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
-  } finally {
-    await app.close();
-  }
-}

@@ -1,14 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
-import { buildDocument } from '../openapi/document.js';
-import { type Call, command } from './command.js';
+import { command } from './command.js';
 import { flag, option } from './options.js';
-
-interface Input {
-  readonly admin: boolean;
-  readonly account: boolean;
-  readonly out?: string;
-}
 
 /** `petstore openapi`: the OpenAPI documents. */
 export const OPENAPI_COMMAND = command({
@@ -21,12 +12,5 @@ export const OPENAPI_COMMAND = command({
     option('--json', 'no effect: the document is JSON'),
   ],
   examples: ['openapi --out openapi.json', 'openapi --admin', 'openapi --account'],
-  run: async (app, { input: { admin, account, out } }: Call<Input>) => {
-    const other = account ? ACCOUNT_DOCUMENT : API_DOCUMENT;
-    const document = await buildDocument(app, admin ? ADMIN_DOCUMENT : other);
-    if (out === undefined) return document;
-    await writeFile(out, `${JSON.stringify(document, null, 2)}\n`);
-    return undefined;
-  },
-  text: (document) => document && JSON.stringify(document, null, 2),
+  action: async () => (await import('./openapi.action.js')).openapi,
 });

@@ -31,6 +31,14 @@ export class ListOption extends Option {
   }
 }
 
+/** An option that may be given several times; its value is the list of what was given. */
+export class RepeatableOption extends Option {
+  constructor(flags: string, description: string, parse: (text: string) => unknown) {
+    super(flags, description);
+    this.argParser<readonly unknown[] | undefined>((text, before) => [...(before ?? []), parse(text)]);
+  }
+}
+
 /** An option without a value; false unless it is given. */
 export function flag(flags: string, description: string): Option {
   return new Option(flags, description).default(false);
@@ -55,6 +63,11 @@ export function duration(text: string): string {
 export function durationOrZero(text: string): string {
   if (parseDuration(text) !== undefined) return text;
   throw new InvalidArgumentError(`Give ${DURATION_FORM}, or 0.`);
+}
+
+/** Reads an id as the service writes it: a UUID (RFC 9562 section 4) is the same in upper case. Anything else stays as it is. */
+export function asId(text: string): string {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) ? text.toLowerCase() : text;
 }
 
 /** Parses a whole number of at least 1. */

@@ -1,17 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { SettingsError } from '../config/define-settings.js';
-import { DeclarationError } from '../declaration-faults.js';
-import { BackupRefusal } from '../database/backup/backup-refusal.js';
-import { CopyRefusal } from '../database/copy/copy-refusal.js';
-import { ApiError } from '../errors/api-error.js';
-import { errorCatalogue } from '../errors/define-errors.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { softwareVersion } from '../software-version.js';
 import { AUDIT_COMMANDS } from './audit.commands.js';
 import { CLIENT_COMMANDS } from './client.commands.js';
 import { COMPLETION_COMMANDS } from './completion/completion.commands.js';
-import { type Shell } from './command.js';
-import { Refusal } from './refusal.js';
 import { DB_COMMANDS } from './db.commands.js';
 import { DOCTOR_COMMAND } from './doctor.command.js';
 import { GENERATE_COMMANDS } from './generate/generate.commands.js';
@@ -19,7 +10,8 @@ import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
 import { Interrupted } from './prompt.js';
-import { valueFaults } from './service-calls.js';
+import { Refusal } from './refusal.js';
+import type { Shell } from './shell.js';
 import { printableLines } from './table.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
 
@@ -68,14 +60,15 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       shell.writeError('Nothing was changed.\n');
       return INTERRUPTED;
     }
+    if (error instanceof Refusal) {
+      shell.writeError(`${printableLines(error.message)}\n`);
+      return REFUSED;
+    }
+    // Only now: it knows what the whole service refuses.
+    const { isOfValue, reasonOf } = await import('./failure.js');
     shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }
-}
-
-/** Whether an option's value was invalid, also when a service found that out. */
-function isOfValue(error: unknown): boolean {
-  return error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code;
 }
 
 /** Makes each command throw instead of ending the process, and write to the shell instead of the process's streams. */
@@ -85,22 +78,4 @@ function configure(command: Command, shell: Shell): void {
     .showHelpAfterError('(--help shows how to call it)')
     .configureOutput({ writeOut: shell.write, writeErr: shell.writeError });
   for (const child of command.commands) configure(child, shell);
-}
-
-/** The message for standard error when a command was refused or failed: why, and what to do. */
-function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
-  if ([Refusal, DeclarationError, CopyRefusal, BackupRefusal].some((kind) => error instanceof kind))
-    return (error as Error).message;
-  if (error instanceof ApiError) return messageOf(error);
-  return `Failed: ${error instanceof Error ? error.message : String(error)}`;
-}
-
-/** The same message as over HTTP, with options in place of fields. */
-function messageOf(error: ApiError): string {
-  const { code, message } = error;
-  const ofValues = valueFaults(error);
-  if (ofValues.length > 0) return ofValues.map(({ text }) => text).join('\n');
-  const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
-  return remedy === undefined ? message : `${message}\n${remedy}`;
 }

@@ -8,7 +8,7 @@ export async function stoppable<T>(
   tell: (text: string) => void,
   work: (how: { readonly signal: AbortSignal; readonly tell: (made: Progress) => void }) => Promise<T>,
 ): Promise<T> {
-  const progress = new ProgressLine(tell, process.stderr.isTTY);
+  const progress = new ProgressLine(tell);
   const stop = new AbortController();
   const abort = (): void => stop.abort();
   // Once: a second signal ends the process at once, which a copy survives, and of which the next backup removes what is left.

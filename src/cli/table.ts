@@ -25,6 +25,14 @@ export function alignedLines(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** What is taken for the width of a terminal that does not know it. */
+const USUAL_COLUMNS = 80;
+
+/** How wide a terminal is, in characters. Serial lines and terminals that programs make may say 0, as if nothing would fit. */
+export function columnsOf({ columns }: { readonly columns?: number }): number {
+  return columns !== undefined && columns > 0 ? columns : USUAL_COLUMNS;
+}
+
 /** How many columns of a terminal a printable text takes: two for a wide character, none for a combining mark. */
 export function widthOf(text: string): number {
   return truncatedWidth(text).width;

@@ -1,62 +1,13 @@
-import { UsageService } from '../accounts/usage.service.js';
-import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
-import { type Call, command, group } from './command.js';
-import { Moment, type View, listTable } from './list-table.js';
+import { command, group } from './command.js';
 import { DAYS, WIDE, flag } from './options.js';
-import { everyPage } from './service-calls.js';
-
-interface Input {
-  readonly days: number;
-  readonly deprecated: boolean;
-}
 
 const list = command({
   name: 'list',
   description: 'show what every client has used: both windows now, bans, last use, and its last days',
   options: [DAYS, flag('--deprecated', 'only clients that called deprecated operations in those days'), WIDE],
   examples: ['usage list', 'usage list --days 30 --json', 'usage list --deprecated'],
-  run: async (app, { input }: Call<Input>) => {
-    const found = await everyPage((page) => app.get(UsageService).list(page, input.days));
-    return found
-      .filter(({ usage }) => !input.deprecated || usage.deprecatedCalls.length > 0)
-      .map(({ client, usage }) => toClientUsageDto(client, usage));
-  },
-  text: listText,
+  action: async () => (await import('./usage.actions.js')).list,
 });
 
 /** `petstore usage …`: what clients have used of their plans. */
 export const USAGE_COMMANDS = group('usage', 'what clients have used of their plans', [list]);
-
-function listText(clients: readonly ClientUsageDto[], { days, deprecated }: Input, view: View): string {
-  if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
-  if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
-  const columns = [
-    { title: 'ID' },
-    { title: 'NAME', least: 10 },
-    { title: 'PLAN', leaves: 3 },
-    { title: 'THIS MINUTE', leaves: 4 },
-    { title: 'TODAY', leaves: 5 },
-    { title: `LAST ${days} DAYS`, leaves: 6 },
-    { title: 'DEPRECATED CALLS', least: 16, leaves: deprecated ? 7 : 1 },
-    { title: 'BANNED KEYS', leaves: 2 },
-    { title: 'LAST USED', leaves: 8 },
-  ];
-  const rows = clients.map((client) => [
-    client.id,
-    client.name,
-    client.plan,
-    used(client, 'minute'),
-    used(client, 'day'),
-    client.days.reduce((sum, { requests }) => sum + requests, 0),
-    // Such as `12 GET /v1/pets/:petId`.
-    client.deprecatedCalls.map(({ operation, calls }) => `${calls} ${operation}`).join(', ') || null,
-    client.bans.length,
-    new Moment(client.lastUsedAt, 'never'),
-  ]);
-  return listTable(columns, rows, view);
-}
-
-function used({ windows }: ClientUsageDto, name: string): string | null {
-  const window = windows.find((one) => one.name === name);
-  return window ? `${window.used}/${window.limit}` : null;
-}

@@ -6,6 +6,7 @@ import {
   filePath,
   host,
   instant,
+  networks,
   oneOf,
   origins,
   portOrOff,
@@ -191,6 +192,20 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 1,
     description:
       'How many days an answer is kept for its Idempotency-Key, and given to who repeats the request. Clients are told of one day.',
+  },
+  webhookAllowedNetworks: {
+    type: networks,
+    default: [],
+    description:
+      'Networks that are not public and that webhooks may be sent to all the same, also by http://. Unset: public addresses alone, by ' +
+      'https://.',
+  },
+  webhookRetentionDays: {
+    // Of a key that ends within 7 days it is known by the message that this was told.
+    type: wholeNumber(7, 365),
+    default: 30,
+    description:
+      'After how many days messages of webhooks and the log of their deliveries are deleted, delivered or not.',
   },
   sunsetNotBefore: {
     type: instant,

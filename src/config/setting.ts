@@ -121,11 +121,21 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
   write: (value) => (Array.isArray(value) ? value.join(',') : String(value)),
 };
 
+/** Networks as CIDRs, separated by commas; an address alone is a network of one. */
+export const networks: SettingType<readonly string[]> = {
+  allowed: 'networks as CIDRs such as 10.0.0.0/8, separated by commas',
+  parse(text) {
+    const list = text.split(',').map((network) => network.trim());
+    return list.every(isAddressRange) ? list : undefined;
+  },
+  write: (list) => list.join(','),
+};
+
 function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  // A prefix of 0 would trust every address.
+  // A prefix of 0 would be every address.
   return (
     prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
   );

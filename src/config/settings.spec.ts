@@ -42,6 +42,8 @@ describe('the settings', () => {
       headersTimeoutMs: 15_000,
       requestTimeoutMs: 60_000,
       responseTimeoutMs: 60_000,
+      webhookAllowedNetworks: [],
+      webhookRetentionDays: 30,
       sunsetNotBefore: 0,
       shutdownDelayMs: 0,
       shutdownTimeoutMs: 10_000,

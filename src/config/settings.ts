@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { Global, Module } from '@nestjs/common';
 import {
   type DeclaredSettings,
@@ -9,6 +7,7 @@ import {
   declaredSettings,
   readInto,
 } from './define-settings.js';
+import { readEnvFile } from './env-file.js';
 import { PLATFORM_SETTINGS } from './platform-settings.js';
 
 /** Gives Settings the properties of PLATFORM_SETTINGS, which its constructor reads. */
@@ -60,18 +59,9 @@ export function loadSettings(): Settings {
   return new Settings(environmentOfProcess());
 }
 
-/** The environment of this process over the file `.env` of the working directory. */
+/** The environment of this process over the file `.env` of the working directory. Throws SettingsError when that cannot be read. */
 export function environmentOfProcess(): Environment {
   return { ...readEnvFile('.env'), ...process.env };
-}
-
-function readEnvFile(path: string): Environment {
-  try {
-    return parseEnv(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
-  }
 }
 
 /** Provides Settings to every module. */

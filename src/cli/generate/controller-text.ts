@@ -20,7 +20,7 @@ const HANDLERS: Readonly<Record<FeatureOperation, (plan: FeaturePlan) => string>
   list: ({ entity, plural, many, constant, manyWords }) => `
   @Get()
   @RequireScopes(${constant}_SCOPES.read)
-  @Cached()
+  @Cached({ ofRowsAlone: true })
   @Operation({
     id: 'list${plural}',
     summary: 'List ${manyWords}',
@@ -58,7 +58,7 @@ const HANDLERS: Readonly<Record<FeatureOperation, (plan: FeaturePlan) => string>
   get: ({ entity, many, one, constant, error, words }) => `
   @Get(':${one}Id')
   @RequireScopes(${constant}_SCOPES.read)
-  @Cached()
+  @Cached({ ofRowsAlone: true })
   @Operation({
     id: 'get${entity}',
     summary: 'Get ${anOrA(words)}',

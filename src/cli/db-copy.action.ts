@@ -8,9 +8,8 @@ import {
 import { loadSettings } from '../config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
 import { checkDeclared } from '../declaration-faults.js';
-import { type Call, command } from './command.js';
+import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
-import { flag, names, option, required } from './options.js';
 import { grouped } from './progress.js';
 import { stoppable } from './stoppable.js';
 import { tableOf } from './table.js';
@@ -23,29 +22,7 @@ interface Input {
 }
 
 /** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
-export const COPY_COMMAND = command({
-  name: 'copy',
-  changes: true,
-  description:
-    'copy an SQLite file into an empty PostgreSQL database, and compare both; stop the service before',
-  options: [
-    required('--from <url>', 'the SQLite file, as sqlite:<file>; it is only read'),
-    required(
-      '--to <url>',
-      'the PostgreSQL database, as DATABASE_URL has it; - reads it from standard input, PGPASSWORD may hold its password',
-    ),
-    flag('--resume', 'go on with a copy that was interrupted'),
-    option(
-      '--leave-out <tables>',
-      'tables that no migration makes, separated by commas; they stay behind',
-      names,
-    ),
-  ],
-  examples: [
-    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore',
-    'db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore --resume',
-  ],
-  secret: { of: 'to', title: '--to' },
+export const copy = action({
   input: ({ from, to, resume, leaveOut = [] }) =>
     inputOf(String(from).trim(), String(to).trim(), { resume, leaveOut } as never),
   runAlone: async ({ loadModules, input, tell }: Call<Input>) => {

@@ -6,21 +6,15 @@ import { backUp } from '../database/backup/backup.js';
 import { type Restored, restore } from '../database/backup/restore.js';
 import type { CopiedStore } from '../database/backup/verified-copy.js';
 import { checkDeclared } from '../declaration-faults.js';
-import { type Call, command } from './command.js';
+import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
-import { flag } from './options.js';
 import { grouped } from './progress.js';
 import { stoppable } from './stoppable.js';
 
 const MEBIBYTE = 2 ** 20;
 
 /** `petstore db backup`: a copy of the SQLite file, while it is served. */
-export const BACKUP_COMMAND = command({
-  name: 'backup',
-  description: 'copy the database into one file, while the service runs and writes on, and check the copy',
-  argument: ['<file>', 'the backup; its folder has to be there'],
-  options: [flag('--overwrite', 'replace a file of that name, once the new backup is whole')],
-  examples: ['db backup backups/petstore-2026-11-22.sqlite', 'db backup --overwrite backups/latest.sqlite'],
+export const backup = action({
   runAlone: async ({ argument: file, input: { overwrite }, tell }: Call<{ overwrite: boolean }>) => {
     const database = ownFile(POSTGRES_BACKUP);
     return {
@@ -34,11 +28,7 @@ export const BACKUP_COMMAND = command({
 });
 
 /** `petstore db restore`: puts a backup into the place of the SQLite file. */
-export const RESTORE_COMMAND = command({
-  name: 'restore',
-  description: 'replace the database by a backup, once that is checked; stop the service before',
-  argument: ['<file>', 'a backup; it is only read'],
-  changes: true,
+export const restoreBackup = action({
   confirm: {
     question: ({ argument: file }: Call<object>) => {
       const database = ownFile(POSTGRES_RESTORE);
@@ -46,7 +36,6 @@ export const RESTORE_COMMAND = command({
       return isThere ? `Replace ${database} by ${file}; what is there is kept beside it` : undefined;
     },
   },
-  examples: ['db restore backups/petstore-2026-11-22.sqlite --yes'],
   runAlone: async ({ argument: file, loadModules, tell }: Call<object>) => {
     await loadModules();
     checkDeclared();
@@ -77,7 +66,7 @@ const POSTGRES_BACKUP = (url: string): string =>
 const POSTGRES_RESTORE = (url: string): string =>
   '  createdb -E UTF8 -T template0 -O petstore restored\n' +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
-  'Then start the service with the DATABASE_URL of that database. docs/operations.md, "Backup and restore", has it step by step.';
+  'Then start the service with the DATABASE_URL of that database. docs/operations/backup.md has it step by step.';
 
 function restoredText({
   database,
