@@ -4,6 +4,7 @@ import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
+import { inBackgroundSpan } from '../tracing/spans.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';
@@ -135,9 +136,13 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
       const { dueAt, failures } = await this.states.read(declared);
       const begun = this.clock.now();
       if (when === 'if due' && !isDue(declared, dueAt, failures, begun)) return undefined;
-      const outcome = await this.carryOut(job, lost);
-      await this.conclude(declared, outcome, { dueAt, failures }, begun);
-      return outcome;
+      const { name } = declared;
+      return inBackgroundSpan(`job ${name}`, 'INTERNAL', { 'petstore.job': name }, async (fail) => {
+        const outcome = await this.carryOut(job, lost);
+        if (outcome.is === 'failed') fail(outcome.error);
+        await this.conclude(declared, outcome, { dueAt, failures }, begun);
+        return outcome;
+      });
     });
     return held?.result;
   }
@@ -176,7 +181,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private fail(error: unknown): void {
-    if (!this.isFailing)
+    // A look that had begun when the service stopped may find the database closed.
+    if (!this.isFailing && !this.running.isStopping)
       this.logger.error('The database refuses what jobs need; they run when it is back', error);
     this.isFailing = true;
   }

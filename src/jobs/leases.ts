@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import { Clock } from '../clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { Lease } from './lease.entity.js';
@@ -61,6 +61,20 @@ export class Leases {
       }
       await this.release(held);
     }
+  }
+
+  /**
+   * Frees the leases of processes that have died, at the start of one that serves alone: `isAlone` tells whether it does, and is asked
+   * after the leases were read, so that one that another process takes meanwhile stays its own. A service that dies again and again
+   * would otherwise never wait long enough. Rejects when the database does.
+   */
+  async freeOfTheDead(isAlone: () => Promise<boolean>): Promise<void> {
+    const held = await this.dataSource.manager.findBy(Lease, { holder: Not(IsNull()) });
+    if (held.length === 0 || !(await isAlone())) return;
+    await this.writes.run(async (manager) => {
+      for (const { name, beat } of held)
+        await manager.update(Lease, { name, beat }, { holder: null, beat: beat + 1 });
+    });
   }
 
   /** Renews the leases of this process, as it does every 3 s. Never rejects. */

@@ -37,14 +37,22 @@ export class ManagementServer implements OnApplicationShutdown {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url === '/metrics' && (request.method === 'GET' || request.method === 'HEAD')) {
-      const { contentType, text } = await this.metrics.exposition();
-      response.writeHead(200, { 'Content-Type': contentType }).end(text);
-      return;
+    const { method = '', url = '' } = request;
+    // Prometheus may be told to send parameters (`params` of a scrape).
+    if (url.split('?', 1)[0] !== '/metrics')
+      return refuse(response, new ApiError(HTTP_ERRORS.route_not_found));
+    if (method !== 'GET' && method !== 'HEAD') {
+      const headers = { Allow: 'GET, HEAD' };
+      const params = { method, allowed: headers.Allow };
+      return refuse(response, new ApiError(HTTP_ERRORS.method_not_allowed, { params, headers }));
     }
-    const { body } = new ApiError(HTTP_ERRORS.route_not_found);
-    response
-      .writeHead(body.status, { 'Content-Type': 'application/json; charset=utf-8' })
-      .end(JSON.stringify(body));
+    const { contentType, text } = await this.metrics.exposition();
+    response.writeHead(200, { 'Content-Type': contentType }).end(text);
   }
+}
+
+function refuse(response: ServerResponse, { body, headers }: ApiError): void {
+  response
+    .writeHead(body.status, { ...headers, 'Content-Type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body));
 }

@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AggregatorRegistry } from 'prom-client';
+import { metricIn } from '../testing/metric-samples.js';
+import { Settings } from '../config/settings.js';
+import { ManagementServer } from './management-server.js';
 import { Metrics } from './metrics.js';
 
 describe('a gauge that is read when it is asked for', () => {
@@ -41,4 +45,41 @@ describe('a gauge that is read when it is asked for', () => {
     shelves = null as never;
     expect(await lines(metrics)).toEqual([]);
   });
+});
+
+it.each([
+  ['nodejs_eventloop_lag_p99_seconds', 3],
+  ['nodejs_eventloop_lag_p50_seconds', 3],
+  ['nodejs_eventloop_lag_seconds', 3],
+  ['process_open_fds', 3],
+  ['process_max_fds', 1],
+  ['process_resident_memory_bytes', 4],
+])('of two processes %s shows the worse one, or the sum', async (name, shown) => {
+  const snapshot = (await new Metrics().snapshot()).map(
+    (metric): { type: unknown; name?: unknown } => metric,
+  );
+  const of = (value: number) =>
+    snapshot
+      .filter((metric) => metric.name === name)
+      .map((metric) => ({ ...metric, values: [{ labels: {}, value }] }));
+  const text = await AggregatorRegistry.aggregate([of(1), of(3)]).metrics();
+  expect(metricIn(text, name)).toBe(shown);
+});
+
+it('the management port serves the metrics alone, whatever parameters a scrape has', async () => {
+  const metrics = new Metrics();
+  const server = new ManagementServer(metrics, new Settings({ MANAGEMENT_PORT: '0' }));
+  const port = await server.listen();
+  onTestFinished(() => server.onApplicationShutdown());
+  const ask = async (path: string, method = 'GET') => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    const text = await answer.text();
+    const code = answer.ok ? text.length > 1_000 : (JSON.parse(text) as { code: string }).code;
+    return [answer.status, code, answer.headers.get('allow')];
+  };
+  expect(await ask('/metrics')).toEqual([200, true, null]);
+  expect(await ask('/metrics?collect[]=all')).toEqual([200, true, null]);
+  expect(await ask('/metrics', 'HEAD')).toEqual([200, false, null]);
+  expect(await ask('/metrics', 'POST')).toEqual([405, 'method_not_allowed', 'GET, HEAD']);
+  expect(await ask('/metrics/')).toEqual([404, 'route_not_found', null]);
 });

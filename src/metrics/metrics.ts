@@ -21,6 +21,21 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
+/**
+ * What is shown of gauges of prom-client where several processes are shown as one: that of the process which is worst off. An average or
+ * sum would hide one that is blocked, or out of file descriptors, behind those that are well.
+ */
+const OF_WORST: Readonly<Record<string, 'max' | 'min'>> = {
+  nodejs_eventloop_lag_seconds: 'max',
+  nodejs_eventloop_lag_mean_seconds: 'max',
+  nodejs_eventloop_lag_stddev_seconds: 'max',
+  nodejs_eventloop_lag_p50_seconds: 'max',
+  nodejs_eventloop_lag_p90_seconds: 'max',
+  nodejs_eventloop_lag_p99_seconds: 'max',
+  process_open_fds: 'max',
+  process_max_fds: 'min',
+};
+
 const VERSION = softwareVersion();
 
 /** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
@@ -32,6 +47,8 @@ export class Metrics {
     // These include the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    for (const [name, aggregator] of Object.entries(OF_WORST))
+      Object.assign(this.registry.getSingleMetric(name) ?? {}, { aggregator });
     this.gauge(
       'petstore_build_info',
       'What runs: the version of the service and of Node; the value is always 1.',

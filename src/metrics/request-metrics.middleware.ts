@@ -66,16 +66,19 @@ export class RequestMetricsMiddleware implements NestMiddleware {
         route: routeTemplateOf(request),
         status: String(responseStatusOf(response)),
       };
-      this.count(labels, (performance.now() - start) / 1_000);
-      const code = refusalCodeOf(request);
-      if (code !== undefined) this.refusals.inc({ code });
+      this.count(labels, (performance.now() - start) / 1_000, refusalCodeOf(request));
     });
     next();
   };
 
-  /** Counts one request that took so many seconds. */
-  count(labels: { method: string; route: string; status: string }, seconds: number): void {
+  /** Counts one request that took so many seconds; `code` is that of the Error body it was refused with, undefined for any other answer. */
+  count(
+    labels: { method: string; route: string; status: string },
+    seconds: number,
+    code: string | undefined,
+  ): void {
     this.requests.inc(labels);
     this.durations.observe(labels, seconds);
+    if (code !== undefined) this.refusals.inc({ code });
   }
 }

@@ -16,10 +16,12 @@ import {
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
+  type WindowState,
   underLimits,
 } from './quota.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
-import { API_KEY_BANNED } from './throttling.events.js';
+import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
+import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 
 /** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
@@ -27,6 +29,7 @@ import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 export class QuotaService {
   private readonly verdicts;
   private readonly steps: ClockSteps;
+  private readonly thresholds = new QuotaThresholds();
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
@@ -64,6 +67,10 @@ export class QuotaService {
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (verdict.banBegins) this.tellOfBan(subject, verdict);
+    for (const [at, window] of verdict.windows.entries())
+      // Windows of a route are no quota of the client.
+      if (isNoteworthy(window) && (!windows || windows[at]?.key === subject.id))
+        this.tellOfThresholds(subject, window, verdict.at);
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
@@ -151,6 +158,17 @@ export class QuotaService {
       clientId,
       bannedUntil: new Date(bannedUntil).toISOString(),
     });
+  }
+
+  private tellOfThresholds(
+    { id, perDay, clientId = clientIdOfSubject(id) }: QuotaSubject,
+    window: WindowState,
+    now: number,
+  ): void {
+    // Neither an address nor a user of another credential has anyone to be told.
+    if (clientId === undefined || perDay === undefined) return;
+    for (const reached of this.thresholds.reached(clientId, window, now))
+      this.events.publish(QUOTA_THRESHOLD, reached);
   }
 }
 

@@ -10,3 +10,24 @@ export interface ApiKeyBanned {
 
 /** A key was banned. */
 export const API_KEY_BANNED = defineEvent<ApiKeyBanned>('api_key.banned');
+
+/** A share of a client's window that is used up. */
+export interface QuotaThreshold {
+  readonly clientId: string;
+  /** `minute` or `day`. */
+  readonly window: string;
+  /** 80 or 100. */
+  readonly percent: number;
+  /** Requests allowed in the window. */
+  readonly limit: number;
+  /** Requests admitted in it when this was found out. */
+  readonly used: number;
+  /** When the window is full again; ISO 8601 text in UTC. */
+  readonly resetsAt: string;
+}
+
+/**
+ * A client has used up a share of a window: told once for each by every process that finds it out, and once again after a restart
+ * within the window.
+ */
+export const QUOTA_THRESHOLD = defineEvent<QuotaThreshold>('quota.threshold');

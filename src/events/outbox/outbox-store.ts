@@ -115,6 +115,24 @@ export class OutboxStore {
     });
   }
 
+  /** An event, whether it is parked or waits; null when there is none. */
+  find(id: bigint): Promise<OutboxEvent | null> {
+    return this.dataSource.manager.findOneBy(OutboxEvent, { id });
+  }
+
+  /** How many events are parked, by listener. */
+  async parkedByListener(): Promise<Readonly<Record<string, number>>> {
+    const rows = await this.dataSource.manager
+      .createQueryBuilder(OutboxEvent, 'parked')
+      .select('parked.listener', 'listener')
+      .addSelect('COUNT(*)', 'events')
+      .where('parked.due_at IS NULL')
+      .groupBy('parked.listener')
+      .orderBy('parked.listener')
+      .getRawMany<{ listener: string; events: number | string }>();
+    return Object.fromEntries(rows.map(({ listener, events }) => [listener, Number(events)]));
+  }
+
   /** Has parked events delivered again, one or all; answers how many. */
   async retry(id?: bigint): Promise<number> {
     // Due for a long time, but not untried: what was published after it with its key waits for it.

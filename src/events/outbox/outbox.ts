@@ -6,6 +6,7 @@ import { Transactions } from '../../database/transactions.js';
 import { Leases } from '../../jobs/leases.js';
 import { providerMethods } from '../../jobs/provider-methods.js';
 import { Running } from '../../jobs/running.js';
+import { outsideOfSpans } from '../../tracing/spans.js';
 import { type Delivery, ListenerQueue } from './listener-queue.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
@@ -105,10 +106,12 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   async deliver(): Promise<void> {
     const name = `delivery ${(this.began += 1)}`;
     // A caller's own transaction would show events that it may yet undo, and wait for itself.
-    await this.transactions.outside(() =>
-      this.running.run(name, async () => {
-        await Promise.all(this.queues.map((queue) => queue.deliver()));
-      }),
+    await outsideOfSpans(() =>
+      this.transactions.outside(() =>
+        this.running.run(name, async () => {
+          await Promise.all(this.queues.map((queue) => queue.deliver()));
+        }),
+      ),
     );
   }
 

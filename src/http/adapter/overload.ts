@@ -8,9 +8,11 @@ import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { assignRequestId } from '../../logging/request-log.middleware.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { crossOriginHeaders } from '../cross-origin.js';
 import { AnswerRate } from './answer-rate.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { Place, type Places, setPlace } from './place.js';
+import { traceShed } from './request-spans.js';
 import { announcesBody } from './service-server.js';
 
 /** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
@@ -85,7 +87,7 @@ export class Overload {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();
     if (reason !== undefined) {
-      if (this.isExempt(request)) return true;
+      if (this.isExempt(request) || this.isPreflight(request)) return true;
       this.refuse(request, response, reason);
       return false;
     }
@@ -131,13 +133,28 @@ export class Overload {
     return this.exempt().has(url.split('?', 1)[0] ?? '');
   }
 
+  /**
+   * Whether the CORS middleware answers it, which asks nothing of the service. Refused, it would hide from the page what it is about:
+   * a browser that gets no 2xx sends no request, and shows its page neither status nor `Retry-After` (Fetch, "CORS-preflight fetch").
+   */
+  private isPreflight({ method, headers }: IncomingMessage): boolean {
+    return (
+      this.settings.corsOrigins.length > 0 &&
+      method === 'OPTIONS' &&
+      headers.origin !== undefined &&
+      headers['access-control-request-method'] !== undefined
+    );
+  }
+
   private refuse(request: IncomingMessage, response: ServerResponse, reason: Reason): void {
     const headers = this.note(reason);
     const labels = { method: request.method ?? '', route: 'shed', status: '503' };
-    this.requests.count(labels, 0);
+    this.requests.count(labels, 0, HTTP_ERRORS.service_unavailable.code);
+    traceShed(request as Request, 503);
     assignRequestId(request as Request, response as Response, () => undefined);
     const end = (): void => {
-      response.writeHead(503, { ...headers, ...this.fields }).end(BODY);
+      const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request.headers.origin);
+      response.writeHead(503, { ...headers, ...this.fields, ...crossOrigin }).end(BODY);
     };
     if (!announcesBody(request)) return end();
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.

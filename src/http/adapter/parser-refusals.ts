@@ -117,7 +117,7 @@ export class ParserRefusals {
       { requestId, route: 'unparsed', status, code },
       requestLine('unparsed', status, code),
     );
-    this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0);
+    this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0, code);
     if (!socket.writable) return;
     socket.write(
       rawResponse(body, { ...headers, ...quota, ...this.linkOf(code), 'X-Request-Id': requestId }),

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../../accounts/api-key.format.js';
 import { RequestSlot } from '../../request-slot.js';
 import { arrivedIn, startTracing, type Tracing, tracing } from '../../tracing/spans.js';
-import { callersTraceOf, runWithTraceIds } from '../../tracing/trace-ids.js';
+import { callersTraceOf, runWithTraceIds, type TraceIds } from '../../tracing/trace-ids.js';
 import { OPERATION_CHANNEL, type TracedOperation } from './operation-tracing.js';
 
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
@@ -46,25 +46,67 @@ function spanOfInstrumentation({ api }: Tracing, request: Request): [Span, Conte
   return span && [span, active];
 }
 
-function ownSpan({ api, tracer }: Tracing, request: Request, response: Response): [Span, Context] {
+function ownSpan(on: Tracing, request: Request, response: Response): [Span, Context] {
+  const [span, active] = beginSpan(on, request);
+  response.once('close', () => endSpan(on, span, response.headersSent ? response.statusCode : undefined));
+  return [span, active];
+}
+
+/** Gives a request that overload refuses its server span, which an instrumentation of `node:http` has made otherwise. */
+export function traceShed(request: Request, status: number): void {
+  const on = tracing();
+  if (on && !spanOfInstrumentation(on, request)) endSpan(on, beginSpan(on, request)[0], status);
+}
+
+/** The trace of a request for an upgrade, which ends when that is answered: what is upgraded is followed no further. */
+export interface UpgradeTrace {
+  /** What log lines tell of it; undefined without a trace. */
+  readonly ids: TraceIds | undefined;
+  /** Does a part of the request, whose spans come below that of the request. */
+  readonly inside: <T>(work: () => T) => T;
+  /** Ends its span; `route` is undefined for a path that no gateway has. */
+  readonly end: (status: number, route: string | undefined) => void;
+}
+
+/** Gives a request for an upgrade, such as that of a WebSocket, its server span if an OpenTelemetry SDK is registered. */
+export function traceUpgrade(request: Request): UpgradeTrace {
+  const on = tracing();
+  const callers = callersTraceOf(request);
+  if (!on) return { ids: callers, inside: (work) => work(), end: () => undefined };
+  const [span, active] = beginSpan(on, request);
+  const { traceId, spanId } = span.spanContext();
+  return {
+    ids: on.api.isSpanContextValid(span.spanContext()) ? { traceId, spanId } : callers,
+    inside: (work) => on.api.context.with(active, work),
+    end: (status, route) => {
+      if (route !== undefined) span.updateName(nameOf(request, route)).setAttribute('http.route', route);
+      endSpan(on, span, status);
+    },
+  };
+}
+
+function beginSpan({ api, tracer }: Tracing, request: Request): [Span, Context] {
   const parent = api.propagation.extract(api.ROOT_CONTEXT, request.headers);
   const kind = api.SpanKind.SERVER;
   const span = tracer.startSpan(nameOf(request), { kind, attributes: attributesOf(request) }, parent);
-  response.once('close', () => {
-    const { headersSent, statusCode } = response;
-    if (headersSent) span.setAttribute('http.response.status_code', statusCode);
-    if (headersSent && statusCode >= 500) {
-      span.setAttribute('error.type', String(statusCode));
-      span.setStatus({ code: api.SpanStatusCode.ERROR });
-    }
-    span.end();
-  });
   return [span, api.trace.setSpan(parent, span)];
+}
+
+/** Ends the span of a request; `status` is undefined where nothing was answered. */
+function endSpan({ api }: Tracing, span: Span, status: number | undefined): void {
+  if (status !== undefined) span.setAttribute('http.response.status_code', status);
+  if (status !== undefined && status >= 500) {
+    span.setAttribute('error.type', String(status));
+    span.setStatus({ code: api.SpanStatusCode.ERROR });
+  }
+  span.end();
 }
 
 /** No query, no header and no address: spans leave the machine. */
 function attributesOf(request: Request): Attributes {
-  const path = request.originalUrl.split('?', 1)[0] ?? '';
+  // Express sets `originalUrl`, on requests that it is given.
+  const { originalUrl, url } = request as Partial<Request>;
+  const path = (originalUrl ?? url ?? '').split('?', 1)[0] ?? '';
   const method = NAMED.has(request.method)
     ? { 'http.request.method': request.method }
     : { 'http.request.method': '_OTHER', 'http.request.method_original': request.method };

@@ -11,14 +11,14 @@ import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
-import { writeRefusal } from '../../errors/error.filter.js';
+import { refusalCodeOf, writeRefusal } from '../../errors/error.filter.js';
 import { AppLogger } from '../../logging/app-logger.js';
 import { assignRequestId, requestIdOf, requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
-import { callersTraceOf } from '../../tracing/trace-ids.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
 import { OperationContext } from './operation-context.js';
+import { traceUpgrade } from './request-spans.js';
 import { lingerBeforeClosing } from './service-server.js';
 import { addToUpgradeAnswer } from './upgrade-answer.js';
 
@@ -99,29 +99,38 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
     const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const trace = traceUpgrade(request);
     let status = 101;
     try {
       assignRequestId(request, response, () => undefined);
       const refusal = this.overload.refusalOfUpgrade();
       if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
-      await admit(
-        new OperationContext(request, response, () => undefined, this.classOf(path), openConnection),
-        config,
+      const context = new OperationContext(
+        request,
+        response,
+        () => undefined,
+        this.classOf(path),
+        openConnection,
       );
+      await trace.inside(() => admit(context, config));
     } catch (error) {
       refuse(error, request, response, socket);
       status = response.statusCode;
     }
-    const route = this.gateways.has(path) ? path : 'upgrade';
+    const isGateway = this.gateways.has(path);
+    trace.end(status, isGateway ? path : undefined);
+    const route = isGateway ? path : 'upgrade';
     const clientId = callerOf(request)?.clientId;
     const { method } = request;
-    const [requestId, traceIds] = [requestIdOf(response), callersTraceOf(request)];
+    const requestId = requestIdOf(response);
     this.logger.pino.info(
-      { requestId, ...traceIds, clientId, method, route, status },
+      { requestId, ...trace.ids, clientId, method, route, status },
       requestLine(method, route, status),
     );
-    this.metrics.count({ method, route, status: String(status) }, (performance.now() - start) / 1_000);
+    const code = status === 101 ? undefined : refusalCodeOf(request);
+    const seconds = (performance.now() - start) / 1_000;
+    this.metrics.count({ method, route, status: String(status) }, seconds, code);
     if (status === 101) {
       addToUpgradeAnswer(socket, response);
       this.keep(request, socket);

@@ -13,6 +13,14 @@ import { writeExactJson } from './exact-json.js';
 /** The type of whatever is answered as JSON. */
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
+/** What the rows of an answer are, where it is what JsonRows has read. */
+const ROWS = new WeakMap<object, JsonText>();
+
+/** The rows that an answer is the text of, as they stand; undefined when it is anything else. */
+export function rowsAnswered(response: Response): JsonText | undefined {
+  return ROWS.get(response);
+}
+
 /**
  * Writes what a handler answers as JSON, with every `bigint` exact; JSON.stringify would throw on one. Of objects it shows
  * what the DTO of `@Operation()` declares. What Nest sends as it is produced passes untouched.
@@ -37,6 +45,7 @@ export class JsonResponseInterceptor extends AsyncInterceptor {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
     // A handler that names another type writes its texts itself; of an object Nest would make JSON all the same.
     else if (typeof body !== 'object' || body === null) return body;
+    if (body instanceof JsonText && body.outlastsNewRows) ROWS.set(response, body);
     return jsonOf(body, operation?.shownAs);
   }
 

@@ -28,6 +28,11 @@ export class OnlyProcess implements OnApplicationShutdown {
       throw new Error(this.taken);
   }
 
+  /** Whether no other process serves the database, where it lets one alone serve and this one is it. */
+  get isCertain(): boolean {
+    return this.server !== undefined && this.serving === 'alone' && this.timer === undefined;
+  }
+
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.server?.release();

@@ -38,6 +38,12 @@ export class OtherProcesses implements OnModuleDestroy {
     this.timer.unref();
   }
 
+  /** Whether this process alone serves an SQLite file; false where that cannot be told. Call it after `begin`. Never rejects. */
+  async isNone(): Promise<boolean> {
+    if (this.isBlind) return false;
+    return (await this.marks?.others('left').catch(() => undefined)) === 0;
+  }
+
   async onModuleDestroy(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);

@@ -10,18 +10,24 @@ const CHECK_LIMIT_MS = 2_000;
 
 /**
  * Throws the reason if an instance could not count in Redis, and what to do about it. Runs the commands that an instance runs, on the same
- * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
+ * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance. Answers by how much the clock of Redis is
+ * ahead of this machine's, in milliseconds; less than 0 when it is behind.
  */
-export async function checkRedis(place: RedisPlace): Promise<void> {
+export async function checkRedis(place: RedisPlace): Promise<{ readonly aheadMs: number }> {
   const redis = redisClient(place, { connectTimeout: CHECK_LIMIT_MS });
   let reason: Error | undefined;
   redis.on('error', (error) => (reason = reasonOf(error)));
+  // `petstore doctor` has no application whose clock it could use.
+  const clock = new SystemClock();
   const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(place.url));
   try {
     await connectTo(redis);
-    // `petstore doctor` has no application whose clock it could use, and a probe asks for no time.
-    await new RedisQuotaStore(redis, keys, new SystemClock(), undefined, CHECK_LIMIT_MS).probe();
+    await new RedisQuotaStore(redis, keys, clock, undefined, CHECK_LIMIT_MS).probe();
     await withTimeout(redis.zcard(keys.instances()), CHECK_LIMIT_MS);
+    const before = clock.now();
+    const [seconds, microseconds] = await withTimeout(redis.time(), CHECK_LIMIT_MS);
+    const there = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+    return { aheadMs: there - (before + clock.now()) / 2 };
   } catch (error) {
     const failure = reason ?? (error as Error);
     const remedy = remedyFor(failure);

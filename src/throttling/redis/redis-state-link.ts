@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.js';
-import { ALL_CACHED, type CachedKind } from '../../database/data-version.js';
-import type { SharedDataVersion, StateLink } from '../../database/shared-data-version.js';
+import {
+  ALL_SHARED,
+  type SharedDataVersion,
+  type SharedKind,
+  type StateLink,
+} from '../../database/shared-data-version.js';
 import { withTimeout } from './redis-commands.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
@@ -34,7 +38,7 @@ interface Writers {
 export class RedisStateLink implements StateLink {
   private readonly id = randomUUID();
   private readonly redis: RedisClient & StateCommands;
-  private readonly writers: Record<CachedKind, Writers> = { responses: nobody(), keys: nobody() };
+  private readonly writers: Record<SharedKind, Writers> = { responses: nobody(), keys: nobody() };
 
   constructor(
     private readonly link: RedisLink,
@@ -54,7 +58,7 @@ export class RedisStateLink implements StateLink {
     this.link.onBeat = () => this.nameWhatHasNone();
   }
 
-  async withdraw(kinds: readonly CachedKind[]): Promise<() => boolean> {
+  async withdraw(kinds: readonly SharedKind[]): Promise<() => boolean> {
     if (!this.link.isUp) throw new Error('Redis is away.');
     const { epoch } = this.link;
     for (const kind of kinds) this.writers[kind].count += 1;
@@ -74,8 +78,8 @@ export class RedisStateLink implements StateLink {
     return () => this.link.isUp && this.link.epoch === epoch;
   }
 
-  async release(kinds: readonly CachedKind[]): Promise<void> {
-    const done: CachedKind[] = [];
+  async release(kinds: readonly SharedKind[]): Promise<void> {
+    const done: SharedKind[] = [];
     for (const kind of kinds) {
       const writers = this.writers[kind];
       writers.count -= 1;
@@ -88,16 +92,16 @@ export class RedisStateLink implements StateLink {
 
   /** A writer that died, or a Redis that is new, has left states without a name. */
   private async nameWhatHasNone(): Promise<void> {
-    await this.name('', ALL_CACHED);
+    await this.name('', ALL_SHARED);
   }
 
   /** Whether the writers of this kind that are under way count for a new one, too. */
-  private isNoted(kind: CachedKind): boolean {
+  private isNoted(kind: SharedKind): boolean {
     const { since, epoch } = this.writers[kind];
     return epoch === this.link.epoch && this.clock.steady() - since < RENEWED_MS;
   }
 
-  private send(kinds: readonly CachedKind[]): Promise<unknown> {
+  private send(kinds: readonly SharedKind[]): Promise<unknown> {
     const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
     return withTimeout(
       this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds),
@@ -105,7 +109,7 @@ export class RedisStateLink implements StateLink {
     );
   }
 
-  private name(id: string, kinds: readonly CachedKind[]): Promise<unknown> {
+  private name(id: string, kinds: readonly SharedKind[]): Promise<unknown> {
     const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
     return withTimeout(
       this.redis.nameStates(keys.length, ...keys, id, randomUUID(), NAMES_MS, ...kinds),
