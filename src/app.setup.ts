@@ -24,6 +24,7 @@ import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { Upgrades } from './http/adapter/upgrades.js';
 import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
 import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
+import { EXPOSED_HEADERS } from './http/cross-origin.js';
 import { AppLogger, LogBuffer } from './logging/app-logger.js';
 import { RequestLogMiddleware, assignRequestId } from './logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
@@ -31,22 +32,6 @@ import { SwaggerUi } from './openapi/swagger-ui.js';
 import { PLATFORM_INTERCEPTORS } from './platform.module.js';
 import { usePublicPrefix } from './public-prefix.js';
 import { trustedProxies } from './request-address.js';
-
-const EXPOSED_HEADERS = [
-  'Link',
-  'Location',
-  'ETag',
-  'Retry-After',
-  'X-Request-Id',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Deprecation',
-  'Sunset',
-  'Idempotent-Replayed',
-];
 
 /**
  * By how much Node's own time limits on requests exceed the one on idle connections, in milliseconds. ConnectionTimeouts
@@ -100,7 +85,7 @@ export function setupApp(application: INestApplication): INestApplication {
     const [first] = settings.corsOrigins;
     app.enableCors({
       origin: first === '*' ? '*' : [...settings.corsOrigins],
-      exposedHeaders: EXPOSED_HEADERS,
+      exposedHeaders: [...EXPOSED_HEADERS],
       maxAge: 600,
     });
   }

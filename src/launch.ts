@@ -37,7 +37,12 @@ try {
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
   if (!(error instanceof Error)) return `The service could not start: ${String(error)}`;
-  const reason = `The service could not start: ${error.message}`;
+  // Which is not asked for before a module needs it.
+  const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
+  const message = isFolderGone
+    ? 'its working directory is not there any more. Start it in the folder of the service.'
+    : error.message;
+  const reason = `The service could not start: ${message}`;
   const { stack } = error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error;
   return /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') ? `${reason}\n${stack}` : reason;
 }

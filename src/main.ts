@@ -2,4 +2,5 @@ import { refuseOtherNode } from '#supported-node';
 
 // All else is imported only then: a Node.js that does not run the service could not even load it.
 refuseOtherNode();
+(await import('./compile-cache.js')).keepCompiled();
 await import('./launch.js');

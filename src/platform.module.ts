@@ -47,6 +47,8 @@ import { ModuleChecksModule } from './startup-checks/module-checks.js';
 import { StartupChecks } from './startup-checks/startup-checks.js';
 import { QuotaGuard } from './throttling/quota.guard.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
+import { WebhookSourcesModule } from './webhooks/sources/webhook-sources.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** Provides the Clock to every module: the machine's, or what a `@Global()` module provides under `SystemClock`. */
 @Global()
@@ -92,6 +94,8 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     AccountsModule,
     AuthModule,
     HealthModule,
+    WebhooksModule,
+    WebhookSourcesModule,
   ],
   providers: [
     { provide: APP_GUARD, useClass: DeprecationHeadersGuard },

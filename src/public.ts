@@ -18,6 +18,10 @@ export {
 export type { Delivery } from './events/outbox/listener-queue.js';
 export { Outbox } from './events/outbox/outbox.js';
 
+// Webhooks: what endpoints of clients are told of.
+export { type WebhookEvent, defineWebhookEvent } from './webhooks/webhook-events.js';
+export { type MessageOptions, WebhookMessages } from './webhooks/webhook-messages.js';
+
 // Background jobs, run by one process at a time.
 export { Job, type JobOptions } from './jobs/job.decorator.js';
 export { Jobs } from './jobs/jobs.js';
@@ -110,4 +114,9 @@ export { declarationFault, decorated } from './declaration-faults.js';
 
 // Events of the platform to listen to.
 export { ACCOUNTS_EVENTS, type AccountChanged, type AccountsEventName } from './accounts/accounts.events.js';
-export { API_KEY_BANNED, type ApiKeyBanned } from './throttling/throttling.events.js';
+export {
+  API_KEY_BANNED,
+  type ApiKeyBanned,
+  QUOTA_THRESHOLD,
+  type QuotaThreshold,
+} from './throttling/throttling.events.js';

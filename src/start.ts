@@ -14,6 +14,7 @@ import { Connections } from './http/adapter/connections.js';
 import { stopServing } from './http/adapter/graceful-stop.js';
 import { startRequestSpans } from './http/adapter/request-spans.js';
 import { Jobs } from './jobs/jobs.js';
+import { Leases } from './jobs/leases.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { startAdvice } from './start-advice.js';
@@ -21,6 +22,7 @@ import { OnlyProcess } from './throttling/memory/only-process.js';
 import { OtherProcesses } from './throttling/memory/other-processes.js';
 import { OneRedis } from './throttling/redis/one-redis.js';
 import { flushSpans } from './tracing/spans.js';
+import { WebhookDispatcher } from './webhooks/webhook-dispatcher.js';
 import { servesForParent } from './workers/worker.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
@@ -52,9 +54,20 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
   running(stopOf(app));
-  app.get(Jobs).begin();
   await app.get(OtherProcesses).begin();
+  await freeLeasesOfTheDead(app, logger);
+  app.get(Jobs).begin();
   servesForParent(app);
+}
+
+/** Work that a process that died had taken goes on at once where this one serves alone; elsewhere others wait until it is free. */
+async function freeLeasesOfTheDead(app: INestApplication, logger: AppLogger): Promise<void> {
+  const isAlone = async () => app.get(OnlyProcess).isCertain || (await app.get(OtherProcesses).isNone());
+  try {
+    await app.get(Leases).freeOfTheDead(isAlone);
+  } catch (error) {
+    logger.warn(`Leases of a process that died stay taken for some seconds: ${String(error)}`, 'Jobs');
+  }
 }
 
 /** Makes the handler that stops a running service; a second signal ends it at once. */
@@ -75,6 +88,7 @@ function stopOf(app: INestApplication): Stop {
       stopServing(server, app.get(Connections), shutdownTimeoutMs),
       app.get(Jobs).stop(),
       app.get(Outbox).stop(),
+      app.get(WebhookDispatcher).stop(),
     ]);
     if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
     const closed = await Promise.race([

@@ -15,6 +15,7 @@ import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { setCaller } from './caller.js';
 import type { FoundKey } from './key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
+import { SEEN_VERSIONS } from './seen-versions.js';
 
 /**
  * A queue for each client address: work of one address runs one at a time, work of different addresses runs concurrently. An
@@ -80,7 +81,9 @@ export class ApiKeyGuard implements CanActivate {
   /** Finds the caller by its key, and answers whom the request counts for. `isFresh` reads the key anew. */
   private async identify(request: Request, isFresh = false): Promise<QuotaSubject> {
     const turn = (lookUp: () => Promise<FoundKey>) => (isFresh ? lookUp() : this.inTurn(request, lookUp));
-    const { key, cachedAt } = await this.verifier.verify(request.headers.authorization, turn, isFresh);
+    const { authorization } = request.headers;
+    const { key, cachedAt, versions } = await this.verifier.verify(authorization, turn, isFresh);
+    SEEN_VERSIONS.set(request, versions);
     identifyCaller(request, key);
     refuseSuspended(key.client);
     this.use.note(key.id);

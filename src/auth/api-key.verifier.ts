@@ -4,6 +4,7 @@ import { digestOf, isWellFormedApiKey } from '../accounts/api-key.format.js';
 import { refuseEndedCredential } from '../accounts/key-refusals.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../accounts/scopes.js';
 import { Clock } from '../clock.js';
+import type { Versions } from '../database/data-version.js';
 import { RequestWaits } from '../database/request-waits.js';
 import { ApiError } from '../errors/api-error.js';
 import type { ErrorRow } from '../errors/define-errors.js';
@@ -26,6 +27,8 @@ export interface VerifiedKey {
    * request.
    */
   readonly cachedAt: number | undefined;
+  /** The versions of the moment at which it was looked for. */
+  readonly versions: Versions;
 }
 
 /** Finds the key, and with it the client, of an `Authorization` header. */
@@ -54,11 +57,12 @@ export class ApiKeyVerifier {
     const token = BEARER.exec(credential)?.[1];
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     const digest = digestOf(token);
-    const cached = isFresh ? undefined : this.cache.get(digest);
+    const versions = this.cache.versions();
+    const cached = isFresh ? undefined : this.cache.get(digest, versions);
     const { key } = cached ?? (await this.waits.bounded(turn(() => this.lookUp.find(digest))));
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
     refuseEndedCredential(key, this.clock.now());
-    return { key, cachedAt: this.cache.isShared ? cached?.version : undefined };
+    return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
   }
 }
 

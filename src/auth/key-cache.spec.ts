@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestClock } from '../testing/test-clock.js';
 import { ApiKey } from '../accounts/api-key.entity.js';
 import { Client } from '../accounts/client.entity.js';
-import { DataVersion, OwnWritesVersion, type CachedKind } from '../database/data-version.js';
+import { DataVersion, OwnWritesVersion, type Versions } from '../database/data-version.js';
 import { KeyCache } from './key-cache.js';
 
 const keyOf = (revokedAt: string | null, suspendedAt: string | null): ApiKey =>
@@ -15,8 +15,9 @@ const SUSPENDED = keyOf(null, '2026-11-20T11:00:00.000Z');
 class NewAnswers extends DataVersion {
   private answers = 0;
 
-  current(kind: CachedKind): number {
-    return kind === 'keys' ? 0 : (this.answers += 1);
+  versions(): Versions {
+    this.answers += 1;
+    return { responses: this.answers, rows: this.answers, keys: 0 };
   }
 }
 
@@ -35,10 +36,10 @@ describe.each([
 ])('%s', (_, key) => {
   it('is cached for its digest alone', () => {
     const { cache, put } = open(new OwnWritesVersion());
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
     put('digest', key);
-    expect(cache.get('digest')).toMatchObject({ key });
-    expect(cache.get('other')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toMatchObject({ key });
+    expect(cache.get('other', cache.versions())).toBeUndefined();
   });
 
   it.each([
@@ -49,7 +50,7 @@ describe.each([
     const { clock, cache, put } = open(new OwnWritesVersion());
     put('digest', key);
     clock.advance(milliseconds);
-    expect(cache.get('digest') !== undefined).toBe(cached);
+    expect(cache.get('digest', cache.versions()) !== undefined).toBe(cached);
   });
 
   it('is cached no longer because the clock was put back', () => {
@@ -57,20 +58,20 @@ describe.each([
     put('digest', key);
     clock.advance(-3_600_000);
     clock.advance(5_000);
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
   it('is cached until something is committed', () => {
     const { database, cache, put } = open(new OwnWritesVersion());
     put('digest', key);
     database.note();
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
   it('is cached while commits change answers alone', () => {
     const { cache, put } = open(new NewAnswers());
     put('digest', key);
-    expect(cache.get('digest')).toMatchObject({ key });
+    expect(cache.get('digest', cache.versions())).toMatchObject({ key });
   });
 
   it('is not cached when something was committed while it was read', () => {
@@ -78,7 +79,7 @@ describe.each([
     const before = cache.version();
     database.note();
     cache.set('digest', key, before);
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
   it('is cached for 5 seconds from when it was read the last time', () => {
@@ -87,7 +88,7 @@ describe.each([
     clock.advance(4_999);
     put('digest', key);
     clock.advance(4_999);
-    expect(cache.get('digest')).toMatchObject({ key });
+    expect(cache.get('digest', cache.versions())).toMatchObject({ key });
   });
 });
 
@@ -104,8 +105,9 @@ class Incomplete extends DataVersion {
     return this.isFromRedis;
   }
 
-  current(): number | undefined {
-    return this.version;
+  versions(): Versions {
+    const { version } = this;
+    return { responses: version, rows: version, keys: version };
   }
 }
 
@@ -114,9 +116,9 @@ describe('where others may commit unseen', () => {
     const { clock, cache, put } = open(new Incomplete());
     put('digest', KEY);
     clock.advance(4_999);
-    expect(cache.get('digest')).toMatchObject({ key: KEY });
+    expect(cache.get('digest', cache.versions())).toMatchObject({ key: KEY });
     clock.advance(1);
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
   it.each([
@@ -126,17 +128,17 @@ describe('where others may commit unseen', () => {
   ])('%s is not cached: what lets it in must count at once', (_, key) => {
     const { cache, put } = open(new Incomplete());
     put('digest', key);
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
   it('a key is not taken from the cache while Redis has no name of the state', () => {
     const { database, cache, put } = open(new Incomplete());
     database.isFromRedis = true;
     put('digest', KEY);
-    expect(cache.get('digest')).toMatchObject({ key: KEY });
+    expect(cache.get('digest', cache.versions())).toMatchObject({ key: KEY });
     database.version = undefined;
     put('digest', KEY);
-    expect(cache.get('digest')).toBeUndefined();
+    expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 });
 
@@ -152,36 +154,36 @@ describe.each([
 
   it('only so many are cached, and the first one is evicted first', () => {
     const { cache, put } = full();
-    expect(cache.get('digest 0')).toBeDefined();
+    expect(cache.get('digest 0', cache.versions())).toBeDefined();
     put('one more', key);
-    expect(cache.get('digest 0')).toBeUndefined();
+    expect(cache.get('digest 0', cache.versions())).toBeUndefined();
     for (const digest of ['digest 1', `digest ${most - 1}`, 'one more'])
-      expect(cache.get(digest)).toBeDefined();
+      expect(cache.get(digest, cache.versions())).toBeDefined();
   });
 
   it('one that is read again is no further one, and the last to be evicted', () => {
     const { cache, put } = full();
     put('digest 0', key);
-    expect(cache.get('digest 1')).toBeDefined();
+    expect(cache.get('digest 1', cache.versions())).toBeDefined();
     put('one more', key);
-    expect(cache.get('digest 0')).toBeDefined();
-    expect(cache.get('digest 1')).toBeUndefined();
+    expect(cache.get('digest 0', cache.versions())).toBeDefined();
+    expect(cache.get('digest 1', cache.versions())).toBeUndefined();
   });
 
   it('those that are void make room: as many more are cached in the next state', () => {
     const { database, cache, put } = full();
     database.note();
-    for (let read = 0; read < most; read += 1) cache.get(`digest ${read}`);
+    for (let read = 0; read < most; read += 1) cache.get(`digest ${read}`, cache.versions());
     put('first of the new state', key);
     for (let read = 1; read < most; read += 1) put(`new ${read}`, key);
-    expect(cache.get('first of the new state')).toBeDefined();
+    expect(cache.get('first of the new state', cache.versions())).toBeDefined();
   });
 
   it('others have room of their own: a flood of the one kind evicts none of the other', () => {
     const { cache, put } = open(new OwnWritesVersion());
     put('of the other kind', key ? undefined : KEY);
     for (let read = 0; read <= most; read += 1) put(`digest ${read}`, key);
-    expect(cache.get('of the other kind')).toBeDefined();
+    expect(cache.get('of the other kind', cache.versions())).toBeDefined();
   });
 });
 
@@ -190,14 +192,14 @@ it('a digest of which there was no key, and then one, has the key', () => {
   put('digest', undefined);
   database.note();
   put('digest', KEY);
-  expect(cache.get('digest')?.key).toBe(KEY);
+  expect(cache.get('digest', cache.versions())?.key).toBe(KEY);
 });
 
 it('a digest of which there was a key, and then none, has none', () => {
   const { database, cache, put } = open(new OwnWritesVersion());
   put('digest', KEY);
   database.note();
-  expect(cache.get('digest')).toBeUndefined();
+  expect(cache.get('digest', cache.versions())).toBeUndefined();
   put('digest', undefined);
-  expect(cache.get('digest')).toMatchObject({ key: undefined });
+  expect(cache.get('digest', cache.versions())).toMatchObject({ key: undefined });
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { Clock } from '../clock.js';
-import { DataVersion } from '../database/data-version.js';
+import { DataVersion, type Versions } from '../database/data-version.js';
 import { CacheUse } from '../metrics/cache-use.js';
 
 /** Maximum age of an entry, in milliseconds. */
@@ -52,28 +52,33 @@ export class KeyCache {
 
   /** The data version to cache an entry with; ask for it before the database is read. */
   version(): number | undefined {
-    return this.dataVersion.current('keys');
+    return this.versions().keys;
+  }
+
+  /** The data versions of this moment. */
+  versions(): Versions {
+    return this.dataVersion.versions();
   }
 
   /** The entry of a digest, if there is one of the current data version that is not too old. */
-  get(digest: string): CachedKey | undefined {
-    const cached = this.current(digest);
+  get(digest: string, versions: Versions): CachedKey | undefined {
+    const cached = this.current(digest, versions);
     this.use[cached ? 'hits' : 'misses'] += 1;
     return cached;
   }
 
-  private current(digest: string): CachedKey | undefined {
+  private current(digest: string, versions: Versions): CachedKey | undefined {
     const cached = this.keys.get(digest) ?? this.unknown.get(digest);
     if (!cached) return undefined;
     const age = this.clock.steady() - cached.at;
-    if (this.isCurrent(cached.version) && age < CACHED_MS) return cached;
+    if (this.isCurrent(cached.version, versions) && age < CACHED_MS) return cached;
     (cached.key ? this.keys : this.unknown).delete(digest);
     return undefined;
   }
 
   /** Whether what was read at a data version still holds. */
-  isCurrent(version: number | undefined): boolean {
-    return version === this.version() && (version !== undefined || !this.dataVersion.isShared);
+  isCurrent(version: number | undefined, { keys } = this.versions()): boolean {
+    return version === keys && (version !== undefined || !this.dataVersion.isShared);
   }
 
   /** Caches what was read after the data version was asked for. */

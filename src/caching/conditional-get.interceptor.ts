@@ -3,16 +3,18 @@ import { type ExecutionContext, Injectable, Logger, RequestMethod, type Type } f
 import { INTERCEPTORS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { SEEN_VERSIONS } from '../auth/seen-versions.js';
 import { JsonText } from '../database/json-rows.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { COUNTED } from '../throttling/quota-subject.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
+import { rowsAnswered } from '../http/body/json-response.interceptor.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
 import { OperationContext } from '../http/adapter/operation-context.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { InterceptorsOfCached } from './interceptors-of-cached.js';
-import { type Answer, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
+import { type Answer, type CachedOptions, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
 
 /** Methods of routes that GET and HEAD requests reach. */
 const READING: ReadonlySet<RequestMethod> = new Set([
@@ -29,7 +31,7 @@ const READING: ReadonlySet<RequestMethod> = new Set([
 @Injectable()
 export class ConditionalGetInterceptor extends AsyncInterceptor {
   private readonly logger = new Logger('Cache');
-  private readonly isCached;
+  private readonly cached;
 
   constructor(
     private readonly cache: ResponseCache,
@@ -37,10 +39,11 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     reflector: Reflector,
   ) {
     super();
-    this.isCached = new HandlerMetadata((targets) => {
-      if (reflector.get<boolean | undefined>(CACHED, targets[0]) !== true) return false;
-      if (targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target))) return false;
-      return this.dependsOnTargetAlone(...targets);
+    this.cached = new HandlerMetadata((targets) => {
+      const options = reflector.get<CachedOptions | undefined>(CACHED, targets[0]);
+      if (!options) return undefined;
+      if (targets.some((target) => Reflect.hasMetadata(INTERCEPTORS_METADATA, target))) return undefined;
+      return this.dependsOnTargetAlone(...targets) ? options : undefined;
     });
   }
 
@@ -80,61 +83,78 @@ export class ConditionalGetInterceptor extends AsyncInterceptor {
     response: Response,
     next: () => Promise<unknown>,
   ): Promise<Answer> {
-    const read = () => answerBy(response, next);
-    if (!this.isCached.of(context) || request.method !== 'GET') return read();
+    const cached = this.cached.of(context);
+    const { ofRowsAlone = false } = cached ?? {};
+    const read = () => answerBy(response, next, ofRowsAlone);
+    if (!cached || request.method !== 'GET') return read();
     // A request that passes no quota has no version of its own.
     if (this.cache.needsDecision && !COUNTED.get(request)) return read();
+    // Where they come with the decision on the quota, those of the key are older.
+    const seen = this.cache.needsDecision ? undefined : SEEN_VERSIONS.get(request);
+    const answer = (operation: () => Promise<Answer>) =>
+      this.cache.answer(request.originalUrl, operation, seen);
     if (this.interceptors.changingAnswers().length > 0) {
       // What the handler answers may be cached all the same, where something can take the handler's place.
       if (context instanceof OperationContext)
-        context.aroundHandler = (handler) => this.answerOfHandler(request.originalUrl, response, handler);
+        context.aroundHandler = (handler) =>
+          answerOfHandler(answer, response, () => answerByHandler(response, handler, ofRowsAlone));
       return read();
     }
     const through = this.interceptors.of(context);
-    return through
-      ? this.throughInterceptors(request.originalUrl, read, through)
-      : this.cache.answer(request.originalUrl, read);
-  }
-
-  /** What the handler answers, or has answered for another request to this target: interceptors run around it each time. */
-  private async answerOfHandler(
-    target: string,
-    response: Response,
-    handler: () => unknown,
-  ): Promise<unknown> {
-    let isRead = false;
-    const { body, headers } = await this.cache.answer(target, () => {
-      isRead = true;
-      return answerByHandler(response, handler);
-    });
-    if (!isRead) for (const [name, value] of headers) response.setHeader(name, value);
-    return body;
-  }
-
-  /** The answer of the operation, or one from the cache once interceptors have run for it. */
-  private async throughInterceptors(
-    target: string,
-    read: () => Promise<Answer>,
-    through: (body: unknown) => Promise<unknown>,
-  ): Promise<Answer> {
-    let isRead = false;
-    const answer = await this.cache.answer(target, () => {
-      isRead = true;
-      return read();
-    });
-    if (!isRead) await through(answer.body);
-    return answer;
+    return through ? throughInterceptors(answer, read, through) : answer(read);
   }
 }
 
+/** Answers from the cache, or by an operation. */
+type Cached = (operation: () => Promise<Answer>) => Promise<Answer>;
+
+/** What the handler answers, or has answered for another request to this target: interceptors run around it each time. */
+async function answerOfHandler(
+  cached: Cached,
+  response: Response,
+  handler: () => Promise<Answer>,
+): Promise<unknown> {
+  let isRead = false;
+  const { body, headers } = await cached(() => {
+    isRead = true;
+    return handler();
+  });
+  if (!isRead) for (const [name, value] of headers) response.setHeader(name, value);
+  return body;
+}
+
+/** The answer of the operation, or one from the cache once interceptors have run for it. */
+async function throughInterceptors(
+  cached: Cached,
+  read: () => Promise<Answer>,
+  through: (body: unknown) => Promise<unknown>,
+): Promise<Answer> {
+  let isRead = false;
+  const answer = await cached(() => {
+    isRead = true;
+    return read();
+  });
+  if (!isRead) await through(answer.body);
+  return answer;
+}
+
 /** What a handler answers, and the headers that it has set. Only JsonText is cached, since nothing can change it afterwards. */
-async function answerByHandler(response: Response, handler: () => unknown): Promise<Answer> {
+async function answerByHandler(
+  response: Response,
+  handler: () => unknown,
+  ofRowsAlone: boolean,
+): Promise<Answer> {
   const before = response.getHeaders();
   const body = await handler();
   const isCacheable =
     body instanceof JsonText && response.statusCode === 200 && !response.hasHeader('Cache-Control');
   if (!isCacheable) return { body, headers: [], tag: undefined };
-  return { body: Object.freeze(body), headers: headersSet(response, before), tag: 'of the handler' };
+  return {
+    body: Object.freeze(body),
+    headers: headersSet(response, before),
+    tag: 'of the handler',
+    outlastsNewRows: ofRowsAlone && body.outlastsNewRows,
+  };
 }
 
 /** The headers that differ from those before. */
@@ -146,15 +166,26 @@ function headersSet(response: Response, before: OutgoingHttpHeaders): Answer['he
 }
 
 /** The answer of the operation, and the headers that it has set. */
-async function answerBy(response: Response, next: () => Promise<unknown>): Promise<Answer> {
+async function answerBy(
+  response: Response,
+  next: () => Promise<unknown>,
+  ofRowsAlone: boolean,
+): Promise<Answer> {
   const before = response.getHeaders();
   const body = await next();
   if (typeof body !== 'string' || response.statusCode !== 200 || response.hasHeader('Cache-Control'))
     return { body, headers: [], tag: undefined };
   const headers = headersSet(response, before).filter(([name]) => name.toLowerCase() !== 'etag');
+  // An interceptor of the platform's may have written another text around what was read.
+  const outlastsNewRows = ofRowsAlone && rowsAnswered(response)?.text === body;
   const own = response.getHeader('ETag');
-  if (own !== undefined) return { body, headers, tag: String(own) };
+  if (own !== undefined) return { body, headers, tag: String(own), outlastsNewRows };
   // Of the links only those that the handler has set: the state of a resource has one tag, whichever operation answers it.
   const link = response.getHeader('Link');
-  return { body, headers, tag: entityTag(body, link === before['link'] ? '' : String(link)) };
+  return {
+    body,
+    headers,
+    tag: entityTag(body, link === before['link'] ? '' : String(link)),
+    outlastsNewRows,
+  };
 }

@@ -1,9 +1,19 @@
 import { SystemClock } from '../clock.js';
 import { describe, expect, it, vi } from 'vitest';
-import { OwnWritesVersion } from '../database/data-version.js';
+import { DataVersion, OwnWritesVersion, type Versions } from '../database/data-version.js';
 import { type Answer, ResponseCache } from './response-cache.js';
 
 const answer = (body: string, tag: string | undefined = '"tag"'): Answer => ({ body, headers: [], tag });
+
+/** Versions that a test raises. */
+class CountedVersion extends DataVersion {
+  responses = 0;
+  rows = 0;
+
+  versions(): Versions {
+    return { responses: this.responses, rows: this.rows, keys: 0 };
+  }
+}
 
 /** An operation that answers when it is told to. */
 function pending() {
@@ -46,18 +56,65 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['too many', 2_001, 1],
-    ['too large', 20, 1_048_576],
-  ])('is evicted when there are %s, the first one first', async (_, count, characters) => {
-    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-    const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
-    const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
-    for (let index = 0; index < count; index += 1) await ask(index);
-    operation.mockClear();
-    await ask(count - 1);
-    expect(operation).not.toHaveBeenCalled();
-    await ask(0);
-    expect(operation).toHaveBeenCalledOnce();
+    ['many small ones', 40_000, 1],
+    ['few large ones', 20, 1_048_576],
+  ])(
+    'is evicted when %s take too much memory, the one that was not asked for the longest first',
+    async (_, count, characters) => {
+      const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
+      const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
+      const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
+      for (let index = 0; index < count; index += 1) {
+        await ask(index);
+        await ask(0);
+      }
+      operation.mockClear();
+      await ask(0);
+      await ask(count - 1);
+      expect(operation).not.toHaveBeenCalled();
+      await ask(1);
+      expect(operation).toHaveBeenCalledOnce();
+    },
+  );
+
+  it.each([
+    [true, 1],
+    [false, 2],
+  ])(
+    'is kept beyond new rows when it outlasts them (%s), and void by any other commit',
+    async (outlastsNewRows, asked) => {
+      const version = new CountedVersion();
+      const memory = new ResponseCache(version, new SystemClock());
+      const operation = vi.fn<() => Promise<Answer>>(() =>
+        Promise.resolve({ ...answer('a'), outlastsNewRows }),
+      );
+      const ask = () => memory.answer('/a', operation);
+      await ask();
+      version.responses += 1;
+      await ask();
+      expect(operation).toHaveBeenCalledTimes(asked);
+      version.responses += 1;
+      version.rows += 1;
+      await ask();
+      expect(operation).toHaveBeenCalledTimes(asked + 1);
+    },
+  );
+
+  it('that outlasts new rows is kept although some came while it was read, and not when something else did', async () => {
+    const version = new CountedVersion();
+    const memory = new ResponseCache(version, new SystemClock());
+    for (const [kinds, expected] of [
+      [['responses'], 'first'],
+      [['responses', 'rows'], 'second'],
+    ] as const) {
+      const { operation, resolve } = pending();
+      const first = memory.answer(`/${expected}`, operation);
+      for (const kind of kinds) version[kind] += 1;
+      resolve({ ...answer('first'), outlastsNewRows: true });
+      await first;
+      const { body } = await memory.answer(`/${expected}`, () => Promise.resolve(answer('second')));
+      expect(body).toBe(expected);
+    }
   });
 });
 

@@ -1,13 +1,15 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable, SetMetadata } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Clock } from '../clock.js';
-import { DataVersion } from '../database/data-version.js';
+import { DataVersion, NO_VERSIONS, type Versions } from '../database/data-version.js';
 import { JsonText } from '../database/json-rows.js';
 import { CacheUse } from '../metrics/cache-use.js';
 
-/** Most answers in the cache, and most characters of their bodies; beyond either the oldest answer is evicted. */
-const MOST_ANSWERS = 2_000;
-const MOST_CHARACTERS = 16 * 1_048_576;
+/** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
+const MOST_BYTES = 16 * 1_048_576;
+/** About what an answer takes besides its texts, in bytes. */
+const BYTES_BESIDE = 600;
 /** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
 
@@ -26,6 +28,8 @@ export interface Answer {
   readonly headers: readonly (readonly [name: string, value: OutgoingHttpHeader])[];
   /** Defined if the body is text and answered with 200; only such an answer is cached. */
   readonly tag: string | undefined;
+  /** Whether no new row changes it. */
+  readonly outlastsNewRows?: boolean;
 }
 
 /**
@@ -36,6 +40,8 @@ const SHARED_MS = 5_000;
 
 interface Entry {
   readonly version: number;
+  /** What it is void by: any commit, or any but of new rows. */
+  readonly kind: 'responses' | 'rows';
   /** Of the steady clock. */
   readonly at: number;
   readonly answer: Answer;
@@ -56,9 +62,11 @@ interface Pending {
 export class ResponseCache {
   /** How often it was asked, and had the answer or was about to. */
   readonly use = new CacheUse();
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new LRUCache<string, Entry>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: (entry, target) => bytesOf(entry, target),
+  });
   private readonly pending = new Map<string, Pending>();
-  private characters = 0;
 
   constructor(
     private readonly dataVersion: DataVersion,
@@ -75,34 +83,50 @@ export class ResponseCache {
     return this.dataVersion.isShared;
   }
 
-  /** The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. */
-  async answer(target: string, operation: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. `seen` are
+   * versions that were asked for after the request had arrived, if there are such.
+   */
+  async answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
-    const version = target.length > LONGEST_TARGET ? undefined : this.dataVersion.current('responses');
-    const shared = version === undefined ? undefined : this.shared(target, version);
+    const versions = target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
+    const { responses: version } = versions;
+    const shared = version === undefined ? undefined : this.shared(target, versions);
     // Nothing may be awaited where nothing is shared: who asks next must find the read.
     const answer = shared && (await shared);
     this.use[answer ? 'hits' : 'misses'] += 1;
     if (answer) return answer;
-    return version === undefined ? operation() : this.read(target, version, operation);
+    return version === undefined ? operation() : this.read(target, version, versions, operation);
   }
 
-  private shared(target: string, version: number): Answer | Promise<Answer | undefined> | undefined {
+  private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {
     const entry = this.entries.get(target);
-    if (entry?.version === version && this.isYoung(entry)) return entry.answer;
+    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
-    return pending?.version === version ? pending.answer : undefined;
+    return pending && pending.version === versions.responses ? pending.answer : undefined;
   }
 
-  private async read(target: string, version: number, operation: () => Promise<Answer>): Promise<Answer> {
+  private async read(
+    target: string,
+    version: number,
+    { rows }: Versions,
+    operation: () => Promise<Answer>,
+  ): Promise<Answer> {
     const at = this.clock.steady();
     const answering = operation();
     const pending = { version, answer: answering.then(cacheable, nothing) };
     this.pending.set(target, pending);
     try {
       const answer = await answering;
-      if (cacheable(answer)) this.add(target, { version, answer, at });
+      // A new row that came while it was read changes an answer no more than a later one that outlasts it.
+      if (cacheable(answer))
+        this.entries.set(
+          target,
+          answer.outlastsNewRows && rows !== undefined
+            ? { version: rows, kind: 'rows', answer, at }
+            : { version, kind: 'responses', answer, at },
+        );
       return answer;
     } finally {
       if (this.pending.get(target) === pending) this.pending.delete(target);
@@ -111,23 +135,6 @@ export class ResponseCache {
 
   private isYoung({ at }: Entry): boolean {
     return !this.dataVersion.isShared || this.clock.steady() - at < SHARED_MS;
-  }
-
-  private add(target: string, entry: Entry): void {
-    this.evict(target);
-    this.entries.set(target, entry);
-    this.characters += sizeOf(entry);
-    for (const oldest of this.entries.keys()) {
-      if (this.entries.size <= MOST_ANSWERS && this.characters <= MOST_CHARACTERS) break;
-      this.evict(oldest);
-    }
-  }
-
-  private evict(target: string): void {
-    const entry = this.entries.get(target);
-    if (!entry) return;
-    this.characters -= sizeOf(entry);
-    this.entries.delete(target);
   }
 }
 
@@ -138,22 +145,35 @@ function cacheable(answer: Answer): Answer | undefined {
   return answer.tag !== undefined && isSameForEveryCaller ? answer : undefined;
 }
 
-function sizeOf({ answer: { body } }: Entry): number {
-  if (body instanceof JsonText) return body.text.length;
-  return typeof body === 'string' ? body.length : 0;
+/** Two bytes a character at most. */
+function bytesOf({ answer: { body, headers } }: Entry, target: string): number {
+  const text = body instanceof JsonText ? body.text : body;
+  let characters = target.length + (typeof text === 'string' ? text.length : 0);
+  for (const [name, value] of headers) characters += name.length + String(value).length;
+  return BYTES_BESIDE + 2 * characters;
 }
 
-/** Metadata key of `@Cached()`. */
+/** Metadata key of `@Cached()`, which keeps its options there. */
 export const CACHED = 'petstore:cached';
 
+/** What the answers of an operation depend on. */
+export interface CachedOptions {
+  /**
+   * The answer is what `JsonRows` has read, as it stands, and depends on nothing else of the database: not on other rows, and not on
+   * whether there are any. Then a new row voids no answer that shows one row, and no page, in the order of the id, that another
+   * follows. Default: false.
+   */
+  readonly ofRowsAlone?: boolean;
+}
+
 /**
- * Caches what a GET operation answers until anything is committed to the database. Only for an operation whose answer depends
+ * Caches what a GET operation answers until anything is committed to the database that may change it. Only for an operation whose answer depends
  * on the request target and the database alone: not on the caller, the time or another service. Keys, scopes, quotas, headers,
  * logs and metrics are as without it. The answers of a handler with a parameter that may depend on more than the target, such as
  * `@CurrentClient()`, are not cached, and a warning says so. An answer that sets another header than `Link` and `Content-Type`
  * is not cached, nor is anything for an operation with an interceptor of its own. Beside a global interceptor of an added module
  * that lacks `@ChangesNoAnswer()`, only what the handler answers is cached, if it is JsonText, and every interceptor runs.
  */
-export function Cached(): MethodDecorator {
-  return SetMetadata(CACHED, true);
+export function Cached(options: CachedOptions = {}): MethodDecorator {
+  return SetMetadata(CACHED, options);
 }

@@ -45,8 +45,6 @@ export interface FieldKind<Value> {
   readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
   /** Further rules for a value of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
-  /** The fault of an absent field that is required; by default "This field is required." */
-  readonly absent?: readonly [code: string, message: string];
 }
 
 /** Takes the place of a value of another kind, so that only the rule of the kind reports it. */
@@ -97,7 +95,6 @@ export function defineField<Sent, Value>(
   const { nullable = false, default: fallback } = documented;
   const isOptional = optional || fallback !== undefined;
   const refused = defaultFault(kind, fallback);
-  const [code, message] = kind.absent ?? ['required', 'This field is required.'];
 
   const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
     const sent: unknown = value;
@@ -125,7 +122,7 @@ export function defineField<Sent, Value>(
     // Without it class-transformer skips an absent property, which then has no default.
     ...(fallback === undefined ? [] : [Expose()]),
     Transform(read),
-    ...(isOptional ? [] : [Rule(code, message, (value) => value !== undefined)]),
+    ...(isOptional ? [] : [Rule('required', 'This field is required.', (value) => value !== undefined)]),
     Rule(
       kind.code,
       (value) => (value as Unreadable).message,

@@ -44,6 +44,16 @@ class Nullable {
   instant!: string | null;
 }
 
+class Identified {
+  @Uuid()
+  id!: string;
+}
+
+class Few {
+  @Names({ most: 2 })
+  names!: string[];
+}
+
 /** The value as its class, or its faults by field. */
 async function read(type: ArgumentMetadata['type'], value: object, metatype: new () => object = Everything) {
   try {
@@ -115,5 +125,20 @@ describe('a field', () => {
       expect.stringMatching(/^instant not_an_instant: .* or null\.$/),
     ]);
     expect(await read('body', { int64: 1 }, Nullable)).toEqual(['instant required: This field is required.']);
+  });
+
+  it.each([
+    ['body', 'id required: This field is required.'],
+    ['query', 'id required: This field is required.'],
+  ] as const)('of a %s, is asked for when it is a UUID, too', async (type, fault) => {
+    expect(await read(type, {}, Identified)).toEqual([fault]);
+  });
+
+  it('is a list of no more names than it says', async () => {
+    const names = ['a', 'b', 'c'];
+    expect(await read('body', { names: names.slice(1) }, Few)).toEqual({ names: ['b', 'c'] });
+    expect(await read('body', { names }, Few)).toEqual([
+      'names not_a_list_of_names: This must be a list of 1 to 2 strings.',
+    ]);
   });
 });

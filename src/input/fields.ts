@@ -174,7 +174,6 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
       code: 'not_a_uuid',
       mustBe: 'a UUID in lower case',
       read: (sent) => (isText(sent, UUID) ? sent : undefined),
-      absent: ['not_a_uuid', 'This must be a UUID in lower case.'],
     },
     options,
   );
@@ -182,20 +181,21 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
 
 const MOST_NAMES = 100;
 
-/** A list of names; the service decides which names exist. */
-export function Names(options: FieldOptions<string[]> = {}): PropertyDecorator {
+/** A list of 1 to `most` names, 100 by default; the service decides which names exist. */
+export function Names(options: FieldOptions<string[]> & { readonly most?: number } = {}): PropertyDecorator {
+  const { most = MOST_NAMES, ...documented } = options;
   return defineField(
     {
-      schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MOST_NAMES },
+      schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most },
       code: 'not_a_list_of_names',
-      mustBe: `a list of 1 to ${MOST_NAMES} strings`,
-      read: (sent) => (isListOfNames(sent) ? sent : undefined),
+      mustBe: `a list of 1 to ${most} strings`,
+      read: (sent) => (isListOfNames(sent, most) ? sent : undefined),
     },
-    options,
+    documented,
   );
 }
 
-function isListOfNames(sent: unknown): sent is string[] {
-  if (!Array.isArray(sent) || sent.length === 0 || sent.length > MOST_NAMES) return false;
+function isListOfNames(sent: unknown, most: number): sent is string[] {
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > most) return false;
   return sent.every((name) => typeof name === 'string');
 }

@@ -4,8 +4,8 @@ import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-f
 export function adminDescription({ plans, page }: DocumentFacts): string {
   const errors = page('/docs/errors');
   return paragraphs(
-    'Clients, their keys, what they use, and who changed what. Every call carries an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
-    `The command line does the same, without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
+    'Clients, their keys and webhooks, what they use, and who changed what. Every call carries an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
+    `The command line does the same, but for webhooks, without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
 
     '## Get a key',
     'The first one comes from the command line, on the machine of the service: `petstore key issue --client <id> --scopes admin`. With it `POST /keys` issues others. A key hands on only scopes that it holds itself. Give each operator a client of its own, so that the audit trail tells them apart.',
@@ -13,6 +13,9 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
     '## Clients, keys and plans',
     'A client holds a plan, a quota and any number of keys. Changing its plan works within a second, and keeps what is already used. Suspending it refuses all its keys until it is resumed; deleting it ends them.',
     plans,
+
+    '## Webhooks',
+    'Clients order endpoints for themselves under `/account/webhooks`; here they are made, changed, disabled and deleted for any client. What an operator disables only an operator enables.',
 
     '## Secrets are shown once',
     'The secret of a key is in the answer to `POST /keys` and to its rotation, and nowhere else: the service keeps a digest. A rotated key goes on working for the `grace`, so that the new one can be rolled out.',

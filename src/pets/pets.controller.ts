@@ -20,7 +20,7 @@ export class PetsController {
 
   @Get()
   @RequireScopes(PETS_SCOPES.read)
-  @Cached()
+  @Cached({ ofRowsAlone: true })
   @Operation({
     id: 'listPets',
     summary: 'List animals',
@@ -58,7 +58,7 @@ export class PetsController {
 
   @Get(':petId')
   @RequireScopes(PETS_SCOPES.read)
-  @Cached()
+  @Cached({ ofRowsAlone: true })
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),

@@ -1,5 +1,8 @@
 import { defineEvent } from '../events/domain-events.js';
+import { defineWebhookEvent } from '../webhooks/webhook-events.js';
 import type { PetStatus } from './pet.entity.js';
+import type { PetDto } from './pets.dto.js';
+import { PETS_SCOPES } from './pets.scopes.js';
 
 /** An animal that was added. */
 export interface PetCreated {
@@ -11,3 +14,9 @@ export interface PetCreated {
 
 /** An animal was added. */
 export const PET_CREATED = defineEvent<PetCreated>('pet.created');
+
+/** An animal was added, for the endpoints of clients; its data is the animal as the API answers it. */
+export const PETS_CREATED = defineWebhookEvent<PetDto>('pets.created', {
+  description: 'An animal was added to the catalogue; `data` is the animal as `createPet` answers it.',
+  scope: PETS_SCOPES.read,
+});

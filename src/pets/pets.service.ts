@@ -5,10 +5,11 @@ import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js
 import type { PageRequest } from '../database/keyset-page.js';
 import { ApiError } from '../errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
+import { WebhookMessages } from '../webhooks/webhook-messages.js';
 import { Pet, type PetStatus } from './pet.entity.js';
 import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import { PET_CREATED } from './pets.events.js';
+import { PET_CREATED, PETS_CREATED } from './pets.events.js';
 
 /** The catalogue of animals. */
 @Injectable()
@@ -17,6 +18,7 @@ export class PetsService {
     @InjectRepository(Pet) private readonly pets: Repository<Pet>,
     private readonly rows: JsonRows,
     private readonly events: DomainEvents,
+    private readonly webhooks: WebhookMessages,
   ) {}
 
   /** A page of the animals by id, of one status or of all. Its cost does not depend on how many come before. */
@@ -24,10 +26,14 @@ export class PetsService {
     return this.rows.page(Pet, PetDto, page, { status });
   }
 
-  /** Adds an animal. */
+  /** Adds an animal, and tells the endpoints that subscribe to pets.created. */
   async create(newPet: NewPet): Promise<Pet> {
     const pet = this.pets.create(newPet);
-    await this.pets.insert(pet);
+    await this.webhooks.sendWith(
+      PETS_CREATED,
+      () => this.pets.insert(pet),
+      () => shown(pet),
+    );
     this.events.publish(PET_CREATED, pet);
     return pet;
   }
@@ -47,4 +53,9 @@ export class PetsService {
     const { affected } = await this.pets.update({ id, status: from }, { status: to });
     return affected !== 0;
   }
+}
+
+/** As the API answers it: an entity may have more of its own. */
+function shown({ id, name, categoryId, status }: Pet): PetDto {
+  return { id, name, categoryId, status };
 }

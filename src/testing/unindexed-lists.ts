@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -162,17 +164,24 @@ async function faultsOf(
   return faults;
 }
 
-/** Notes the SELECTs that are run meanwhile. */
+/** Set in what a request does, which Node's HTTP server tells the beginning of. */
+const inRequest = new AsyncLocalStorage<true>();
+const REQUEST_BEGINS = 'http.server.request.start';
+
+/** Notes the SELECTs of the requests that are answered meanwhile, and none of work in the background. */
 async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: () => Promise<T>): Promise<T> {
   const { logger } = dataSource;
   const noting: Logger = Object.create(logger) as Logger;
   noting.logQuery = (sql, parameters = []) => {
-    if (/^\s*SELECT\b/i.test(sql)) queries.push({ sql, parameters });
+    if (inRequest.getStore() && /^\s*SELECT\b/i.test(sql)) queries.push({ sql, parameters });
   };
+  const enter = (): void => inRequest.enterWith(true);
   Object.assign(dataSource, { logger: noting });
+  subscribe(REQUEST_BEGINS, enter);
   try {
     return await work();
   } finally {
+    unsubscribe(REQUEST_BEGINS, enter);
     Object.assign(dataSource, { logger });
   }
 }
