@@ -30,7 +30,9 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/command-line-completion.spec.ts',
   'test/command-line-output.spec.ts',
   'test/command-line-questions.spec.ts',
+  'test/command-line-start.spec.ts',
   'test/command-line.spec.ts',
+  'test/compile-cache.spec.ts',
   'test/database-copy-process.spec.ts',
   'test/database-copy-refusals.spec.ts',
   'test/database-copy-source.spec.ts',
@@ -54,6 +56,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/dependency-insides.spec.ts',
   'test/nginx.spec.ts',
   'test/one-redis.spec.ts',
+  'test/operations-guide.spec.ts',
   'test/openapi-rules.spec.ts',
   'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
@@ -76,6 +79,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/redis-pauses.spec.ts',
   'test/redis-sentinel.spec.ts',
   'test/rolling-update.spec.ts',
+  'test/restore-kills.spec.ts',
   'test/restore-refusals.spec.ts',
   'test/running-server.spec.ts',
   'test/service-process.spec.ts',
@@ -85,9 +89,13 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/torture/torture.spec.ts',
   'test/trace-ids.spec.ts',
   'test/tracing.spec.ts',
+  'test/typescript-client-{answers,json,package,platforms,retries}.spec.ts',
   'test/unusable-databases.spec.ts',
   'test/web-concurrency.spec.ts',
+  'test/webhook-crash.spec.ts',
+  'test/webhook-transport.spec.ts',
   'test/web-sockets.spec.ts',
+  'test/webhooks-{copied,restored}.spec.ts',
 ];
 
 /**
@@ -96,7 +104,7 @@ const THE_SAME_ON_THE_BUNDLE = [
  */
 const THE_SAME_ON_POSTGRES = [
   ...THE_SAME_ON_THE_BUNDLE,
-  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,openapi,pages,paging,throttling,tracing}/**',
+  'src/{accounts,auth,caching,cli,config,database,errors,events,health,http,idempotency,input,jobs,logging,metrics,openapi,pages,paging,throttling,tracing,webhooks}/**',
   'src/*.spec.ts',
   'test/{clock-steps,data-version,database-troubles,grouped-inserts,reads-beside-writers,response-cache}.spec.ts',
   'test/{sqlite-transactions,sqlite-troubles,postgres,quota-stores,redis-cluster,redis-failures}.spec.ts',
@@ -199,5 +207,5 @@ const projects = named.split(',').map((name) => {
   return project;
 });
 
-// One more than two cores: many suites wait for processes of theirs, or for a timeout.
-export default defineConfig({ test: { maxWorkers: 3, projects } });
+// Two more than two cores: many suites wait for processes of theirs, or for a timeout.
+export default defineConfig({ test: { maxWorkers: 4, projects } });

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeDatabase } from '../src/testing/test-database.js';
 import { BackupFolder, drillLines } from './support/backup-folder.js';
+import { RedisServer } from './support/redis-server.js';
 import { POSTGRES_URL, describeWith } from './support/requirements.js';
 import type { ServiceProcess } from './support/service-process.js';
 
@@ -37,9 +38,9 @@ const LOSSES: Readonly<Record<string, (folder: BackupFolder) => Promise<void>>> 
   },
 };
 
-describe('the drill of docs/operations.md', () => {
+describe('the drill of docs/operations/backup.md', () => {
   it.each(Object.entries(LOSSES))('restores a database that %s', async (_, lose) => {
-    const [folders, backup, restore, migrate, doctor, ...more] = await drillLines('drill');
+    const [folders, backup, restore, migrate, doctor, ...more] = await drillLines('backup.md', 'drill');
     expect(more).toEqual([]);
     const folder = await BackupFolder.make();
     const service = await folder.start();
@@ -89,9 +90,56 @@ describe('what was replaced', () => {
   });
 });
 
+/** A client with six requests a day: its key, and what sends one request with it, answered as status, code and what remains. */
+async function sixADay(folder: BackupFolder) {
+  const order = async (command: string) =>
+    JSON.parse((await folder.shell(`npx petstore ${command} --json`)).output) as { id: string; key: string };
+  const { id } = await order('client create --name Few --plan enterprise --per-minute 6 --per-day 6');
+  const { key } = await order(`key issue --client ${id}`);
+  return async ({ url }: ServiceProcess) => {
+    const response = await fetch(`${url}/v1/pets?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
+    const body = (await response.json()) as { code?: string };
+    return [response.status, body.code, response.headers.get('X-RateLimit-Remaining')] as const;
+  };
+}
+
+/** Uses three requests up, backs up, uses up the rest, goes on until the key is banned, and restores; answers the next request. */
+async function answeredAfterRestore(environment: NodeJS.ProcessEnv) {
+  const folder = await BackupFolder.make();
+  const send = await sixADay(folder);
+  const service = await folder.start(environment);
+  const used = [await send(service), await send(service), await send(service)];
+  expect(used.map(([, , remaining]) => remaining)).toEqual(['5', '4', '3']);
+  // Counts are in the database a second later.
+  await service.stop();
+  const again = await folder.start(environment);
+  expect((await folder.shell('npx petstore db backup b.sqlite')).code).toBe(0);
+  // A strike counts once a second; the twentieth bans.
+  await expect.poll(async () => (await send(again))[1], { interval: 1_000 }).toBe('api_key_banned');
+  await again.stop();
+  expect((await folder.shell('npx petstore db restore b.sqlite --yes')).code).toBe(0);
+  return send(await folder.start(environment));
+}
+
+describe('quotas and bans after a restore', () => {
+  it('are those of the backup without Redis', async () => {
+    expect(await answeredAfterRestore({})).toEqual([200, undefined, '2']);
+  });
+});
+
+describeWith('redis-server', 'quotas and bans after a restore beside Redis', () => {
+  it('are those of Redis, which no restore undoes', async () => {
+    const redis = await RedisServer.start();
+    onTestFinished(() => redis.remove());
+    // A machine that is busy is no fault of Redis.
+    const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '500' };
+    expect(await answeredAfterRestore(environment)).toEqual([429, 'api_key_banned', '0']);
+  });
+});
+
 describeWith('postgres', 'the drill for PostgreSQL', () => {
   it('restores into another database what was dumped while the service wrote', async () => {
-    const [dump = '', create = '', load = '', ...more] = await drillLines('postgres drill');
+    const [dump = '', create = '', load = '', ...more] = await drillLines('backup.md', 'postgres drill');
     expect(more).toEqual([]);
     const { url, remove } = await makeDatabase('postgres');
     onTestFinished(remove);
@@ -139,7 +187,7 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
     expect(printed[0]?.output).toContain(
       "pg_dump --format=custom --file=petstore.dump 'postgres://petstore@db.internal/petstore'",
     );
-    const [, create = '', load = ''] = await drillLines('postgres drill');
+    const [, create = '', load = ''] = await drillLines('backup.md', 'postgres drill');
     expect(printed[1]?.output).toContain(create.replace(/ +#.*/, ''));
     expect(printed[1]?.output.replaceAll("'", '')).toContain(load);
     expect(printed.map(({ output }) => output).join()).not.toContain('secret');

@@ -1,8 +1,12 @@
-import { appendFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BackupRefusal } from '../src/database/backup/backup-refusal.js';
+import { PartFile } from '../src/database/backup/part-file.js';
 import { MANY_ANIMALS, backUpTo, ownFolder, pet, storeWith } from './support/backup-orders.js';
+import { onFile } from './support/copy-source.js';
 import { beginPetstore } from './support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
 
@@ -69,6 +73,63 @@ describe('a backup', () => {
       /no\.sqlite is not there\. Name the store with DATABASE_URL/,
     );
     expect(await readdir(folder)).toEqual(['b.sqlite-wal']);
+  });
+
+  it.each<readonly [string, (file: string) => unknown]>([
+    ['pipe', (file) => spawnSync('mkfifo', [file])],
+    ['device', (file) => spawnSync('mknod', [file, 'c', '1', '3'])],
+  ])('does not take the place of a %s, which a rename would remove', async (_, make) => {
+    const file = join(await ownFolder(), 'b');
+    make(file);
+    const before = await stat(file).catch(() => undefined);
+    // Only root makes devices.
+    if (!before) return;
+    await expect(backUpTo(file, { overwrite: true })).rejects.toThrow(/b is no file\. Name another/);
+    expect((await stat(file)).mode).toBe(before.mode);
+  });
+
+  it.each<readonly [string, (file: string) => Promise<void>, RegExp]>([
+    ['that is empty', (file) => writeFile(file, ''), /is empty: there is nothing to back up/],
+    [
+      'of another program',
+      (file) => onFile(file, 'CREATE TABLE invoices (id)'),
+      /is the database of another program \(tables invoices\)\. Name another file with DATABASE_URL/,
+    ],
+  ])('of a database %s is refused, because no restore would take it', async (_, make, told) => {
+    const folder = await ownFolder();
+    const database = join(await ownFolder(), 'other.sqlite');
+    await writeFile(database, '');
+    await make(database);
+    await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(told);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is whole, or has no name, when another removes what is written', async () => {
+    const folder = await ownFolder();
+    // As one does that runs in a container of the same name with this folder, where this process cannot be seen.
+    const tell = () => {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    };
+    await expect(backUpTo(join(folder, 'b.sqlite'), { tell })).rejects.toThrow(BackupRefusal);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is not the half of another one that has the same process number', async () => {
+    const folder = await ownFolder();
+    const file = join(folder, 'b.sqlite');
+    const first = await PartFile.beside(file);
+    await writeFile(first.path, 'whole');
+    const second = await PartFile.beside(file);
+    await writeFile(second.path, 'half');
+    await expect(first.finish({ overwrite: false })).rejects.toThrow(/was removed/);
+    expect(await readdir(folder)).toEqual([basename(second.path)]);
+  });
+
+  it('can be written under any umask', async () => {
+    const umask = process.umask(0o777);
+    onTestFinished(() => void process.umask(umask));
+    const part = await PartFile.beside(join(await ownFolder(), 'b.sqlite'));
+    expect((await stat(part.path)).mode & 0o777).toBe(0o600);
   });
 
   it('of a damaged database is refused', async () => {

@@ -2,9 +2,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyProject } from './support/project-copy.js';
+import { NO_SMALL_DISK, fill, smallDisk } from './support/small-disk.js';
 import { type Finished, ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
 
 /** Runs a script of the project there. */
@@ -118,6 +119,61 @@ describe('a build', () => {
     expect((await fetch(`${service.url}/docs/guides/using-the-api`)).status).toBe(200);
     expect((await service.stop()).code).toBe(0);
   });
+});
+
+it('made by two at once in a fresh clone is that of the first: who starts on it keeps its files', async () => {
+  const { path: project, remove } = await emptyFolder();
+  await copyProject(project);
+  const idOfDist = async () => (await stat(join(project, 'dist'))).ino;
+  const makes = () => run(project, 'scripts/build-if-stale.mjs');
+  const both = [makes(), makes()];
+  expect(await Promise.race(both)).toMatchObject({ code: 0 });
+  const first = await idOfDist();
+  expect(await Promise.all(both)).toEqual([
+    expect.objectContaining({ code: 0 }),
+    expect.objectContaining({ code: 0 }),
+  ]);
+  expect(await idOfDist()).toBe(first);
+  expect(await beside(project)).toEqual([]);
+  await remove();
+});
+
+it.skipIf(NO_SMALL_DISK)('that has no room is told in one sentence, and leaves nothing', async () => {
+  const project = await smallDisk(16, 4_096);
+  await copyProject(project);
+  await fill(project);
+  const { code, stdout, stderr } = await petstore(project, ['--help']);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^Building for the first time.*\nNo build can be made in .*: the disk is full\. Make room on it\.\n$/,
+  );
+  expect(await beside(project)).toEqual([]);
+});
+
+it('is left as it is where .env cannot be read, which what runs then says', async () => {
+  const { path, remove } = await emptyFolder();
+  await mkdir(join(path, '.env'));
+  const child = await promisify(execFile)(process.execPath, [join(ROOT, 'bin/petstore.js'), '--version'], {
+    cwd: path,
+  });
+  expect(child.stderr).toBe('');
+  await remove();
+});
+
+it('is not asked for in a folder that was removed, which is told in one sentence', async () => {
+  const gone = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}'`;
+  const { path, remove } = await emptyFolder();
+  for (const [file, told] of [
+    ['bin/petstore.js', /^The working directory is not there any more\. .*\n$/],
+    [
+      'dist/bundle/main.js',
+      /^The service could not start: its working directory is not there any more\. .*\n$/,
+    ],
+  ] as const)
+    await expect(
+      promisify(execFile)('sh', ['-c', `${gone} '${join(ROOT, file)}'`], { cwd: path }),
+    ).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
+  await remove();
 });
 
 it('that cannot be made is told in one sentence with what to do', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -96,6 +96,12 @@ describe('lists on a terminal', () => {
     else expect(lines.at(-1)).toMatch(/^\(--wide shows .*CREATED/);
   });
 
+  it('fit 80 columns on a terminal that does not know its width', async () => {
+    const lines = await list('', 0, { NO_COLOR: '1' });
+    expect(lines[0]).toMatch(/^ID +NAME +PLAN/);
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(80);
+  });
+
   it('are whole and exact with --wide, and where standard output is no terminal', async () => {
     const exact = /日本の店 Zoë  free +60 +1000 +\d{4}-\d\d-\d\dT[\d:.]+Z  -$/;
     expect((await list('--wide', 40, { TERM: 'dumb' }))[1]).toMatch(exact);
@@ -113,4 +119,19 @@ describe('lists on a terminal', () => {
     expect(heading.startsWith('\u001B[1mID')).toBe(isColoured);
     expect(heading.includes('\u001B')).toBe(isColoured);
   });
+});
+
+describe('a database that a command makes, because none was there', () => {
+  it.each([['client list'], ['client create --name A --plan free --json'], ['db migrate'], ['db status']])(
+    'is named by %s, once',
+    async (call) => {
+      const fresh = await emptyFolder();
+      const path = join(await realpath(fresh.path), 'data/petstore.sqlite');
+      const first = await petstore(fresh.path, call.split(' '));
+      const second = await petstore(fresh.path, call.split(' '));
+      await fresh.remove();
+      expect([first.code, first.stderr]).toEqual([0, `Made the database ${path}, which was not there.\n`]);
+      expect([second.code, second.stderr]).toEqual([0, '']);
+    },
+  );
 });

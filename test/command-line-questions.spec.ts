@@ -18,6 +18,7 @@ let remove: () => Promise<void>;
 let client: string;
 beforeAll(async () => {
   ({ path: folder, remove } = await emptyFolder());
+  await petstore(folder, ['db', 'migrate']);
   client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
 });
 afterAll(() => remove());
@@ -196,5 +197,25 @@ describe('a key from standard input', () => {
     terminal.type(keys);
     expect(await terminal.end()).toBe(code);
     expect(terminal.screen).toMatch(said);
+  });
+});
+
+describe('demo data in production', () => {
+  const NODE_ENV = 'production';
+  const pets = async (): Promise<number> => (await json('db', 'seed', '--count', '1')).added;
+
+  it('is added by a script that says --yes alone', async () => {
+    const refused = await petstore(folder, ['db', 'seed', '--count', '2'], { NODE_ENV });
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --yes') });
+    const { code, stdout } = await petstore(folder, ['db', 'seed', '--count', '1', '--yes'], { NODE_ENV });
+    expect([code, stdout]).toEqual([0, `Added ${await pets()} rows of demo data.\n`]);
+  });
+
+  it('is asked for on a terminal, with the database', async () => {
+    const terminal = OnTerminal.petstore(folder, 'db seed --count 1', { NODE_ENV });
+    await terminal.shows('Add demo data to sqlite:data/petstore.sqlite, which is in production');
+    terminal.type('n\r');
+    expect(await terminal.end()).toBe(1);
+    expect(terminal.screen).toContain('Nothing was changed.');
   });
 });

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { declaredScopes } from '../src/accounts/scopes.js';
 import '../src/app.module.js';
-import type { Shell } from '../src/cli/command.js';
+import type { Shell } from '../src/cli/shell.js';
 import { petstoreProgram, runPetstore } from '../src/cli/program.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { DemoData } from '../src/database/demo-data.js';
@@ -17,6 +17,7 @@ let folder: { path: string; remove(): Promise<void> };
 let client: string;
 beforeAll(async () => {
   folder = await emptyFolder();
+  await command('db', 'migrate');
   client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
 });
 afterAll(() => folder.remove());
@@ -119,6 +120,12 @@ describe('petstore key', () => {
     expect(Date.parse(issued.expiresAt) - Date.parse(issued.createdAt)).toBe(90 * 86_400_000);
     expect((await command('key', 'list')).stdout).not.toContain(issued.key);
     expect(JSON.stringify(await json('key', 'list'))).not.toContain(issued.key);
+  });
+
+  it('unban of a key that is not banned claims no ban that it lifted', async () => {
+    const { id } = await json('key', 'issue', '--client', client);
+    const { code, stdout } = await command('key', 'unban', id);
+    expect([code, stdout]).toEqual([0, `The key ${id} is not banned, and its strikes are forgotten.\n`]);
   });
 
   it('works on the running service from the moment it is issued until the moment it is revoked', async () => {
@@ -253,6 +260,16 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
   });
 });
 
+it('takes ids in upper case, too', async () => {
+  const { id: owner } = await json('client', 'create', '--name', 'Loud', '--plan', 'free');
+  const loud = String(owner).toUpperCase();
+  const { id: key } = await json('key', 'issue', '--client', loud);
+  expect(await json('client', 'show', loud)).toMatchObject({ id: owner });
+  expect(await json('key', 'show', String(key).toUpperCase())).toMatchObject({ clientId: owner });
+  expect(await json('key', 'list', '--client', loud)).toMatchObject([{ id: key }]);
+  expect(await json('audit', 'list', '--client', loud)).toHaveLength(2);
+});
+
 describe('a call that is none exits 2', () => {
   it.each([
     ['no command', []],
@@ -269,6 +286,9 @@ describe('a call that is none exits 2', () => {
     ['too long a duration', ['key', 'issue', '--client', 'x', '--expires', '99999d']],
     ['a missing argument', ['client', 'show']],
     ['a count of nothing', ['db', 'seed', '--count', '0']],
+    ['an empty argument', ['client', 'show', '']],
+    ['an empty argument that may be left out, which is not all', ['outbox', 'retry', ' ']],
+    ['a filter that is no id', ['audit', 'list', '--client', 'acme']],
   ])('%s', async (_, args) => {
     const { code, stdout, stderr } = await command(...args);
     expect([code, stdout]).toEqual([2, '']);
@@ -306,6 +326,28 @@ describe('a call with several faults tells of all of them at once', () => {
       'a missing option and a value that the service does not take',
       ['client', 'create', '--name', '  '],
       ["required option '--plan <plan>' not specified", '--name: This must hold'],
+    ],
+    [
+      'an empty argument and options that are given twice, of which the last would count',
+      [
+        'key',
+        'rotate',
+        '',
+        '--grace',
+        '1h',
+        '--grace',
+        '0',
+        '--expires',
+        '1d',
+        '--expires',
+        '2d',
+        '--expires=3d',
+      ],
+      [
+        "argument 'id' is empty",
+        "option '--grace <duration>' is given 2 times",
+        "option '--expires <duration>' is given 3 times",
+      ],
     ],
     [
       'both URLs',
@@ -390,7 +432,7 @@ describe('petstore key verify', () => {
     [`pst_test_${'0'.repeat(30)}2Wj70`, 1, /It has 44 characters; a key has 45/],
     [`pst_test_${'0'.repeat(30)}2Wj7-T`, 1, /neither an ASCII letter nor a digit/],
     ['sk_live_abc', 1, /does not begin with pst_live_ or pst_test_/],
-    ['', 1, /does not begin/],
+    ['', 2, /argument 'string' is empty/],
   ])('%s exits %i', async (text, code, words) => {
     const finished = await command('key', 'verify', text);
     expect(finished.code).toBe(code);

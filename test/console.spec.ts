@@ -1,7 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DataSource } from 'typeorm';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
+import { AuditService } from '../src/audit/audit.service.js';
 import { TestService } from '../src/testing/test-service.js';
 import { ConsoleBrowser } from './support/console-browser.js';
 import { earnBan } from './support/earn-ban.js';
@@ -265,6 +267,19 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('link', { name: 'Audit trail' }).click();
     await tab.page.getByText('plan from free to business').waitFor();
     expect(await tab.page.locator('.entry', { hasText: 'Rotating' }).count()).toBe(0);
+  });
+
+  it('tells which durable events an operator deleted or had delivered again', async () => {
+    const record = (action: string, details: Record<string, unknown>) =>
+      service.app
+        .get(AuditService)
+        .record(service.app.get(DataSource).manager, SERVICE_ITSELF, { action, details });
+    await record('outbox_event.retried', { events: 2, listeners: { mailer: 2 } });
+    await record('outbox_event.discarded', { id: '7', listener: 'mailer', event: 'pet.sold', key: '1' });
+    await tab.show('#/audit');
+    await tab.page.getByText('The service deleted the event pet.sold for mailer').waitFor();
+    await tab.page.getByText('The service had delivered again 2 parked events').waitFor();
+    expect(await tab.page.locator('.entry').first().getAttribute('class')).toContain('ends');
   });
 
   it('tells that the service is away, and recovers by itself', async () => {

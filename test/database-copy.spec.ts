@@ -114,6 +114,10 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(keys).toEqual([
       ['api_keys_of_client', true],
       ['kinds_parent_id_fkey', true],
+      ['webhook_deliveries_of_endpoint', true],
+      ['webhook_deliveries_of_message', true],
+      ['webhook_endpoints_of_client', true],
+      ['webhook_subscriptions_of_endpoint', true],
     ]);
     expect(await rows(`SELECT to_regclass('database_copy')`)).toEqual([[null]]);
   });

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as nestKeys from '@nestjs/common/constants.js';
-import { describe, expect, it } from 'vitest';
+import sqlite3 from 'sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Backup, type WithBackup, copyPages } from '../src/database/backup/page-copy.js';
+import { emptyFolder } from './support/service-process.js';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DECISION = 'docs/decisions/0011-compiled-operations.md';
@@ -66,5 +69,64 @@ describe('what the service reads of the insides of Nest, Express, Throttler, Typ
           keys.add(read ?? named ?? '');
     expect(keys.size).toBeGreaterThan(18);
     expect([...keys].filter((key) => !(key in nestKeys))).toEqual([]);
+  });
+});
+
+// The package has it, its manual names it, its types do not.
+describe('sqlite3’s backup()', () => {
+  const opened = async () => {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const database = new sqlite3.Database(join(path, 'from.sqlite'));
+    onTestFinished(() => new Promise((resolve) => database.close(() => resolve())));
+    await run(
+      database,
+      'PRAGMA journal_mode = WAL; CREATE TABLE kept (bytes); INSERT INTO kept VALUES (zeroblob(40000))',
+    );
+    return { path, database };
+  };
+  const run = (database: sqlite3.Database, sql: string) =>
+    new Promise<void>((resolve, reject) =>
+      database.exec(sql, (error) => {
+        if (error) reject(error);
+        else resolve();
+      }),
+    );
+
+  it('copies so many pages at a step, tells how many are left, and ends', async () => {
+    const { path, database } = await opened();
+    const backup = await new Promise<Backup>((resolve, reject) => {
+      const begun: Backup = (database as WithBackup).backup(join(path, 'to.sqlite'), (error) => {
+        if (error) reject(error);
+        else resolve(begun);
+      });
+    });
+    const left: number[] = [];
+    while (!backup.completed) {
+      await new Promise((resolve) => backup.step(4, resolve));
+      left.push(backup.remaining);
+    }
+    expect(backup.pageCount).toBeGreaterThan(8);
+    expect(left.slice(0, 2)).toEqual([backup.pageCount - 4, backup.pageCount - 8]);
+    expect(left.at(-1)).toBe(0);
+    await new Promise<void>((resolve) => backup.finish(resolve));
+  });
+
+  it('in a read transaction neither begins again nor copies what is committed meanwhile', async () => {
+    const { path, database } = await opened();
+    const writer = new sqlite3.Database(join(path, 'from.sqlite'));
+    onTestFinished(() => new Promise((resolve) => writer.close(() => resolve())));
+    await run(database, 'BEGIN; SELECT count(*) FROM kept');
+    await run(writer, 'INSERT INTO kept VALUES (zeroblob(4000000))');
+    const told: number[] = [];
+    await copyPages(database, join(path, 'to.sqlite'), (done, of) => told.push(done, of));
+    const copy = new sqlite3.Database(join(path, 'to.sqlite'));
+    onTestFinished(() => new Promise((resolve) => copy.close(() => resolve())));
+    const rows = await new Promise((resolve) =>
+      copy.all('SELECT length(bytes) AS bytes FROM kept', (_, found) => resolve(found)),
+    );
+    expect(rows).toEqual([{ bytes: 40_000 }]);
+    // It was one step: the pages of the moment at which the transaction began.
+    expect(told).toHaveLength(2);
   });
 });

@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
+import { FAKETIME, describeWith } from './support/requirements.js';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
 
@@ -131,15 +133,74 @@ describe('where a start fails for a link that leads nowhere', () => {
   });
 });
 
-describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
-  async function redis(): Promise<RedisServer> {
-    const server = await RedisServer.start();
-    onTestFinished(() => server.remove());
-    return server;
-  }
+it('doctor names the file of settings that cannot be read, as one JSON document', async () => {
+  const path = await folder();
+  await mkdir(join(path, '.env'));
+  const { code, stdout } = await petstore(path, ['doctor', '--json'], { DATABSE_URL: 'x' });
+  expect(code).toBe(1);
+  expect((JSON.parse(stdout) as { findings: Finding[] }).findings).toContainEqual({
+    check: 'settings',
+    state: 'wrong',
+    found: expect.stringMatching(/^\.env cannot be read: it is a folder\./) as string,
+  });
+  const refused = await petstore(path, ['client', 'list']);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^The settings.*\n\.env cannot be read/),
+  ]);
+  await expect(ServiceProcess.start(path)).rejects.toThrow(/\.env cannot be read: it is a folder/);
+});
 
+it.each([
+  ['a device, whose rights it gives no advice on', '/dev/null', /^\/dev\/null is a device.*Name another/],
+  ['a file among the folders', 'data/petstore.sqlite', /: data is not a folder\. Name another/],
+])('doctor refuses %s', async (_, file, why) => {
+  const path = await folder();
+  await writeFile(join(path, 'data'), '');
+  const { stdout } = await petstore(path, ['doctor', '--json'], { DATABASE_URL: `sqlite:${file}` });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  expect(findings.filter(({ state }) => state === 'wrong')).toEqual([
+    { check: 'database', state: 'wrong', found: expect.stringMatching(why) as string },
+  ]);
+});
+
+async function redisServer(): Promise<RedisServer> {
+  const server = await RedisServer.start();
+  onTestFinished(() => server.remove());
+  return server;
+}
+
+describeWith('redis-server', 'doctor compares the clock with that of Redis', () => {
+  describeWith('faketime', 'which is set otherwise here', () => {
+    it.each([
+      ['is content with some seconds', '+3s', 'well', / 3\.\d s ahead of that of Redis$/],
+      [
+        'finds more',
+        '-20s',
+        'wrong',
+        /^it is (?:19|20)\.\d s behind that of Redis\. .*time service.*, there too\.$/,
+      ],
+    ])('and %s', async (_, FAKETIME_OFFSET, state, found) => {
+      const environment = {
+        REDIS_URL: (await redisServer()).url,
+        LD_PRELOAD: FAKETIME,
+        FAKETIME: FAKETIME_OFFSET,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      };
+      const { code, stdout } = await petstore(await folder(), ['doctor', '--json'], environment);
+      expect(code).toBe(state === 'well' ? 0 : 1);
+      expect((JSON.parse(stdout) as { findings: Finding[] }).findings).toContainEqual({
+        check: 'clock',
+        state,
+        found: expect.stringMatching(found) as string,
+      });
+    });
+  });
+});
+
+describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
   it('and finds scripts that are not allowed', async () => {
-    const server = await redis();
+    const server = await redisServer();
     server.command('ACL', 'SETUSER', 'pet', 'on', '>word', '~*', '+@all', '-eval', '-evalsha');
     const url = server.url.replace('//', '//pet:word@');
     expect(await finding(await folder(), 'redis', { REDIS_URL: url })).toMatchObject({
@@ -149,7 +210,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
   });
 
   it('and finds keys that are of another kind', async () => {
-    const server = await redis();
+    const server = await redisServer();
     server.command('SET', 'petstore:quota:instances', 'none');
     expect(await finding(await folder(), 'redis', { REDIS_URL: server.url })).toMatchObject({
       state: 'wrong',
@@ -158,7 +219,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
   });
 
   it('and is content with the rights on its own keys', async () => {
-    const server = await redis();
+    const server = await redisServer();
     server.command('ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all');
     const url = server.url.replace('//', '//pet:word@');
     expect(await finding(await folder(), 'redis', { REDIS_URL: url })).toMatchObject({ state: 'well' });
@@ -261,6 +322,72 @@ it('doctor looks at Node.js, the settings, ports, clock, rights and all else, on
 });
 
 describeWith('postgres', 'doctor on PostgreSQL', () => {
+  const given = process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
+  /** Makes a database with a user of its own for the test; statements are run there before the test. */
+  async function withUser(...statements: string[]): Promise<string> {
+    const name = `petstore_doctor_${randomBytes(4).toString('hex')}`;
+    const [server, inside] = [new URL(given), new URL(given)];
+    inside.pathname = `/${name}`;
+    const run = async (url: URL, ...all: string[]) => {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      for (const sql of all) await client.query(sql);
+      await client.end();
+    };
+    await run(server, `CREATE DATABASE ${name}`, `CREATE ROLE ${name} LOGIN PASSWORD 'word'`);
+    onTestFinished(() => run(server, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${name}`));
+    await petstore(await folder(), ['db', 'migrate'], { DATABASE_URL: inside.href });
+    await run(inside, `GRANT ALL ON SCHEMA public TO ${name}`);
+    for (const sql of statements) await run(inside, sql.replaceAll('<user>', name));
+    const own = new URL(inside);
+    Object.assign(own, { username: name, password: 'word' });
+    onTestFinished(() => run(inside, `DROP OWNED BY ${name}`));
+    return own.href;
+  }
+
+  it.each([
+    [
+      'who may not read the tables of another',
+      [],
+      /the table api_keys, which another user owns\..*REASSIGN OWNED/,
+    ],
+    [
+      'who may not write all of them',
+      ['GRANT ALL ON ALL TABLES IN SCHEMA public TO <user>', 'REVOKE DELETE ON pets FROM <user>'],
+      /the table pets, which/,
+    ],
+    [
+      'with fewer connections than a process may need',
+      ['GRANT ALL ON ALL TABLES IN SCHEMA public TO <user>', 'ALTER ROLE <user> CONNECTION LIMIT 5'],
+      /: [2-5] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/,
+    ],
+  ])('finds a user %s', async (_, statements, found) => {
+    const DATABASE_URL = await withUser(...statements);
+    expect(await finding(await folder(), 'database', { DATABASE_URL })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(found) as string,
+    });
+  });
+
+  it('is content with a user who may use the tables', async () => {
+    const DATABASE_URL = await withUser('GRANT ALL ON ALL TABLES IN SCHEMA public TO <user>');
+    expect(await finding(await folder(), 'database', { DATABASE_URL })).toMatchObject({ state: 'well' });
+  });
+
+  it('says what to do where another program listens, which ends the connection', async () => {
+    const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const DATABASE_URL = `postgres://shop@127.0.0.1:${(server.address() as AddressInfo).port}/shop`;
+    expect(await finding(await folder(), 'database', { DATABASE_URL })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(
+        /Connection terminated unexpectedly\. Look at the host and the port/,
+      ) as string,
+    });
+  });
+
   it('compares the clocks', async () => {
     const DATABASE_URL = process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
     expect(await finding(await folder(), 'clock', { DATABASE_URL })).toMatchObject({

@@ -15,6 +15,7 @@ interface Parameter {
 }
 
 let service: TestService;
+let endpointId: string;
 beforeAll(async () => {
   service = await TestService.open({
     plan: 'enterprise',
@@ -22,6 +23,8 @@ beforeAll(async () => {
     scopes: declaredScopes().map(({ name }) => name),
   });
   await service.app.get(DemoData).add(150);
+  const order = { clientId: service.clientId, url: 'https://shop.example.com/', events: ['pets.created'] };
+  endpointId = (await service.request('POST', '/admin/webhooks', { json: order })).body.id;
 });
 afterAll(() => service.close());
 
@@ -34,7 +37,10 @@ function queryParameters(): Parameter[] {
   ];
   return paths.flatMap(([template, item]) => {
     const operation = item.get as Json;
-    const path = template.replace('{clientId}', service.clientId).replace('{petId}', '1');
+    const path = template
+      .replace('{clientId}', service.clientId)
+      .replace('{endpointId}', endpointId)
+      .replace('{petId}', '1');
     const parameters = (operation?.parameters ?? []).filter((parameter: Json) => parameter.in === 'query');
     return parameters.map(({ name, schema }: Json) => ({
       operation: operation.operationId,
@@ -54,12 +60,16 @@ describe('every query parameter of the documents', () => {
     ).toEqual([
       'getAccountUsage days 7',
       'listOwnKeys limit 20',
+      'listOwnWebhooks limit 20',
+      'listOwnWebhookDeliveries limit 20',
       'listClients limit 20',
       'getClient days 7',
       'listKeys limit 20',
       'listUsage limit 20',
       'listUsage days 7',
       'listAudit limit 20',
+      'listWebhooks limit 20',
+      'listWebhookDeliveries limit 20',
     ]);
     for (const { path, name, schema } of found) {
       const without = await service.request('GET', path);
@@ -109,8 +119,14 @@ describe('every body property with a documented default', () => {
 
   it('is one of these', () => {
     expect(defaultsOf(service.document)).toContain('NewPet.status available');
-    expect(defaultsOf(service.accountDocument)).toEqual(['KeyRotation.grace 24h']);
-    expect(defaultsOf(service.adminDocument)).toEqual(['KeyRotation.grace 24h']);
+    expect(defaultsOf(service.accountDocument)).toEqual([
+      'KeyRotation.grace 24h',
+      'WebhookSecretRotation.grace 24h',
+    ]);
+    expect(defaultsOf(service.adminDocument)).toEqual([
+      'KeyRotation.grace 24h',
+      'WebhookSecretRotation.grace 24h',
+    ]);
   });
 
   it('takes it: the status of a NewPet', async () => {

@@ -59,6 +59,12 @@ const ORDERS: readonly (readonly [
   ['a key of its own client', 'POST', () => '/account/keys', { scopes: ['account'] }],
   ['a rotation', 'POST', ({ key }) => `/account/keys/${key}/rotate`, { grace: '1h' }],
   ['a label', 'PATCH', ({ key }) => `/account/keys/${key}`, { label: 'mine' }],
+  [
+    'a webhook endpoint',
+    'POST',
+    () => '/account/webhooks',
+    { url: 'https://shop.example.com/', events: ['quota.threshold'] },
+  ],
   ['a client', 'POST', () => '/admin/clients', { name: 'Mine', plan: 'business' }],
 ];
 

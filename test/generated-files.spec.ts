@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { declaredSettings } from '../src/config/define-settings.js';
 import { envExample, withSettings } from '../src/config/settings-docs.js';
 import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
+import { GENERATED, clientFiles } from '../scripts/generate-client.mjs';
 import { TestService } from '../src/testing/test-service.js';
 
 let service: TestService;
@@ -45,6 +47,18 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
     expect(await file('test/support/openapi-types.ts')).toBe(astToString(await openapiTS(document)));
   });
 });
+
+/** A team may have removed the typed client. */
+describe.skipIf(!existsSync(new URL(`../${GENERATED}`, import.meta.url)))(
+  'what the typed client has of the documents is as `npm run docs:generate` makes it',
+  () => {
+    it.each(['schemas.ts', 'operations.ts', 'errors.ts'])('%s', async (name) => {
+      const files = await clientFiles([service.document, service.accountDocument]);
+      expect(Object.keys(files)).toContain(name);
+      expect(await file(`${GENERATED}/${name}`)).toBe(files[name]);
+    });
+  },
+);
 
 describe('the error catalogue and the OpenAPI documents agree', () => {
   it('every code in a document is in the catalogue, with the same status', () => {

@@ -11,7 +11,9 @@ const PAGES = [
   'CHANGELOG.md',
   ...(await markdownIn('docs')),
   ...(await markdownIn('docs/decisions')),
+  ...(await markdownIn('docs/operations')),
   ...(await markdownIn('examples/adoptions')),
+  ...(await markdownIn('clients/typescript')),
   ...GUIDES,
 ];
 

@@ -32,7 +32,7 @@ async function lint(
     await writeFile(join(house, `${file}.ts`), `${lines.join('')}export const value = 1;\n`);
   }
   await writeFile(join(house, 'tsconfig.json'), '{}');
-  const folders = (await readdir(house)).filter((folder) => /^(src|examples)$/.test(folder));
+  const folders = (await readdir(house)).filter((folder) => /^(src|examples|clients)$/.test(folder));
   const options = await extractDepcruiseOptions(join(ROOT, '.dependency-cruiser.cjs'));
   const said = await cruise(
     folders,
@@ -104,6 +104,18 @@ describe('the walls of the house', () => {
     ['the public surface lists a feature', 'src/public', 'src/pets/pets.public', 'platform-knows-no-feature'],
     ['a feature imports the test kit', 'src/toys/a', 'src/testing/testing', 'kit-is-for-tests'],
     ['the platform imports the test kit', 'src/http/a', 'src/testing/testing', 'kit-is-for-tests'],
+    [
+      'the typed client imports the service',
+      'clients/typescript/src/a',
+      'src/errors/b',
+      'clients-stand-alone',
+    ],
+    [
+      'the service imports the typed client',
+      'src/http/a',
+      'clients/typescript/src/b',
+      'service-knows-no-client',
+    ],
     ['the service imports a test', 'src/http/a', 'test/support/raw-http', 'tests-stay-outside'],
     ['the test kit imports a test', 'src/testing/a', 'test/support/raw-http', 'tests-stay-outside'],
   ])('stop the lint when %s', async (_, from, to, rule) => {

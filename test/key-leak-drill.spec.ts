@@ -9,10 +9,10 @@ async function asked({ url }: ServiceProcess, key: string): Promise<[number, str
   return [response.status, body.code];
 }
 
-describe('the drill of docs/operations.md for a key that leaked', () => {
+describe('the drill of docs/operations/clients-and-keys.md for a key that leaked', () => {
   it('ends the key and what it made, tells what it did, and lets the client go on', async () => {
     const [verify = '', show = '', rotate = '', audit = '', list = '', suspend = '', resume = '', ...more] =
-      await drillLines('leak');
+      await drillLines('clients-and-keys.md', 'leak');
     expect(more).toEqual([]);
     const folder = await BackupFolder.make();
     const service = await folder.start();
@@ -55,5 +55,22 @@ describe('the drill of docs/operations.md for a key that leaked', () => {
     await expect.poll(() => asked(service, successor)).toEqual([403, 'client_suspended']);
     await run(resume);
     await expect.poll(() => asked(service, successor)).toEqual([200, undefined]);
+  });
+
+  it('says how to end a key at once that somebody rotated with a grace before', async () => {
+    const [, , rotate = ''] = await drillLines('clients-and-keys.md', 'leak');
+    const folder = await BackupFolder.make();
+    const service = await folder.start();
+    const KEY = folder.key;
+    expect((await petstore(folder.path, ['key', 'rotate', KEY])).code).toBe(0);
+    const refused = await folder.shell(rotate, { KEY });
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(/was rotated already[^]*`petstore key revoke`/) as string,
+    });
+    expect(await asked(service, KEY)).toEqual([200, undefined]);
+    const revoked = await folder.shell('printf %s "$KEY" | npx petstore key revoke - --yes', { KEY });
+    expect(revoked.code).toBe(0);
+    await expect.poll(() => asked(service, KEY)).toEqual([401, 'revoked_api_key']);
   });
 });

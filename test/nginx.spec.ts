@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from './support/free-port.js';
-import { Nginx, ownSite, siteFrom } from './support/nginx.js';
+import { type Answer, Nginx, ownSite, siteFrom } from './support/nginx.js';
 import { describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder } from './support/service-process.js';
 
@@ -15,7 +15,7 @@ const prefixSite = (url: string): string => `server {
   ssl_certificate {tls}/server.crt;
   ssl_certificate_key {tls}/server.key;
   location / { return 200 'the shop'; }
-${siteFrom('petstore-prefix.conf', { 'http://127.0.0.1:3000/': `${url}/` })}
+${siteFrom('petstore-prefix.conf', { 'http://127.0.0.1:3000': url })}
 }`;
 
 interface Behind {
@@ -53,7 +53,43 @@ function linksOf(header: string | string[] | undefined): Record<string, string> 
   return links;
 }
 
+/** The code of the Error body, which says the status of the answer. */
+function codeOf({ status, body }: Answer): unknown {
+  const error = JSON.parse(body) as { code: unknown; status: unknown };
+  expect(error.status).toBe(status);
+  return error.code;
+}
+
 describeWith('nginx', 'behind a real nginx with TLS', () => {
+  it('whatever nginx itself refuses on a site of its own has the Error body', async () => {
+    const { nginx, service, close } = await behind('');
+    onTestFinished(close);
+    const head = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+    const cases: [raw: string, status: number, code: string][] = [
+      ['GARBAGE\r\n\r\n', 400, 'malformed_request'],
+      ['GET /v1/pets HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+      ['GET /v1/pets HTTP/3.0\r\nHost: localhost\r\n\r\n', 400, 'malformed_request'],
+      [head('GET /v1/pets/%zz'), 400, 'malformed_request'],
+      [head('GET /v1/../../x'), 400, 'malformed_request'],
+      [head('POST /v1/pets', 'Transfer-Encoding: gzip\r\n'), 400, 'malformed_request'],
+      [head('TRACE /v1/pets'), 405, 'method_not_allowed'],
+      [head(`GET /${'a'.repeat(40_000)}`), 414, 'uri_too_long'],
+      [head('GET /v1/pets', `X: ${'a'.repeat(40_000)}\r\n`), 431, 'headers_too_large'],
+    ];
+    for (const [raw, status, code] of cases) {
+      const answer = await nginx.send(raw);
+      expect([raw.slice(0, 60), answer.status, codeOf(answer)]).toEqual([raw.slice(0, 60), status, code]);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/json',
+        'strict-transport-security': 'max-age=31536000',
+      });
+    }
+    // Who asks without TLS is sent to the site, whatever name it was asked by.
+    expect(await nginx.sentTo('/v1/pets?limit=1', 'evil.example')).toBe('https://localhost/v1/pets?limit=1');
+    // What it answers with is no page of the service, and no page at all.
+    expect((await nginx.ask('/.petstore/away')).status).toBe((await fetch(`${service.url}/x`)).status);
+  });
+
   describe.each(['', '/petstore'])('with the prefix "%s"', (prefix) => {
     let nginx: Nginx;
     let service: ServiceProcess;
@@ -149,6 +185,37 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       };
       expect(await post(90_000)).toEqual([201, undefined]);
       expect(await post(2_000_000)).toEqual([413, 'payload_too_large']);
+    });
+
+    it('hands the path on as it was sent', async () => {
+      const headers = { authorization: `Bearer ${key}` };
+      const paths = [
+        '/v1%2Fpets',
+        '/v1/pets/%2F1',
+        '//v1/pets',
+        '/v1//pets',
+        '//localhost/docs',
+        '/v1/pets/%31',
+      ];
+      for (const path of paths) {
+        const through = await nginx.ask(prefix + path, { headers });
+        const direct = await fetch(service.url + path, { headers });
+        expect([path, through.status, through.body]).toEqual([path, direct.status, await direct.text()]);
+      }
+      // Only nginx's own reading of the path leads it below the prefix.
+      for (const path of ['/%70etstore/v1/pets', '/x/../petstore/v1/pets'])
+        if (prefix !== '') {
+          const refused = await nginx.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+          expect([path, refused.status, codeOf(refused)]).toEqual([path, 404, 'route_not_found']);
+        }
+    });
+
+    it('refuses with the Error body what it does not hand on', async () => {
+      const large = await nginx.send(
+        `POST ${prefix}/v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18000000\r\n\r\n`,
+      );
+      expect([large.status, codeOf(large)]).toEqual([413, 'payload_too_large']);
+      expect(large.headers['content-type']).toBe('application/json');
     });
 
     it('speaks HTTP/2 to clients', async () => {

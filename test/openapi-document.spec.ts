@@ -44,6 +44,17 @@ describe('the OpenAPI document of the administration', () => {
       'listScopes get /scopes',
       'listUsage get /usage',
       'listAudit get /audit',
+      'listWebhooks get /webhooks',
+      'createWebhook post /webhooks',
+      'getWebhook get /webhooks/{endpointId}',
+      'updateWebhook patch /webhooks/{endpointId}',
+      'deleteWebhook delete /webhooks/{endpointId}',
+      'rotateWebhookSecret post /webhooks/{endpointId}/rotate-secret',
+      'listWebhookDeliveries get /webhooks/{endpointId}/deliveries',
+      'getWebhookDelivery get /webhooks/{endpointId}/deliveries/{deliveryId}',
+      'redeliverWebhook post /webhooks/{endpointId}/deliveries/{deliveryId}/redeliver',
+      'testWebhook post /webhooks/{endpointId}/test',
+      'listWebhookEvents get /webhook-events',
     ]);
     for (const { operation } of operations) expect(operation['x-required-scopes']).toEqual(['admin']);
     expect(served.body.servers.map(({ url }: Json) => url)).toEqual([
@@ -75,6 +86,17 @@ describe('the OpenAPI document of self-service', () => {
       'updateOwnKey patch /account/keys/{keyId}: account 30 per key',
       'rotateOwnKey post /account/keys/{keyId}/rotate: account 30 per key',
       'revokeOwnKey post /account/keys/{keyId}/revoke: account 30 per key',
+      'listOwnWebhooks get /account/webhooks: account 30 per key',
+      'createOwnWebhook post /account/webhooks: account 30 per key',
+      'getOwnWebhook get /account/webhooks/{endpointId}: account 30 per key',
+      'updateOwnWebhook patch /account/webhooks/{endpointId}: account 30 per key',
+      'deleteOwnWebhook delete /account/webhooks/{endpointId}: account 30 per key',
+      'rotateOwnWebhookSecret post /account/webhooks/{endpointId}/rotate-secret: account 30 per key',
+      'listOwnWebhookDeliveries get /account/webhooks/{endpointId}/deliveries: account 30 per key',
+      'getOwnWebhookDelivery get /account/webhooks/{endpointId}/deliveries/{deliveryId}: account 30 per key',
+      'redeliverOwnWebhook post /account/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver: account 30 per key',
+      'testOwnWebhook post /account/webhooks/{endpointId}/test: account 30 per key',
+      'listOwnWebhookEvents get /account/webhook-events: account 30 per key',
     ]);
     expect(served.body.servers.map(({ url }: Json) => url)).toEqual([
       service.url,

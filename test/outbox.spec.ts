@@ -2,6 +2,8 @@ import { Injectable, Module } from '@nestjs/common';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AuditEntry } from '../src/audit/audit-entry.entity.js';
+import { AuditService } from '../src/audit/audit.service.js';
 import { faultsOfDeclaring } from '../src/declaration-faults.js';
 import { runPetstore } from '../src/cli/program.js';
 import { Settings } from '../src/config/settings.js';
@@ -534,7 +536,18 @@ describe('a durable listener', () => {
   });
 });
 
+/** What stands in the audit trail, oldest first. */
+async function changesOf({ manager }: DataSource) {
+  const entries = await manager.find(AuditEntry, { order: { id: 'ASC' } });
+  return entries.map(({ action, actor, clientId, keyId, details }) => {
+    return { action, actor, clientId, keyId, details };
+  });
+}
+
 describe('petstore outbox', () => {
+  /** What the audit trail tells of the event that is parked. */
+  const PARKED = { listener: 'mailer', event: 'pet.sold', key: '1' };
+
   async function withOneParked() {
     const parts = await open();
     const { service, dataSource, sell, deliver } = parts;
@@ -553,7 +566,9 @@ describe('petstore outbox', () => {
       return { code, out, error };
     };
     const [parked] = await parts.store.parked(1);
-    return { ...parts, petstore, id: String(parked?.id) };
+    const before = await changesOf(dataSource);
+    const changes = async () => (await changesOf(dataSource)).slice(before.length);
+    return { ...parts, petstore, changes, id: String(parked?.id) };
   }
 
   it('list shows what is parked and what waits', async () => {
@@ -568,22 +583,53 @@ describe('petstore outbox', () => {
   });
 
   it.each([['one'], ['all']])('retry has %s delivered again', async (which) => {
-    const { petstore, deliver, id } = await withOneParked();
+    const { petstore, deliver, id, changes } = await withOneParked();
     listeners.mailer = () => undefined;
     const { code, out } = await petstore('outbox', 'retry', ...(which === 'one' ? [id] : []));
     expect([code, out]).toEqual([0, '1 event is delivered again.\n']);
     await deliver();
     expect(of('mailer')).toEqual(['a', 'a']);
+    expect(await changes()).toEqual([
+      {
+        action: 'outbox_event.retried',
+        actor: 'command_line',
+        clientId: null,
+        keyId: null,
+        details: which === 'one' ? { ...PARKED, id } : { events: 1, listeners: { mailer: 1 } },
+      },
+    ]);
   });
 
+  it('retry of all has no entry in the audit trail when none is parked', async () => {
+    const { petstore, changes } = await withOneParked();
+    expect((await petstore('outbox', 'retry')).code).toBe(0);
+    expect((await petstore('outbox', 'retry')).out).toBe('0 events are delivered again.\n');
+    expect(await changes()).toHaveLength(1);
+  });
+
+  it.each([['retry'], ['discard']])(
+    '%s changes nothing when its audit entry cannot be written',
+    async (name) => {
+      const { petstore, service, store, id } = await withOneParked();
+      vi.spyOn(service.app.get(AuditService), 'record').mockRejectedValue(new Error('no room'));
+      const yes = name === 'discard' ? ['--yes'] : [];
+      await petstore('outbox', name, id, ...yes).catch(() => undefined);
+      expect(await store.parked(2)).toMatchObject([{ id: BigInt(id) }]);
+    },
+  );
+
   it('discard deletes one that is parked', async () => {
-    const { petstore, dataSource, id } = await withOneParked();
+    const { petstore, dataSource, id, changes } = await withOneParked();
     expect((await petstore('outbox', 'discard', id, '--yes')).code).toBe(0);
     expect(await dataSource.manager.count(OutboxEvent)).toBe(0);
+    expect(await changes()).toMatchObject([
+      { action: 'outbox_event.discarded', clientId: null, details: { ...PARKED, id } },
+    ]);
+    expect((await petstore('audit', 'list')).out).toMatch(/outbox_event\.discarded .*"listener":"mailer"/);
   });
 
   it('discard and retry refuse what is not parked', async () => {
-    const { petstore, sell, store } = await withOneParked();
+    const { petstore, sell, store, changes } = await withOneParked();
     await sell(2, 'b');
     const [waits] = await store.next('mailer', 1);
     for (const command of [['retry'], ['discard', '--yes']])
@@ -592,5 +638,6 @@ describe('petstore outbox', () => {
         error: expect.stringContaining('`petstore outbox list`'),
       });
     expect((await petstore('outbox', 'retry', 'x')).code).toBe(1);
+    expect(await changes()).toEqual([]);
   });
 });

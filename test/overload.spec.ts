@@ -157,6 +157,62 @@ describe('at the bound of requests in flight', () => {
     expect(await service.metric('http_requests_total', { route: 'shed', status: '503' })).toBe(1);
   });
 
+  it.each([
+    ['https://shop.example', 'https://shop.example', 'https://shop.example', 'Origin'],
+    ['https://shop.example,https://b.example', 'https://b.example', 'https://b.example', 'Origin'],
+    ['*', 'https://any.example', '*', null],
+    ['https://shop.example', 'https://evil.example', null, 'Origin'],
+    ['', 'https://shop.example', null, null],
+  ])('with CORS_ORIGINS=%s a page of %s may read a refusal and its headers: %s', async (...row) => {
+    const [origins, origin, allowed, vary] = row;
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
+    const ordinary = await service.request('GET', '/v1/pets', { headers: { origin } });
+    await busy(service, 1);
+    const { status, headers } = await service.request('GET', '/v1/pets', { headers: { origin } });
+    expect([status, headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([
+      503,
+      allowed,
+      vary,
+    ]);
+    for (const name of ['access-control-allow-origin', 'access-control-expose-headers'])
+      expect(headers.get(name)).toBe(ordinary.headers.get(name));
+    if (allowed !== null) expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
+  });
+
+  it('a preflight is answered, so that the page gets to read the refusal of its request', async () => {
+    const origin = 'https://shop.example';
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origin });
+    const preflight = () =>
+      fetch(`${service.url}/v1/pets`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization',
+        },
+      });
+    const ordinary = await preflight();
+    await busy(service, 1);
+    const { status, headers } = await preflight();
+    expect([ordinary.status, status]).toEqual([204, 204]);
+    for (const name of ['origin', 'methods', 'headers'])
+      expect(headers.get(`access-control-allow-${name}`)).toBe(
+        ordinary.headers.get(`access-control-allow-${name}`),
+      );
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(await inFlight(service)).toBe(1);
+  });
+
+  it.each([
+    ['without CORS_ORIGINS', '', { 'access-control-request-method': 'POST' }],
+    ['that is no preflight', 'https://shop.example', {}],
+  ])('OPTIONS %s is refused', async (_, origins, headers) => {
+    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
+    await busy(service, 1);
+    const options = { headers: { origin: 'https://shop.example', ...headers } };
+    expect((await service.request('OPTIONS', '/v1/pets', options)).status).toBe(503);
+  });
+
   it('a refusal counts towards no quota', async () => {
     const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const remaining = async () =>

@@ -188,9 +188,9 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
     expect(copied.stderr).not.toContain('DATABASE_URL');
   });
 
-  it('is moved to by the lines that docs/operations.md has', async () => {
-    const guide = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
-    const [, block = ''] = /### Moving to PostgreSQL\n[^`]*```sh\n([^`]*)```/.exec(guide) ?? [];
+  it('is moved to by the lines that docs/operations/postgresql.md has', async () => {
+    const guide = await readFile(join(ROOT, 'docs/operations/postgresql.md'), 'utf8');
+    const [, block = ''] = /## Moving to PostgreSQL\n[^`]*```sh\n([^`]*)```/.exec(guide) ?? [];
     const [user, database, secret, copy, start, ...more] = block.trim().split('\n');
     expect([user, secret, start, more]).toEqual([
       expect.stringMatching(/^createuser --pwprompt petstore\b/),

@@ -1,11 +1,17 @@
-import { chmod, link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, copyFile, link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ReplacedStore } from '../src/database/backup/replaced-store.js';
+import { openDataSource } from '../src/database/data-source.js';
 import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
+import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { ownFolder, pet, restoreFrom, storeWith } from './support/backup-orders.js';
 import { onFile } from './support/copy-source.js';
 import { petstore } from './support/service-process.js';
+import { NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
 
 const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
 
@@ -46,6 +52,31 @@ describe('a restore', () => {
     // Its header counts the changes of the way in which it is written.
     expect((await readFile(database)).subarray(100).equals(before)).toBe(true);
     expect(await readdir(join(database, '..'))).toEqual(['petstore.sqlite']);
+  });
+
+  it.skipIf(NO_SMALL_DISK)('of a copy with a log on a disk that is only read says what to do', async () => {
+    const [disk, database] = [await smallDisk(), await storeWith(pet(2))];
+    const backup = join(disk, 'b.sqlite');
+    await copyFile(await storeWith(pet(1)), backup);
+    await onFile(backup, 'PRAGMA journal_mode = WAL');
+    expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).toBe(0);
+    await expect(restoreFrom(backup, database)).rejects.toThrow(
+      /b\.sqlite cannot be opened .* Copy it, with its -wal if it has one, to a folder that this user may write to/,
+    );
+    expect(await readdir(dirname(database))).toEqual(['petstore.sqlite']);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('into a database that this user may not open says so', async () => {
+    const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
+    await chmod(dirname(database), 0o755);
+    await chmod(database, 0o600);
+    process.seteuid?.(65_534);
+    const refused = await ReplacedStore.take(database).catch((error: unknown) => String(error));
+    process.seteuid?.(0);
+    expect(refused).toMatch(
+      /petstore\.sqlite cannot be opened .*Give the user that runs this the permission/,
+    );
+    expect((await restoreFrom(backup, database)).rows).toBeGreaterThan(0);
   });
 
   it('of one that lacks migrations says which', async () => {
@@ -93,6 +124,50 @@ describe('a restore', () => {
     expect(basename(replaced ?? '')).toBe(DATED);
     expect((await readdir(join(database, '..'))).toSorted()).toEqual(['petstore.sqlite', DATED]);
   });
+
+  it('of a missing database does not take the place of one that came meanwhile', async () => {
+    const [backup, other] = [await storeWith(pet(1)), await storeWith(pet(2))];
+    const database = join(await ownFolder(), 'petstore.sqlite');
+    const replaced = await ReplacedStore.take(database);
+    await copyFile(other, database);
+    await expect(replaced.replaceBy(backup, Date.now())).rejects.toThrow(
+      /petstore\.sqlite came meanwhile\. Restore again/,
+    );
+    expect(await readFile(database)).toEqual(await readFile(other));
+  });
+
+  it.each(['write-ahead', 'as it is'] as const)(
+    'whose last step comes while a process opens the database (journal: %s) lets it have none but the new one',
+    async (journal) => {
+      const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
+      const swap = async (taken: ReplacedStore) => {
+        await pause(300);
+        await taken.replaceBy(backup, Date.now());
+        await taken.release();
+      };
+      let swapped: Promise<void> | undefined;
+      const { prototype } = SqliteDataSource;
+      const initialize = vi.spyOn(prototype, 'initialize').mockImplementationOnce(async function (
+        this: SqliteDataSource,
+      ) {
+        // It has looked at the file, and opens it while it is locked.
+        swapped = swap(await ReplacedStore.take(database));
+        initialize.mockRestore();
+        return this.initialize();
+      });
+      const opened = openDataSource({ databaseUrl: `sqlite:${database}` }, { journal });
+      await expect(opened.then(() => 'opened')).rejects.toThrow(
+        /petstore\.sqlite was replaced while it was opened\. Try again/,
+      );
+      await swapped;
+      expect((await readdir(dirname(database))).filter((name) => /-(wal|shm|journal)$/.test(name))).toEqual(
+        [],
+      );
+      const again = await openDataSource({ databaseUrl: `sqlite:${database}` }, { journal });
+      expect(await again.query('SELECT name FROM pets')).toEqual([{ name: 'Pet 1' }]);
+      await again.destroy();
+    },
+  );
 
   it('over a folder is refused', async () => {
     const [backup, folder] = [await storeWith(pet(1)), await ownFolder()];

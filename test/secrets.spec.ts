@@ -48,6 +48,25 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
     body: { clientId: client, label: 'other', scopes: ['pets:read'] },
   });
   await send('POST', `/admin/keys/${other.id}/rotate`, { body: { grace: '0' } });
+  const hooks: string[] = [];
+  const order = async (target: string, body: object) => {
+    const headers = { authorization: `Bearer ${issued.key}`, 'content-type': 'application/json' };
+    const response = await fetch(service.url + target, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    const { id, secret } = (await response.json()) as { id: string; secret: string };
+    hooks.push(secret);
+    return id;
+  };
+  const url = 'https://shop.example.com/webhooks';
+  const hook = await order('/admin/webhooks', { clientId: client, url, events: ['pets.created'] });
+  await order(`/admin/webhooks/${hook}/rotate-secret`, {});
+  await send('GET', '/admin/webhooks');
+  await send('GET', `/admin/webhooks/${hook}`);
+  await send('POST', `/admin/webhooks/${hook}/test`);
+  await send('GET', `/admin/webhooks/${hook}/deliveries`);
   // Used, mistyped, in the wrong header, the wrong place of the path, the query and the body.
   await send('GET', '/v1/pets');
   await send('GET', '/v1/pets', { key: other.key });
@@ -93,13 +112,16 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
     }
   }
   for (const [place, text] of Object.entries(places)) expect(holdsApiKey(text), place).toBe(false);
+  // The database holds what signs webhooks; nothing else does, and no answer but the one that made it.
+  expect(hooks.every((secret) => secret.startsWith('whsec_'))).toBe(true);
+  for (const secret of hooks) expect((places.logs + metrics + said.join()).includes(secret)).toBe(false);
   // What was answered may repeat to a caller what it sent; the audit trail and the lists may not.
   expect(said.slice(-4).some(holdsApiKey)).toBe(false);
   expect([...keys].every((key) => new RegExp(API_KEY_PATTERN).test(`key=${key};`))).toBe(true);
 });
 
-it('the regular expression in docs/operations.md is the one that finds our keys', async () => {
-  const guide = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
+it('the regular expression in docs/operations/clients-and-keys.md is the one that finds our keys', async () => {
+  const guide = await readFile(new URL('../docs/operations/clients-and-keys.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\n${API_KEY_PATTERN}\n`);
 });
 

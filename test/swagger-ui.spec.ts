@@ -86,7 +86,8 @@ describeWith('browser', 'the Swagger UI in a real browser', () => {
     const createClient = page.locator('#operations-Clients-createClient');
     await createClient.waitFor();
     expect(await page.title()).toBe('Pet Store Service administration');
-    expect(await page.locator('.opblock').count()).toBe(17);
+    const operations = Object.values(service.adminDocument.paths).flatMap((item) => Object.keys(item));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
     await page.click('.btn.authorize');
     if (await page.locator('.btn-done').isVisible()) {
       const logout = page.locator('.auth-btn-wrapper button', { hasText: 'Logout' });

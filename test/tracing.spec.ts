@@ -204,7 +204,7 @@ describe('a service with a registered OpenTelemetry SDK', () => {
   });
 
   it('runs with the register file of the documentation, and loses no span at a stop', async () => {
-    const text = (await filesOfGuide('docs/operations.md')).get('tracing.mjs') ?? '';
+    const text = (await filesOfGuide('docs/operations/tracing.md')).get('tracing.mjs') ?? '';
     const { service, ask } = await start((folder) => importing(folder, text));
     await ask('/v1/pets/1');
     expect(service.output).toContain('Requests are traced by the registered OpenTelemetry SDK');

@@ -26,6 +26,18 @@ describe('unindexedLists', () => {
     expect(await unindexedLists(service)).toEqual([]);
   });
 
+  it('looks at no statement of work in the background', async () => {
+    const dataSource = service.app.get(DataSource);
+    const scan = (): Promise<unknown> => dataSource.query('SELECT COUNT(*) FROM visits WHERE note IS NULL');
+    const timer = setInterval(() => void scan(), 1);
+    try {
+      expect(await unindexedLists(service)).toEqual([]);
+    } finally {
+      clearInterval(timer);
+      await scan();
+    }
+  });
+
   it('asks for one search by two filters where that is said', async () => {
     const together = (...pair: [string, string]) =>
       unindexedLists(service, { together: { '/v1/visits': [pair] } });

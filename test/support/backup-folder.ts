@@ -77,10 +77,10 @@ export class BackupFolder {
   }
 }
 
-/** The lines of a shell that docs/operations.md has under a name. */
-export async function drillLines(name: string): Promise<string[]> {
-  const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
+/** The lines of a shell that a page of docs/operations/ has under a name, such as `backup.md` under `drill`. */
+export async function drillLines(file: string, name: string): Promise<string[]> {
+  const page = await readFile(join(ROOT, 'docs/operations', file), 'utf8');
   const [, lines] = new RegExp(`\`\`\`sh ${name}\\n([^]*?)\`\`\``).exec(page) ?? [];
-  if (lines === undefined) throw new Error(`docs/operations.md has no "sh ${name}".`);
+  if (lines === undefined) throw new Error(`docs/operations/${file} has no "sh ${name}".`);
   return lines.trim().split('\n');
 }

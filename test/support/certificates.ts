@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,4 +21,53 @@ export async function makeCertificates(): Promise<string> {
   await openssl('req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr');
   await openssl('x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out server.crt');
   return folder;
+}
+
+/** A certificate to make: by whom, for which name, and for how many days; a negative number of them has ended. */
+export interface WantedCertificate {
+  /** The authority of the folder, one that it has not, with or without its own certificate in the chain, or itself. */
+  readonly by: 'authority' | 'another' | 'another, in the chain' | 'an intermediate of another' | 'itself';
+  readonly name: string;
+  readonly days?: number;
+}
+
+const AUTHORITY = '-addext basicConstraints=critical,CA:TRUE';
+const SIGNED = '-CAcreateserial -copy_extensions copy';
+
+/** Makes a certificate in a folder of makeCertificates, and answers what a server needs of it. */
+export async function certificateFor(
+  folder: string,
+  { by, name, days = 2 }: WantedCertificate,
+): Promise<{ cert: string; key: string }> {
+  const own = await mkdtemp(join(folder, 'one-'));
+  const openssl = (line: string) => run('openssl', line.split(' '), { cwd: own });
+  const read = async (file: string): Promise<string> => readFile(join(own, file), 'utf8');
+  const request = (subject: string, to: string) =>
+    openssl(`req -newkey rsa:2048 -nodes -subj /CN=${subject} -keyout ${to}.key -out ${to}.csr`);
+  const sign = (what: string, authority: string, lasting: number) =>
+    openssl(
+      `x509 -req -in ${what}.csr -CA ${authority}.crt -CAkey ${authority}.key ${SIGNED} -days ${lasting} -out ${what}.crt`,
+    );
+  const signer = by === 'authority' ? '../ca' : by === 'an intermediate of another' ? 'middle' : 'other';
+  if (by === 'itself')
+    await openssl(
+      `req -x509 -newkey rsa:2048 -nodes -subj /CN=${name} -days ${days} -keyout own.key -out own.crt`,
+    );
+  else {
+    if (signer !== '../ca')
+      await openssl(
+        'req -x509 -newkey rsa:2048 -nodes -subj /CN=Other -days 2 -keyout other.key -out other.crt',
+      );
+    if (signer === 'middle') {
+      await openssl(
+        `req -newkey rsa:2048 -nodes -subj /CN=Middle ${AUTHORITY} -keyout middle.key -out middle.csr`,
+      );
+      await sign('middle', 'other', 2);
+    }
+    await request(name, 'own');
+    await sign('own', signer, days);
+  }
+  const isChain = signer === 'middle' || by === 'another, in the chain';
+  const cert = (await read('own.crt')) + (isChain ? await read(`${signer}.crt`) : '');
+  return { cert, key: await read('own.key') };
 }

@@ -16,6 +16,11 @@ export class CopyTarget {
     return new CopyTarget(database, await connected(database.url, 'psql'));
   }
 
+  /** Its address, for DATABASE_URL. */
+  get url(): string {
+    return this.database.url;
+  }
+
   /** Another session in it, by the name that it gives itself. */
   connected(name: string): Promise<pg.Client> {
     return connected(this.database.url, name);

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeCertificates } from './certificates.js';
 import { freePort } from './free-port.js';
@@ -91,6 +92,35 @@ export class Nginx {
       );
       sent.once('error', reject).end(body);
     });
+  }
+
+  /** Sends these bytes on a connection of its own, which then ends, and answers what comes first. */
+  async send(bytes: string): Promise<Answer> {
+    const socket = connectTls({ port: this.port, host: 'localhost', ca: this.authority });
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const [, length] = /^content-length: (\d+)\r$/im.exec(text) ?? [];
+      // nginx keeps the connection for what it does not read of a body.
+      if (length !== undefined && text.split('\r\n\r\n')[1]?.length === Number(length)) socket.destroy();
+    });
+    socket.write(bytes);
+    await once(socket, 'close');
+    const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+    const [line = '', ...fields] = head.split('\r\n');
+    const headers = fields.map((field): [string, string] => {
+      const [name = '', ...value] = field.split(': ');
+      return [name.toLowerCase(), value.join(': ')];
+    });
+    return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body };
+  }
+
+  /** Where it sends who asks for this without TLS, by this name. */
+  async sentTo(path: string, host: string): Promise<string | undefined> {
+    const sent = plainRequest({ socketPath: join(this.folder, 'plain.sock'), path, headers: { host } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.headers.location;
   }
 
   async stop(): Promise<void> {

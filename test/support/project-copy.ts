@@ -9,6 +9,7 @@ const PARTS = [
   'scripts',
   'schematics',
   'docs',
+  'clients',
   'ormconfig.ts',
   'package.json',
   'nest-cli.json',

@@ -9,6 +9,8 @@ import { POSTGRES_PROGRAMS } from './postgres-server.js';
 /** Servers and programs outside the project that a suite may need. */
 export type Requirement =
   | 'browser'
+  | 'bun'
+  | 'deno'
   | 'faketime'
   | 'nginx'
   | 'pgbouncer'
@@ -51,11 +53,13 @@ function answers(url: string, defaultPort: number): Promise<boolean> {
 }
 
 /** Whether a program is in PATH. */
-const isInstalled = (program: string): boolean =>
+export const isInstalled = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
+  bun: () => (isInstalled('bun') ? undefined : 'there is no bun in PATH (npm: bun)'),
+  deno: () => (isInstalled('deno') ? undefined : 'there is no deno in PATH (npm: deno)'),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   nginx: () => (existsSync(NGINX) ? undefined : 'nginx is not installed (Debian: nginx)'),
   'redis-server': () => (isInstalled('redis-server') ? undefined : 'there is no redis-server in PATH'),

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { ROOT, emptyFolder } from './support/service-process.js';
+
+/** What the command line is made of, as long as nothing is asked of the service. */
+const PACKAGES = ['commander', 'fast-string-truncated-width', 'reflect-metadata'];
+/** How much code, in bytes: a whole service has 11.8 million. */
+const MOST_BYTES = 400_000;
+
+/** Runs the built command line in an empty folder; answers the files that it has loaded. */
+async function loadedBy(args: readonly string[]): Promise<string[]> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const list = join(path, 'loaded-modules');
+  const preload = pathToFileURL(join(ROOT, 'test/support/loaded-modules.mjs')).href;
+  const main = join(ROOT, 'dist/bundle/cli/main.js');
+  await new Promise<void>((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', preload, main, ...args],
+      { cwd: path, env: { PATH: process.env.PATH, LOADED_MODULES: list } },
+      () => resolve(),
+    );
+  });
+  const modules = readFileSync(list, 'utf8').trim().split('\n');
+  const files = modules.filter((name) => !name.startsWith('node:'));
+  return [...new Set(files.map((name) => (name.startsWith('file:') ? fileURLToPath(name) : name)))];
+}
+
+function packagesOf(files: readonly string[]): string[] {
+  const names = files.map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))].toSorted();
+}
+
+it.each([
+  '--help',
+  '--version',
+  'client --help',
+  'client create --help',
+  'generate feature --help',
+  'no-such-command',
+  'client create --no-such-option',
+  'key verify pst_live_nothing',
+])('petstore %s loads what tells it, and nothing of the service', async (call) => {
+  const files = await loadedBy(call.split(' '));
+  expect(packagesOf(files)).toEqual(PACKAGES);
+  expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MOST_BYTES);
+});
+
+it('a command that needs the service loads it', async () => {
+  expect(packagesOf(await loadedBy(['client', 'list']))).toContain('typeorm');
+});

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT, emptyFolder } from './service-process.js';
+
+/** The folder of the typed client. */
+export const CLIENT = join(ROOT, 'clients/typescript');
+
+/** What npm writes into the package, and a folder in which it is installed, alone. */
+export interface PackedClient {
+  readonly folder: string;
+  readonly files: readonly string[];
+  readonly remove: () => Promise<void>;
+}
+
+/** Runs a program in a folder; answers what it wrote to standard output. Rejects with all of its output when it fails. */
+export async function run(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: cwd, ...environment };
+  const { stdout } = await promisify(execFile)(program, [...args], { cwd, env }).catch(
+    (error: Error & { stdout?: string; stderr?: string }) => {
+      throw new Error(`${error.message}\n${error.stdout ?? ''}`);
+    },
+  );
+  return stdout;
+}
+
+/** Builds the typed client, packs it, and installs the package in an empty folder, without asking a registry. */
+export async function packedClient(): Promise<PackedClient> {
+  const { path: folder, remove } = await emptyFolder();
+  // Not in the folder of the client: several suites build it at the same time.
+  const built = join(folder, 'built');
+  await cp(CLIENT, built, {
+    recursive: true,
+    filter: (path) => !path.startsWith(join(CLIENT, 'dist')),
+  });
+  await run(ROOT, process.execPath, [join(ROOT, 'scripts/build-client.mjs'), join(built, 'dist')]);
+  const [packed] = JSON.parse(
+    await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+      HOME: folder,
+    }),
+  ) as [{ filename: string; files: { path: string }[] }];
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+  await run(folder, 'npm', ['install', ...quiet, `./${packed.filename}`]);
+  return { folder, files: packed.files.map(({ path }) => path), remove };
+}
+
+/** The example of the client's README, with an address and a key put in. */
+export async function readmeExample(baseUrl: string, apiKey: string): Promise<string> {
+  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+  const [, example = ''] = /```js\n([^]*?)```/.exec(readme) ?? [];
+  return example.replace('http://127.0.0.1:3000/v1', baseUrl).replace('pst_test_…', apiKey);
+}

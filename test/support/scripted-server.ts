@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** A request as it arrived. */
+export interface Arrived {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** How a request is answered; the last of a script answers all that follow. */
+export type Step = (response: ServerResponse, request: Arrived) => void;
+
+/** A server of HTTP that answers by a script, for faults that the service does not have. It is stopped when the test ends. */
+export async function scriptedServer(
+  ...script: readonly Step[]
+): Promise<{ readonly url: string; readonly arrived: readonly Arrived[] }> {
+  const arrived: Arrived[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const step = script[Math.min(arrived.length, script.length - 1)];
+      arrived.push({ method, url, headers, body });
+      step?.(response, { method, url, headers, body });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
+}
+
+/** Answers a text as JSON. */
+export const json =
+  (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Step =>
+  (response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
+  };
+
+/** Answers a refusal as the service does. */
+export const refusal = (
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+  message = 'No.',
+): Step => json(status, JSON.stringify({ code, message, status }), headers);

@@ -1,0 +1,50 @@
+import { DataSource } from 'typeorm';
+import { expect, onTestFinished } from 'vitest';
+import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
+import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
+import { type Answering, type Listening, WebhookReceiver, addEndpoint } from './webhook-receiver.js';
+
+/** A service that may send to receivers on this machine, closed when the test ends, and what tests of it need. */
+export async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({
+    at: '2026-11-20T12:00:00.000Z',
+    ...options,
+    environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...options.environment },
+  });
+  onTestFinished(() => service.close());
+  const { app, clientId } = service;
+  const { manager } = app.get(DataSource);
+  const dispatcher = app.get(WebhookDispatcher);
+  return {
+    service,
+    manager,
+    clock: service.clock,
+    messages: app.get(WebhookMessages),
+    deliver: () => dispatcher.deliver(),
+    endpointAt: (url: string, values: Partial<WebhookEndpoint> = {}, events?: readonly string[]) =>
+      addEndpoint(manager, { clientId, url, ...values }, events),
+    post: async (name: string, headers: Record<string, string> = {}) => {
+      const answer = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 }, headers });
+      expect(answer.status).toBe(201);
+      return answer;
+    },
+    endpoint: (id: string) => manager.findOneByOrFail(WebhookEndpoint, { id }),
+    deliveries: () => manager.find(WebhookDelivery, { order: { id: 'ASC' } }),
+  };
+}
+
+/** A receiver that is stopped when the test ends. */
+export async function receive(answer?: Answering, listening?: Listening): Promise<WebhookReceiver> {
+  const receiver = await WebhookReceiver.start(answer, listening);
+  onTestFinished(() => receiver.stop());
+  return receiver;
+}
+
+/** Answers with a status and headers. */
+export const answers =
+  (code: number, headers: Record<string, string> = {}): Answering =>
+  (response) =>
+    response.writeHead(code, headers).end();

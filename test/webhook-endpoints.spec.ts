@@ -1,0 +1,670 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
+import { ClientsService } from '../src/accounts/clients.service.js';
+import { AuditEntry } from '../src/audit/audit-entry.entity.js';
+import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
+import { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookMessage } from '../src/webhooks/webhook-message.entity.js';
+import { WebhookSubscription } from '../src/webhooks/webhook-subscription.entity.js';
+import { WebhookReceiver } from './support/webhook-receiver.js';
+
+const AT = '2026-11-20T12:00:10.250Z';
+const HOLDER = ['account', 'admin', 'pets:read', 'pets:write'];
+const TOO_LONG = `https://shop.example.com/${'a'.repeat(2_048)}`;
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const URL_OF_SHOP = 'https://shop.example.com/webhooks?token=s3cret';
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
+
+/** Self-service and administration: the same operations at two addresses. */
+const FACES = ['/account', '/admin'] as const;
+
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open({ scopes: HOLDER, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+const outcome = ({ status, body }: Answer) => (status < 300 ? status : `${status} ${body.code}`);
+
+/** An order of an endpoint, at one of the faces. */
+const orderAt = (service: TestService, face: string, order: object = {}) => ({
+  url: URL_OF_SHOP,
+  events: ['pets.created'],
+  ...(face === '/admin' ? { clientId: service.clientId } : {}),
+  ...order,
+});
+
+async function make(service: TestService, face = '/account', order: object = {}): Promise<Answer['body']> {
+  const json = orderAt(service, face, order);
+  const { status, body, text } = await service.request('POST', `${face}/webhooks`, { json });
+  if (status !== 201) throw new Error(`${status} ${text}`);
+  return body;
+}
+
+/** Writes a message into the log of an endpoint, as if it had been sent. */
+async function logged(
+  service: TestService,
+  endpointId: string,
+  values: Partial<WebhookDelivery> = {},
+  event = 'pets.created',
+): Promise<{ id: string; messageId: string }> {
+  const count = await service.repository(WebhookMessage).count();
+  const messageId = `msg_${String(count).padStart(32, '0')}`;
+  await service.repository(WebhookMessage).insert({
+    id: messageId,
+    event,
+    payload: `{"type":"${event}","timestamp":"${AT}","data":{"id":9007199254740993}}`,
+    createdAt: AT,
+  });
+  const delivery = service.repository(WebhookDelivery).create({
+    endpointId,
+    messageId,
+    state: 'delivered',
+    attempts: 1,
+    attemptedAt: AT,
+    status: 204,
+    error: null,
+    ...values,
+  });
+  await service.repository(WebhookDelivery).insert(delivery);
+  return { id: String(delivery.id), messageId };
+}
+
+const actions = async (service: TestService) =>
+  (await service.repository(AuditEntry).find({ order: { id: 'ASC' } }))
+    .filter(({ action }) => action.startsWith('webhook_endpoint.'))
+    .map(({ action, clientId, details }) => ({ action, clientId, details }));
+
+describe.each(FACES)('webhook endpoints under %s', (face) => {
+  const address = `${face}/webhooks`;
+  let shared: TestService;
+  let endpointId: string;
+  beforeAll(async () => {
+    shared = await TestService.open({ scopes: HOLDER });
+    ({ id: endpointId } = await make(shared, face));
+  });
+  afterAll(() => shared.close());
+
+  it('is made with a secret that is shown this once', async () => {
+    const service = await open();
+    const { status, headers, body } = await service.request('POST', address, {
+      json: orderAt(service, face, {
+        label: 'Shop',
+        events: ['quota.threshold', 'pets.created', 'pets.created'],
+      }),
+    });
+    expect(status).toBe(201);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('location')).toBe(`${address}/${body.id}`);
+    expect(body).toEqual({
+      id: expect.any(String),
+      secret: expect.stringMatching(SECRET),
+      clientId: service.clientId,
+      url: URL_OF_SHOP,
+      label: 'Shop',
+      events: ['pets.created', 'quota.threshold'],
+      enabled: true,
+      disabledAt: null,
+      disabledBecause: null,
+      failingSince: null,
+      previousSecretUntil: null,
+      createdAt: AT,
+    });
+    const { secret, ...shown } = body;
+    const one = await service.request('GET', `${address}/${body.id}`);
+    expect(one.body).toEqual({ ...shown, waiting: 0 });
+    const all = await service.request('GET', address);
+    expect(all.body).toEqual([shown]);
+    expect(one.text + all.text).not.toContain(secret);
+    expect(await service.repository(WebhookEndpoint).countBy({ secret })).toBe(1);
+  });
+
+  it.each([
+    [{ url: 'http://shop.example.com/' }, 'url', 'not_allowed'],
+    [{ url: 'ftp://shop.example.com/' }, 'url', 'malformed'],
+    [{ url: '/webhooks' }, 'url', 'malformed'],
+    [{ url: 'https:shop.example.com' }, 'url', 'malformed'],
+    [{ url: 'https://shop.example.com/a b' }, 'url', 'malformed'],
+    [{ url: 'https://shop.example.com/\n' }, 'url', 'malformed'],
+    [{ url: 'https://u:p@shop.example.com/' }, 'url', 'not_allowed'],
+    [{ url: 'https://shop.example.com/#' }, 'url', 'not_allowed'],
+    [{ url: 'https://127.0.0.1/' }, 'url', 'not_allowed'],
+    [{ url: 'https://0x7f.1/' }, 'url', 'malformed'],
+    [{ url: 'https://@shop.example.com/' }, 'url', 'not_allowed'],
+    [{ url: 'https://shop.example.com:0/' }, 'url', 'malformed'],
+    [{ url: String.raw`https://shop.example.com\@other.example.com/` }, 'url', 'malformed'],
+    [{ url: 'https://shop.example.com./' }, 'url', 'malformed'],
+    [{ url: 'https://10.1.2.3:8443/' }, 'url', 'not_allowed'],
+    [{ url: 'https://169.254.169.254/latest/' }, 'url', 'not_allowed'],
+    [{ url: 'https://[::1]/' }, 'url', 'not_allowed'],
+    [{ url: 'https://[::ffff:10.0.0.1]/' }, 'url', 'not_allowed'],
+    [{ url: TOO_LONG }, 'url', 'too_long'],
+    [{ url: undefined }, 'url', 'required'],
+    [{ events: [] }, 'events', 'not_a_list_of_names'],
+    [{ events: ['pets.sold'] }, 'events.0', 'unknown_event'],
+    [{ events: ['pets.created', 'webhook.test'] }, 'events.1', 'unknown_event'],
+    [{ events: undefined }, 'events', 'required'],
+    [{ label: '' }, 'label', 'blank'],
+    [{ secret: 'whsec_AAAA' }, 'secret', 'unknown_field'],
+  ])('refuses %o', async (order, field, code) => {
+    // Every row has a minute of its own, within the bound of self-service.
+    shared.clock.advance(60_000);
+    const json = orderAt(shared, face, order);
+    const { status, body } = await shared.request('POST', address, { json });
+    expect(status).toBe(400);
+    expect(body.details).toContainEqual({ field, code, message: expect.any(String) });
+    if (!('url' in order) || order.url === undefined) return;
+    const changed = await shared.request('PATCH', `${address}/${endpointId}`, { json: order });
+    expect(changed.body.details).toEqual(body.details);
+  });
+
+  it('names each unknown event by its place, in short', async () => {
+    const service = await open();
+    const json = orderAt(service, face, { events: ['pets.sold', 'pets.created', 'pets.sold', '__proto__'] });
+    const { body } = await service.request('POST', address, { json });
+    const message = 'There is no such event; GET …/webhook-events lists what there is.';
+    expect(body.details).toEqual(
+      ['events.0', 'events.2', 'events.3'].map((field) => ({ field, code: 'unknown_event', message })),
+    );
+  });
+
+  it.each([
+    ['51 unknown', Array.from({ length: 51 }, (_, n) => `toys.${n}`)],
+    ['60 unknown', Array.from({ length: 60 }, (_, n) => `toys.${n}`)],
+    ['101 unknown', Array.from({ length: 101 }, (_, n) => `toys.${n}`)],
+    ['51 times the same', Array.from({ length: 51 }, () => 'pets.created')],
+  ])('refuses %s events for their number alone', async (_, events) => {
+    const service = await open();
+    const { body } = await service.request('POST', address, { json: orderAt(service, face, { events }) });
+    expect(body.details).toEqual([
+      { field: 'events', code: 'not_a_list_of_names', message: 'This must be a list of 1 to 50 strings.' },
+    ]);
+  });
+
+  it('takes 50 events, and the documents say so', async () => {
+    const service = await open();
+    const events = Array.from({ length: 50 }, () => 'pets.created');
+    expect(await make(service, face, { events })).toMatchObject({ events: ['pets.created'] });
+    const document = face === '/admin' ? service.adminDocument : service.accountDocument;
+    const schemas = document.components?.schemas as Record<string, { properties?: Record<string, object> }>;
+    const ordered = face === '/admin' ? 'NewWebhookEndpoint' : 'NewOwnWebhookEndpoint';
+    for (const name of [ordered, 'WebhookEndpointChanges'])
+      expect(schemas[name]?.properties?.events).toMatchObject({ minItems: 1, maxItems: 50 });
+  });
+
+  it('refuses an address or a label with an API key in it, without repeating it', async () => {
+    const service = await open();
+    for (const order of [{ url: `https://shop.example.com/${service.key}` }, { label: service.key }]) {
+      const { status, text } = await service.request('POST', address, {
+        json: orderAt(service, face, order),
+      });
+      expect(status).toBe(400);
+      expect(text).not.toContain(service.key);
+    }
+  });
+
+  it('is told only of what the ordering key may read', async () => {
+    const service = await open();
+    const scope = face.slice(1);
+    const { key } = await service.issueKey({ scopes: [scope] });
+    const json = orderAt(service, face);
+    const refused = await service.request('POST', address, { key, json });
+    expect(outcome(refused)).toBe('403 event_scope_not_held');
+    expect(refused.headers.get('www-authenticate')).toContain('scope="pets:read"');
+    const quota = orderAt(service, face, { events: ['quota.threshold'] });
+    const { body } = await service.request('POST', address, { key, json: quota });
+    const change = (changes: object, id = body.id) =>
+      service.request('PATCH', `${address}/${id}`, { key, json: changes });
+    expect(outcome(await change({ events: ['pets.created'] }))).toBe('403 event_scope_not_held');
+    // What another key had it told of may be kept, and not be sent elsewhere.
+    const { id } = await make(service, face);
+    expect(outcome(await change({ label: 'Shop', events: ['pets.created', 'quota.threshold'] }, id))).toBe(
+      200,
+    );
+    expect(outcome(await change({ url: 'https://other.example.com/' }, id))).toBe('403 event_scope_not_held');
+    // Nor does it help to have nothing more told: what waits, and what was told until now, would go there too.
+    const moved = { url: 'https://other.example.com/', events: ['quota.threshold'] };
+    expect(outcome(await change(moved, id))).toBe('403 event_scope_not_held');
+    await logged(service, id, { state: 'waiting' });
+    expect(outcome(await change({ events: ['quota.threshold'] }, id))).toBe(200);
+    expect(outcome(await change(moved, id))).toBe('403 event_scope_not_held');
+    await service.repository(WebhookDelivery).update({ endpointId: id }, { state: 'delivered' });
+    expect(outcome(await change(moved, id))).toBe(200);
+  });
+
+  it('is changed, disabled and enabled; a change that is none leaves no trace', async () => {
+    const service = await open();
+    const { id } = await make(service, face);
+    const change = async (json: object) =>
+      (await service.request('PATCH', `${address}/${id}`, { json })).body;
+    expect(
+      await change({ url: 'https://shop.example.com/other', label: 'Shop', events: ['quota.threshold'] }),
+    ).toMatchObject({
+      url: 'https://shop.example.com/other',
+      label: 'Shop',
+      events: ['quota.threshold'],
+    });
+    await change({ label: 'Shop', events: ['quota.threshold'], enabled: true });
+    const because = face === '/admin' ? 'operator' : 'owner';
+    expect(await change({ enabled: false })).toMatchObject({
+      enabled: false,
+      disabledAt: AT,
+      disabledBecause: because,
+    });
+    await change({ enabled: false });
+    await service.repository(WebhookEndpoint).update({ id }, { failures: 3, failingSince: AT, dueAt: 9n });
+    expect(await change({ enabled: true, label: null })).toMatchObject({
+      enabled: true,
+      disabledAt: null,
+      disabledBecause: null,
+      failingSince: null,
+      label: null,
+    });
+    expect(await service.repository(WebhookEndpoint).findOneBy({ id })).toMatchObject({
+      failures: 0,
+      dueAt: 0n,
+    });
+    expect(outcome(await service.request('PATCH', `${address}/${id}`, { json: {} }))).toBe(
+      '400 validation_failed',
+    );
+    const origin = 'https://shop.example.com';
+    expect(await actions(service)).toEqual(
+      (
+        [
+          ['created', { url: origin, events: ['pets.created'], label: null }],
+          [
+            'updated',
+            {
+              url: { from: origin, to: origin },
+              label: { from: null, to: 'Shop' },
+              events: { from: 'pets.created', to: 'quota.threshold' },
+            },
+          ],
+          ['disabled', { because }],
+          ['updated', { label: { from: 'Shop', to: null } }],
+          ['enabled', { disabledAt: AT, because }],
+        ] as const
+      ).map(([done, details]) => ({
+        action: `webhook_endpoint.${done}`,
+        clientId: service.clientId,
+        details: { endpointId: id, ...details },
+      })),
+    );
+  });
+
+  it('is deleted with its log, and then not found', async () => {
+    const service = await open();
+    const { id } = await make(service, face);
+    const { id: deliveryId } = await logged(service, id);
+    const { status, body } = await service.request('DELETE', `${address}/${id}`);
+    expect([status, body.id]).toEqual([200, id]);
+    for (const [method, path, json] of [
+      ['GET', '', undefined],
+      ['PATCH', '', { enabled: false }],
+      ['DELETE', '', undefined],
+      ['POST', '/rotate-secret', {}],
+      ['POST', '/test', undefined],
+      ['GET', '/deliveries', undefined],
+      ['GET', `/deliveries/${deliveryId}`, undefined],
+      ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
+    ] as const)
+      expect([
+        path,
+        outcome(await service.request(method, `${address}/${id}${path}`, json ? { json } : {})),
+      ]).toEqual([path, '404 webhook_endpoint_not_found']);
+    expect(await service.repository(WebhookDelivery).count()).toBe(0);
+    expect(await service.repository(WebhookSubscription).count()).toBe(0);
+    expect((await actions(service)).at(-1)).toMatchObject({ action: 'webhook_endpoint.deleted' });
+  });
+
+  it('gets a new secret; the old one signs besides for the grace', async () => {
+    const service = await open();
+    const { id, secret } = await make(service, face);
+    const rotate = (json: object) => service.request('POST', `${address}/${id}/rotate-secret`, { json });
+    const rotated = await rotate({});
+    expect(rotated.status).toBe(200);
+    expect(rotated.headers.get('cache-control')).toBe('no-store');
+    expect(rotated.body).toMatchObject({ previousSecretUntil: '2026-11-21T12:00:10.250Z' });
+    expect(rotated.body.secret).toMatch(SECRET);
+    expect(rotated.body.secret).not.toBe(secret);
+    const row = () => service.repository(WebhookEndpoint).findOneByOrFail({ id });
+    const previous = { secret, until: '2026-11-21T12:00:10.250Z' };
+    expect(await row()).toMatchObject({ previousSecrets: [previous], secret: rotated.body.secret });
+    const again = await rotate({ grace: '0' });
+    expect(again.body.previousSecretUntil).toBeNull();
+    expect(await row()).toMatchObject({ previousSecrets: [] });
+    const trail = JSON.stringify(await actions(service));
+    expect(trail).toContain('webhook_endpoint.secret_rotated');
+    for (const text of [secret, rotated.body.secret, again.body.secret, 's3cret'])
+      expect(trail).not.toContain(text);
+  });
+
+  it('keeps each old secret for its own grace when it is rotated again, four at most', async () => {
+    const service = await open();
+    const { id, secret: first } = await make(service, face);
+    const rotate = (grace: string) =>
+      service.request('POST', `${address}/${id}/rotate-secret`, { json: { grace } });
+    const second = (await rotate('2h')).body as { secret: string };
+    const third = (await rotate('1h')).body as { secret: string; previousSecretUntil: string };
+    expect(third.previousSecretUntil).toBe('2026-11-20T14:00:10.250Z');
+    const row = () => service.repository(WebhookEndpoint).findOneByOrFail({ id });
+    expect(await row()).toMatchObject({
+      secret: third.secret,
+      previousSecrets: [
+        { secret: first, until: '2026-11-20T14:00:10.250Z' },
+        { secret: second.secret, until: '2026-11-20T13:00:10.250Z' },
+      ],
+    });
+    service.clock.advance(3_600_000);
+    await rotate('3h');
+    expect((await row()).previousSecrets.map(({ secret }) => secret)).toEqual([first, third.secret]);
+    await rotate('3h');
+    await rotate('3h');
+    const before = await row();
+    const refused = await rotate('3h');
+    expect([refused.status, refused.body.code]).toEqual([409, 'webhook_secret_limit_reached']);
+    expect(await row()).toEqual(before);
+    expect((await rotate('0')).status).toBe(200);
+    expect((await row()).previousSecrets).toEqual([]);
+  });
+
+  it('sends a test, also without being told of it', async () => {
+    const service = await open();
+    const { id } = await make(service, face);
+    const { status, headers, body } = await service.request('POST', `${address}/${id}/test`);
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`${address}/${id}/deliveries/${body.id}`);
+    const shown = await service.request('GET', `${address}/${id}/deliveries/${body.id}`);
+    expect(shown.status).toBe(200);
+    expect(JSON.parse(shown.body.payload)).toEqual({
+      type: 'webhook.test',
+      timestamp: AT,
+      data: { endpointId: id },
+    });
+    await service.request('PATCH', `${address}/${id}`, { json: { enabled: false } });
+    expect(outcome(await service.request('POST', `${address}/${id}/test`))).toBe(
+      '409 webhook_endpoint_disabled',
+    );
+  });
+
+  it('shows what was sent, latest first, by state and page, and sends it once more with the same id', async () => {
+    const service = await open();
+    const { id } = await make(service, face);
+    const first = await logged(service, id);
+    const failed = await logged(service, id, {
+      state: 'failed',
+      attempts: 10,
+      status: null,
+      error: 'No answer.',
+    });
+    const log = `${address}/${id}/deliveries`;
+    const listed = await service.everyPage(`${log}?limit=1`);
+    expect(listed.map((one) => String(one.id))).toEqual([failed.id, first.id]);
+    expect(listed[0]).toEqual({
+      id: Number(failed.id),
+      endpointId: id,
+      messageId: failed.messageId,
+      event: 'pets.created',
+      state: 'failed',
+      attempts: 10,
+      status: null,
+      error: 'No answer.',
+      happenedAt: AT,
+      attemptedAt: AT,
+    });
+    expect(await service.everyPage(`${log}?state=delivered`)).toEqual([listed[1]]);
+    expect(outcome(await service.request('GET', `${log}?state=lost`))).toBe('400 validation_failed');
+    const one = await service.request('GET', `${log}/${failed.id}`);
+    expect(one.body.payload).toContain('"data":{"id":9007199254740993}');
+    const again = await service.request('POST', `${log}/${failed.id}/redeliver`);
+    expect(again.status).toBe(201);
+    expect(again.body).toMatchObject({
+      messageId: failed.messageId,
+      event: 'pets.created',
+      attempts: expect.any(Number),
+    });
+    expect(again.body.id).toBeGreaterThan(Number(failed.id));
+    expect(outcome(await service.request('GET', `${log}/999`))).toBe('404 webhook_delivery_not_found');
+    expect(outcome(await service.request('POST', `${log}/999/redeliver`))).toBe(
+      '404 webhook_delivery_not_found',
+    );
+    // A delivery of another endpoint is none of this one.
+    const other = await make(service, face);
+    const elsewhere = `${address}/${other.id}/deliveries/${failed.id}`;
+    expect(outcome(await service.request('GET', elsewhere))).toBe('404 webhook_delivery_not_found');
+    await service.request('PATCH', `${address}/${id}`, { json: { enabled: false } });
+    expect(outcome(await service.request('POST', `${log}/${failed.id}/redeliver`))).toBe(
+      '409 webhook_endpoint_disabled',
+    );
+  });
+
+  it('shows what was sent only to a key that may read it', async () => {
+    const service = await open();
+    const { id } = await make(service, face);
+    const sent = await logged(service, id);
+    const gone = await logged(service, id, {}, 'toys.sold');
+    const { key } = await service.issueKey({ scopes: [face.slice(1)] });
+    const log = `${address}/${id}/deliveries`;
+    expect((await service.request('GET', log, { key })).status).toBe(200);
+    for (const [by, delivery] of [
+      [key, sent],
+      [service.key, gone],
+    ] as const)
+      for (const [method, path] of [
+        ['GET', `${log}/${delivery.id}`],
+        ['POST', `${log}/${delivery.id}/redeliver`],
+      ] as const)
+        expect(outcome(await service.request(method, path, { key: by })), path).toBe(
+          '403 event_scope_not_held',
+        );
+  });
+
+  it('lists what endpoints can be told of', async () => {
+    const service = await open();
+    const { body } = await service.request('GET', `${face}/webhook-events`);
+    expect(body).toContainEqual({
+      name: 'pets.created',
+      description: expect.any(String),
+      scope: 'pets:read',
+    });
+    const names = body.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(names.toSorted());
+    expect(names).not.toContain('webhook.test');
+  });
+
+  it('is at most one of 20, also when two are made at the same time', async () => {
+    const service = await open();
+    for (let made = 0; made < 19; made += 1) await make(service, '/admin');
+    const json = orderAt(service, face);
+    const answers = await Promise.all([1, 2].map(() => service.request('POST', address, { json })));
+    expect(answers.map(outcome)).toEqual(expect.arrayContaining([201, '409 webhook_endpoint_limit_reached']));
+  });
+
+  it('needs its scope', async () => {
+    const service = await open();
+    const { key } = await service.issueKey({ scopes: ['pets:read'] });
+    for (const path of ['webhooks', `webhooks/${NOBODY}`, `webhooks/${NOBODY}/deliveries`, 'webhook-events'])
+      expect(outcome(await service.request('GET', `${face}/${path}`, { key }))).toBe(
+        '403 insufficient_scope',
+      );
+  });
+});
+
+describe('endpoints of other clients', () => {
+  it('are not found by self-service, and nothing happens to them', async () => {
+    const service = await open();
+    const { id } = await make(service);
+    const { id: deliveryId } = await logged(service, id);
+    const { key } = await service.issueKey({ plan: 'pro', scopes: ['account', 'pets:read'] });
+    const before = await service.repository(WebhookEndpoint).find();
+    for (const [method, path, json] of [
+      ['GET', '', undefined],
+      ['PATCH', '', { enabled: false }],
+      ['DELETE', '', undefined],
+      ['POST', '/rotate-secret', {}],
+      ['POST', '/test', undefined],
+      ['GET', '/deliveries', undefined],
+      ['GET', `/deliveries/${deliveryId}`, undefined],
+      ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
+    ] as const) {
+      const answer = await service.request(method, `/account/webhooks/${id}${path}`, {
+        key,
+        ...(json ? { json } : {}),
+      });
+      expect([path, outcome(answer)]).toEqual([path, '404 webhook_endpoint_not_found']);
+      expect(answer.body.message).toBe(`There is no webhook endpoint ${id}.`);
+    }
+    expect((await service.request('GET', '/account/webhooks', { key })).body).toEqual([]);
+    expect(await service.repository(WebhookEndpoint).find()).toEqual(before);
+    expect(await service.repository(WebhookDelivery).count()).toBe(1);
+  });
+
+  it('are listed to operators, by client', async () => {
+    const service = await open();
+    const mine = await make(service);
+    const clients = service.app.get(ClientsService);
+    const { id: clientId } = await clients.create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    service.clock.advance(1_000);
+    const other = await make(service, '/admin', { clientId });
+    const ids = async (path: string) => (await service.everyPage(path)).map(({ id }) => id);
+    expect(await ids('/admin/webhooks?limit=1')).toEqual([mine.id, other.id]);
+    expect(await ids(`/admin/webhooks?client=${clientId}`)).toEqual([other.id]);
+    expect(outcome(await service.request('GET', `/admin/webhooks?client=${NOBODY}`))).toBe(
+      '404 client_not_found',
+    );
+    const json = orderAt(service, '/admin', { clientId: NOBODY });
+    expect(outcome(await service.request('POST', '/admin/webhooks', { json }))).toBe('404 client_not_found');
+  });
+
+  it('go with their client', async () => {
+    const service = await open();
+    const { id: clientId } = await service.app
+      .get(ClientsService)
+      .create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    const { id } = await make(service, '/admin', { clientId });
+    await logged(service, id);
+    expect((await service.request('DELETE', `/admin/clients/${clientId}`)).status).toBe(200);
+    for (const entity of [WebhookEndpoint, WebhookSubscription, WebhookDelivery])
+      expect(await service.repository<object>(entity).count()).toBe(0);
+  });
+});
+
+describe('what an operator disabled', () => {
+  it('is enabled by an operator alone', async () => {
+    const service = await open();
+    const { id } = await make(service);
+    const turn = (face: string, enabled: boolean) =>
+      service.request('PATCH', `${face}/webhooks/${id}`, { json: { enabled } });
+    expect((await turn('/account', false)).body.disabledBecause).toBe('owner');
+    expect((await turn('/admin', false)).body).toMatchObject({ disabledBecause: 'operator', disabledAt: AT });
+    expect((await turn('/account', false)).body.disabledBecause).toBe('operator');
+    expect(outcome(await turn('/account', true))).toBe('409 webhook_endpoint_locked');
+    expect((await turn('/admin', true)).body.enabled).toBe(true);
+  });
+});
+
+describe('self-service of webhooks and the quota', () => {
+  it('counts for nothing but a bound of its own, for each key', async () => {
+    const service = await open({ plan: 'free' });
+    const { headers } = await service.request('GET', '/account/webhooks');
+    expect(headers.get('x-ratelimit-remaining')).toBe('60');
+    for (let asked = 1; asked < 30; asked += 1) await service.request('GET', '/account/webhook-events');
+    expect(outcome(await service.request('GET', '/account/webhooks'))).toBe('429 rate_limit_exceeded');
+    expect((await service.request('GET', '/account/keys')).status).toBe(200);
+    const { key } = await service.issueKey({ scopes: ['account'] });
+    expect((await service.request('GET', '/account/webhooks', { key })).status).toBe(200);
+  });
+});
+
+describe('a receiver that was ordered over HTTP', () => {
+  it('verifies what it is sent with the library of a stranger, before and after a rotation, and knows a redelivery', async () => {
+    const receiver = await WebhookReceiver.start();
+    onTestFinished(() => receiver.stop());
+    const service = await open({
+      at: new Date().toISOString(),
+      environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+    });
+    const deliver = () => service.app.get(WebhookDispatcher).deliver();
+    const { id, secret } = await make(service, '/account', {
+      url: `${receiver.url}/hook`,
+      events: ['pets.created'],
+    });
+    const address = `/account/webhooks/${id}`;
+    const verify = (at: number, by: string) => {
+      const { text = '', headers = {} } = receiver.received[at] ?? {};
+      return new Webhook(by).verify(text, headers as Record<string, string>);
+    };
+    await service.request('POST', `${address}/test`);
+    await deliver();
+    expect(verify(0, secret)).toMatchObject({ type: 'webhook.test', data: { endpointId: id } });
+    const rotated = await service.request('POST', `${address}/rotate-secret`, { json: { grace: '1h' } });
+    const { text: pet } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
+    await deliver();
+    for (const by of [secret, rotated.body.secret])
+      expect(verify(1, by)).toMatchObject({ type: 'pets.created', data: JSON.parse(pet) });
+    service.clock.advance(3_600_000);
+    const [latest] = (await service.request('GET', `${address}/deliveries?state=delivered`)).body;
+    expect(latest).toMatchObject({ event: 'pets.created', attempts: 1, status: 204, error: null });
+    const again = await service.request('POST', `${address}/deliveries/${latest.id}/redeliver`);
+    await deliver();
+    expect(receiver.ids[2]).toBe(receiver.ids[1]);
+    expect(receiver.received[2]?.text).toBe(receiver.received[1]?.text);
+    const one = await service.request('GET', `${address}/deliveries/${again.body.id}`);
+    expect(one.body).toMatchObject({
+      state: 'delivered',
+      messageId: receiver.ids[1],
+      payload: receiver.received[2]?.text,
+    });
+  });
+
+  it('gets after a pause what waited before it, in order, and nothing of what happened meanwhile', async () => {
+    const receiver = await WebhookReceiver.start((response) => response.writeHead(500).end());
+    onTestFinished(() => receiver.stop());
+    const service = await open({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+    const deliver = () => service.app.get(WebhookDispatcher).deliver();
+    const { id } = await make(service, '/account', { url: receiver.url });
+    const post = (name: string) => service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
+    await post('A');
+    await post('B');
+    await deliver();
+    const { body } = await service.request('GET', `/account/webhooks/${id}`);
+    expect(body).toMatchObject({ waiting: 2, failingSince: AT, enabled: true });
+    await service.request('PATCH', `/account/webhooks/${id}`, { json: { enabled: false } });
+    await post('C');
+    receiver.answer = (response) => response.writeHead(204).end();
+    receiver.received.length = 0;
+    await deliver();
+    expect(receiver.names).toEqual([]);
+    const enabled = await service.request('PATCH', `/account/webhooks/${id}`, { json: { enabled: true } });
+    expect(enabled.body.failingSince).toBeNull();
+    await deliver();
+    expect(receiver.names).toEqual(['A', 'B']);
+  });
+
+  it('gets what waits at once at another address, whatever the one before answers yet', async () => {
+    const moved = await WebhookReceiver.start();
+    onTestFinished(() => moved.stop());
+    const service = await open({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+    const deliver = () => service.app.get(WebhookDispatcher).deliver();
+    let id = '';
+    const move = () => service.request('PATCH', `/account/webhooks/${id}`, { json: { url: moved.url } });
+    const receiver = await WebhookReceiver.start((response) => response.writeHead(500).end());
+    onTestFinished(() => receiver.stop());
+    ({ id } = await make(service, '/account', { url: receiver.url }));
+    await service.request('POST', '/v1/pets', { json: { name: 'A', categoryId: 1 } });
+    await deliver();
+    service.clock.advance(6_000);
+    receiver.answer = async (response) => {
+      await move();
+      response.writeHead(410).end();
+    };
+    await deliver();
+    const { body } = await service.request('GET', `/account/webhooks/${id}`);
+    expect(body).toMatchObject({ enabled: true, failingSince: null });
+    await deliver();
+    expect(moved.names).toEqual(['A']);
+  });
+});

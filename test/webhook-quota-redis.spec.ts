@@ -1,0 +1,87 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Settings } from '../src/config/settings.js';
+import { TestService } from '../src/testing/test-service.js';
+import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
+import { goOn, hammer } from './support/earn-ban.js';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+import { addEndpoint } from './support/webhook-receiver.js';
+
+/** Longest time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
+const UP_WITHIN = { timeout: 60_000 };
+
+/** Two instances on one database and one Redis, which a client of so many requests a minute uses. */
+async function twoInstances(perMinute: number, perDay: number): Promise<[TestService, TestService]> {
+  const redis = await RedisServer.start();
+  onTestFinished(() => redis.remove());
+  const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '2000' };
+  const limits = { perMinute, perDay };
+  const one = await TestService.open({ database: 'file', plan: 'enterprise', limits, environment });
+  onTestFinished(() => one.close());
+  const { databaseUrl } = one.app.get(Settings);
+  const other = await TestService.open({ environment: { ...environment, DATABASE_URL: databaseUrl } });
+  onTestFinished(() => other.close());
+  for (const service of [one, other])
+    await expect.poll(() => service.metric('petstore_quota_redis_up'), UP_WITHIN).toBe(1);
+  return [one, other];
+}
+
+/** Adds an endpoint that is told of an event; answers what it is told, in order, once both instances have written it. */
+async function toldOf(event: string, services: readonly [TestService, TestService]) {
+  const [one] = services;
+  const url = 'https://shop.example.com/';
+  const endpoint = await addEndpoint(
+    one.repository(WebhookDelivery).manager,
+    { clientId: one.clientId, url },
+    [event],
+  );
+  return async () => {
+    await Promise.all(services.map((service) => service.settled()));
+    const rows = await one.repository(WebhookDelivery).find({
+      where: { endpointId: endpoint.id },
+      order: { id: 'ASC' },
+      relations: { message: true },
+    });
+    return rows.map(({ message }) => (JSON.parse(message.payload) as { data: Record<string, unknown> }).data);
+  };
+}
+
+describeWith('redis-server', 'what two instances find out that count in one Redis', () => {
+  it('of the shares of a quota is told once for each window, whichever of them reaches it', async () => {
+    const services = await twoInstances(10, 1_000);
+    const [one, other] = services;
+    const told = await toldOf('quota.threshold', services);
+    const shares = async () =>
+      (await told()).map(
+        ({ window, percent, used }) => `${String(window)} ${String(percent)}: ${String(used)}`,
+      );
+    await hammer(one, 4, one.key);
+    await hammer(other, 3, one.key);
+    expect(await shares()).toEqual([]);
+    await hammer(other, 1, one.key);
+    expect(await shares()).toEqual(['minute 80: 8']);
+    await hammer(one, 2, one.key);
+    expect(await shares()).toEqual(['minute 80: 8', 'minute 100: 10']);
+    for (const service of [one, other, one]) expect((await hammer(service, 1, one.key)).status).toBe(429);
+    expect(await shares()).toHaveLength(2);
+    for (const service of services) service.clock.advance(60_000);
+    // Both at the same time, in the next window.
+    await Promise.all(services.map((service) => hammer(service, 6, one.key)));
+    // Of two that find it out at the same time either tells of it, with what it has seen.
+    expect((await shares()).slice(2)).toEqual([expect.stringMatching(/^minute 80: [89]$/), 'minute 100: 10']);
+  });
+
+  it('of a ban is told once, though both refuse the key', async () => {
+    const services = await twoInstances(10, 1_000);
+    const [one, other] = services;
+    const told = await toldOf('api_key.banned', services);
+    const keyId = ((await one.request('GET', '/account')).body as { key: { id: string } }).key.id;
+    await hammer(one, 11, one.key);
+    for (const service of services) service.clock.advance(2_000);
+    expect((await goOn(one, 20, one.key)).body.code).toBe('api_key_banned');
+    other.clock.advance(19_000);
+    for (const service of [other, one, other])
+      expect((await hammer(service, 1, one.key)).body.code).toBe('api_key_banned');
+    expect(await told()).toMatchObject([{ keyId, bannedUntil: expect.stringMatching(/Z$/) as string }]);
+  });
+});
