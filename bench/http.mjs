@@ -48,6 +48,12 @@ if (options.only === 'postgres') {
   await measurePostgres({ animals: ANIMALS, redisUrl: REDIS_URL, seconds: SECONDS, rounds: ROUNDS });
   process.exit();
 }
+if (/^equal(:|$)/.test(options.only)) {
+  const { measureEqual } = await import('./equal.mjs');
+  const only = options.only.slice('equal:'.length);
+  await measureEqual({ animals: ANIMALS, seconds: SECONDS, rounds: ROUNDS, only });
+  process.exit();
+}
 const store = await makeStore(ANIMALS);
 const isWhole = options.only === '';
 const starts = isWhole ? await measureStarts() : undefined;

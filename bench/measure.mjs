@@ -94,7 +94,7 @@ export async function measure(servers, { name, requests, status, body, ratios },
 }
 
 /** Processor time that a process has used, in µs, where /proc tells it. It varies less than requests per second. */
-function processorMicros(pid) {
+export function processorMicros(pid) {
   if (!existsSync(`/proc/${pid}/stat`)) return Number.NaN;
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   const MICROS_PER_TICK = 10_000;

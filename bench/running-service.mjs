@@ -1,7 +1,7 @@
 // A store and a service of their own for a benchmark: built, in a temporary folder, with one client that no quota stops.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ export async function makeStore(animals) {
     const { id } = await petstore('client', 'create', '--name', 'Bench', '--plan', 'enterprise', ...limits);
     return (await petstore('key', 'issue', '--client', id)).key;
   };
-  await petstore('db', 'seed', '--count', String(animals));
+  await petstore('db', 'seed', '--count', String(animals), '--yes');
   const key = await issueKey(1_000_000_000, 1_000_000_000);
   return {
     folder,
@@ -41,22 +41,19 @@ export async function makeStore(animals) {
   };
 }
 
-/** Starts the service on a store; answers its address, how long it took to its first answer, and how to stop it. */
-export async function startService({ folder }, environment = {}) {
+/**
+ * Starts the service on a store; answers its address, how long it took to its first answer, and how to stop it. Its log is written to
+ * `logFile`, or else read by this process, which takes some of the processor's time.
+ */
+export async function startService({ folder }, environment = {}, logFile) {
   const began = performance.now();
   const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
     cwd: folder,
     env: { ...ENVIRONMENT, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', logFile === undefined ? 'pipe' : openSync(logFile, 'w'), 'inherit'],
   });
   const limit = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
-  const url = await new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      const [, address] = /Listening on (http:\/\/[\w.:]+)/.exec(chunk.toString()) ?? [];
-      if (address) resolve(address);
-    });
-    child.once('exit', (code) => reject(new Error(`The service ended with ${code} before it listened.`)));
-  });
+  const url = await listening(child, logFile);
   clearTimeout(limit);
   await (await fetch(`${url}/health/ready`)).text();
   const startMs = performance.now() - began;
@@ -66,6 +63,22 @@ export async function startService({ folder }, environment = {}) {
     await gone;
   };
   return { url, pid: child.pid, startMs, stop };
+}
+
+/** The address that the service says it listens on. */
+function listening(child, logFile) {
+  return new Promise((resolve, reject) => {
+    const look = (text) => {
+      const [, address] = /Listening on (http:\/\/[\w.:]+)/.exec(text) ?? [];
+      if (address) resolve(address);
+      return address !== undefined;
+    };
+    child.once('exit', (code) => reject(new Error(`The service ended with ${code} before it listened.`)));
+    child.stdout?.on('data', (chunk) => look(chunk.toString()));
+    if (logFile === undefined) return;
+    const timer = setInterval(() => look(readFileSync(logFile, 'utf8')) && clearInterval(timer), 5);
+    child.once('exit', () => clearInterval(timer));
+  });
 }
 
 /** The value in the middle. */

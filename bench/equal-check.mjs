@@ -1,0 +1,192 @@
+// Whether the service and peers/fastify-equal.mjs do the same work: their answers to the same requests are compared before anything
+// is measured, and what they leave behind: rows, log lines, metrics.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+/** Headers that differ from answer to answer; that they are there is compared. */
+const VARYING = new Set([
+  'date',
+  'etag',
+  'x-request-id',
+  'ratelimit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+]);
+
+const json = (body) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** Requests by name; each is sent to both, in this order. */
+const CASES = {
+  'a list': ['/v1/pets?limit=20'],
+  'a list of one status': ['/v1/pets?limit=3&status=sold'],
+  'a list of 100': ['/v1/pets?limit=100'],
+  'a list of no such limit': ['/v1/pets?limit=0'],
+  'a list of no number and no such status': ['/v1/pets?limit=x&status=gone'],
+  'one animal': ['/v1/pets/4711'],
+  'no such animal': ['/v1/pets/99999999'],
+  'an id that is none': ['/v1/pets/abc'],
+  'an id beyond 64 bits': ['/v1/pets/9223372036854775808'],
+  'a new animal': ['/v1/pets', json({ name: 'Rex', categoryId: 1 })],
+  'a new animal with all fields': ['/v1/pets', json({ name: 'Ünsal 🐾', categoryId: 7, status: 'sold' })],
+  'the largest category': ['/v1/pets', json('{"name":"Rex","categoryId":9223372036854775807}')],
+  'a category that no double has': ['/v1/pets', json('{"name":"Rex","categoryId":9007199254740993}')],
+  'that animal': ['/v1/pets/100004'],
+  'a category beyond 64 bits': ['/v1/pets', json('{"name":"Rex","categoryId":9223372036854775808}')],
+  'a category that is text': ['/v1/pets', json({ name: 'Rex', categoryId: '1' })],
+  'a body of faults': ['/v1/pets', json({ name: ' ', categoryId: 1.5, status: 'gone', extra: 1 })],
+  'an empty object': ['/v1/pets', json({})],
+  'a name that is too long': ['/v1/pets', json({ name: 'x'.repeat(256), categoryId: 1 })],
+  'half a body': ['/v1/pets', json('{"name":')],
+  'a body that is no JSON': [
+    '/v1/pets',
+    { method: 'POST', headers: { 'content-type': 'text/xml' }, body: 'x' },
+  ],
+  'no key': ['/v1/pets', { key: undefined }],
+  'a key that is none': ['/v1/pets', { key: 'pst_live_none' }],
+};
+
+/** Compares two servers, each `{ url, logFile, databaseFile, metricsUrl }`. Throws at the first difference. */
+export async function checkEqual(servers, { key, smallKey }) {
+  const ask = (server, path, { key: own = key, ...init } = {}) => answerOf(server.url + path, own, init);
+  let asked = 0;
+  for (const [name, [path, init = {}]] of Object.entries(CASES)) {
+    const used = 'key' in init ? { ...init, key: init.key ?? '' } : init;
+    const [ours, theirs] = await Promise.all(servers.map((server) => ask(server, path, used)));
+    assert.deepEqual(comparable(theirs), comparable(ours), name);
+    asked += 1;
+  }
+  for (const server of servers) {
+    await checkPages((path) => ask(server, path), server);
+    await checkRevalidation((path, init) => ask(server, path, init));
+    await checkQuota((path) => ask(server, path, { key: smallKey }));
+    checkRows(server);
+    await checkTraces(server, asked);
+  }
+  return Object.keys(CASES).length;
+}
+
+async function answerOf(url, key, { headers = {}, ...init }) {
+  const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
+  const response = await fetch(url, { ...init, headers: { ...authorization, ...headers } });
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    text: await response.text(),
+  };
+}
+
+/** What must be equal of an answer: a success byte for byte, a refusal by status, code and the faults of its fields. */
+function comparable({ status, headers, text }) {
+  const names = Object.keys(headers).filter((name) => name !== 'accept-encoding');
+  const isList = text.startsWith('[');
+  const shown = names
+    // Cursors, which the links of a list have, are each server's own.
+    .filter((name) => !VARYING.has(name) && !(isList && name === 'link'))
+    // Sentences of the refusals, and whether a connection is kept after one, may differ.
+    .filter((name) => status < 400 || !['content-length', 'connection', 'keep-alive'].includes(name));
+  return {
+    status,
+    names: names.filter((name) => !['connection', 'keep-alive'].includes(name)).toSorted(),
+    headers: Object.fromEntries(shown.map((name) => [name, headers[name]])),
+    body: status < 400 ? text : faultsOf(JSON.parse(text)),
+  };
+}
+
+function faultsOf({ code, status, details = [] }) {
+  const faults = details.map((detail) => `${detail.field}: ${detail.code}`);
+  return { code, status, faults: faults.toSorted() };
+}
+
+/** Pages lead through all animals of a status once, in order. */
+async function checkPages(ask, { url }) {
+  const ids = [];
+  for (let path = '/v1/pets?limit=100&status=sold', page = 0; path !== undefined && page < 5; page += 1) {
+    const { text, headers } = await ask(path);
+    ids.push(...JSON.parse(text).map(({ id }) => id));
+    path = /<([^>]+)>; rel="next"/.exec(headers.link)?.[1];
+  }
+  assert.equal(ids.length, 500, url);
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].toSorted((a, b) => a - b),
+    url,
+  );
+}
+
+async function checkRevalidation(ask) {
+  const { headers } = await ask('/v1/pets?limit=20');
+  const { status, text } = await ask('/v1/pets?limit=20', { headers: { 'if-none-match': headers.etag } });
+  assert.deepEqual({ status, text }, { status: 304, text: '' });
+}
+
+/** Three requests a minute are allowed: each counts, the fourth is refused. */
+async function checkQuota(ask) {
+  await untilMinuteIsYoung();
+  const answers = [];
+  for (let request = 0; request < 4; request += 1) answers.push(await ask('/v1/pets/1'));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 429],
+  );
+  const shown = answers.map(({ headers }) => [
+    headers['x-ratelimit-limit'],
+    headers['x-ratelimit-remaining'],
+  ]);
+  assert.deepEqual(shown, [
+    ['3', '2'],
+    ['3', '1'],
+    ['3', '0'],
+    ['3', '0'],
+  ]);
+  const { headers, text } = answers[3];
+  assert.match(headers.ratelimit, /^"minute";r=0;t=\d+, "day";r=97;t=\d+$/);
+  assert.equal(headers['ratelimit-policy'], '"minute";q=3;w=60, "day";q=100;w=86400');
+  assert.ok(Number(headers['retry-after']) >= 1);
+  assert.equal(Number(headers['x-ratelimit-reset']) % 60, 0);
+  assert.equal(JSON.parse(text).code, 'rate_limit_exceeded');
+}
+
+async function untilMinuteIsYoung() {
+  const left = 60_000 - (Date.now() % 60_000);
+  if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left + 50));
+}
+
+/** The rows of the animals that were added, as they are in the file. */
+function checkRows({ databaseFile }) {
+  const database = new Database(databaseFile, { readonly: true });
+  const sql =
+    'SELECT name, CAST(category_id AS TEXT) AS category, status FROM pets WHERE id > 100000 ORDER BY id';
+  const rows = database.prepare(sql).raw().all();
+  database.close();
+  assert.deepEqual(rows, [
+    ['Rex', '1', 'available'],
+    ['Ünsal 🐾', '7', 'sold'],
+    ['Rex', '9223372036854775807', 'available'],
+    ['Rex', '9007199254740993', 'available'],
+  ]);
+}
+
+/** Each request has its line in the log, and counts in the histogram. */
+async function checkTraces({ url, logFile, metricsUrl }, least) {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const lines = readFileSync(logFile, 'utf8')
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text))
+    .filter(({ route }) => route?.startsWith('/v1/pets'));
+  for (const line of lines)
+    for (const member of ['time', 'requestId', 'method', 'route', 'status', 'durationMs', 'msg'])
+      assert.ok(member in line, `${url}: ${member} is missing in ${JSON.stringify(line)}`);
+  const metrics = await (await fetch(metricsUrl)).text();
+  const counted = [
+    ...metrics.matchAll(/^http_request_duration_seconds_count\{[^}]*\/v1\/pets[^}]*\} (\d+)/gm),
+  ];
+  const count = counted.reduce((sum, [, value]) => sum + Number(value), 0);
+  assert.equal(count, lines.length, `${url}: requests in the histogram and lines in the log`);
+  assert.ok(count > least);
+}

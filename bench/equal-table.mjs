@@ -1,0 +1,66 @@
+// Writes the table of `npm run bench -- --only equal` into docs/performance.md, between two comments.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
+const [BEGIN, END] = ['<!-- equal work: table -->', '<!-- equal work: end of the table -->'];
+
+/** Replaces the table, and the sentence that tells how it was measured. */
+export function writeTable(result) {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (before < 0 || after < before) throw new Error(`${DOCUMENT.pathname} has no place for the table.`);
+  const made = `${BEGIN}\n\n${told(result)}\n\n${table(result.rows)}\n\n`;
+  writeFileSync(DOCUMENT, text.slice(0, before) + made + text.slice(after));
+}
+
+function told({ node, loader, rounds, seconds, loadAverage }) {
+  const [before, after] = [loadAverage.before, loadAverage.after].map((value) => value.toFixed(1));
+  return (
+    `Node ${node}, ${loader}, two cores, ${rounds} rounds of ${seconds} s; load average of the machine ${before} before the run and ` +
+    `${after} after it.`
+  );
+}
+
+function table(rows) {
+  const head = [
+    'Scenario',
+    'Service',
+    'Fastify, equal work',
+    'Express, bare',
+    '× Fastify (goal)',
+    'p99 × Fastify (at most 2)',
+    '× Express (goal)',
+  ];
+  const lines = rows.map(({ name, measured, ratios }) => {
+    const [fastify, express] = ['fastify-equal', 'express'].map((of) => ratios.find((one) => one.of === of));
+    return [
+      name,
+      figures(measured.service),
+      figures(measured['fastify-equal']),
+      figures(measured.express),
+      ratio(fastify),
+      fastify.p99.toFixed(2),
+      ratio(express),
+    ];
+  });
+  return aligned([head, ...lines]);
+}
+
+function figures(measured) {
+  if (measured === undefined) return '';
+  const [p50, p99] = [measured.p50, measured.p99].map((ms) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0)));
+  return `${Math.round(measured.perSecond).toLocaleString('en')} (${p50}, ${p99})`;
+}
+
+function ratio(one) {
+  if (one === undefined) return '';
+  return one.ratio.toFixed(2) + (one.goal === undefined ? '' : ` (${one.goal})`);
+}
+
+/** Rows in columns of equal width, as prettier writes them. */
+function aligned(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const joined = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
+  const rule = joined(widths.map((width) => '-'.repeat(width)));
+  return [joined(rows[0]), rule, ...rows.slice(1).map(joined)].join('\n');
+}

@@ -1,0 +1,137 @@
+// Who calls peers/fastify-equal.mjs, and how often: API keys by their SHA-256, remembered for five seconds, and requests counted by
+// minute and by day, in memory, with the headers that tell them.
+import { createHash } from 'node:crypto';
+import { refusal } from './equal-errors.mjs';
+import { keyWithDigest } from './equal-store.mjs';
+
+const REMEMBERED_MS = 5_000;
+const MOST_KEYS = 10_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const PLANS = { free: [60, 1_000], pro: [300, 10_000], business: [1_000, 100_000] };
+const MISSING = { 'www-authenticate': 'Bearer realm="petstore"' };
+const INVALID = { 'www-authenticate': 'Bearer realm="petstore", error="invalid_token"' };
+
+const keys = new Map();
+const counts = new Map();
+
+/** The caller of an `Authorization` header; undefined when nobody has this key. */
+function callerOf(authorization) {
+  const [, key] = /^Bearer (\S+)$/i.exec(authorization) ?? [];
+  if (key === undefined) return undefined;
+  const digest = createHash('sha256').update(key).digest('hex');
+  const now = Date.now();
+  let known = keys.get(digest);
+  if (known === undefined || known.until <= now) {
+    const row = keyWithDigest(digest);
+    if (row === undefined) return undefined;
+    known = { caller: callerOfRow(row), until: now + REMEMBERED_MS };
+    keys.delete(digest);
+    keys.set(digest, known);
+    if (keys.size > MOST_KEYS) keys.delete(keys.keys().next().value);
+  }
+  return known.caller.expiresAt > now ? known.caller : undefined;
+}
+
+function callerOfRow({ clientId, plan, perMinute, perDay, scopes, expiresAt }) {
+  const [minute, day] = PLANS[plan] ?? [perMinute, perDay];
+  return {
+    clientId,
+    quota: quotaOf(clientId, minute, day),
+    scopes: new Set(JSON.parse(scopes)),
+    expiresAt: expiresAt === null ? Infinity : Date.parse(expiresAt),
+  };
+}
+
+function quotaOf(subject, perMinute, perDay) {
+  const policy = `"minute";q=${perMinute};w=60` + (perDay === undefined ? '' : `, "day";q=${perDay};w=86400`);
+  return { subject, perMinute, perDay: perDay ?? Infinity, policy };
+}
+
+/** Counts a request in both windows if both have room; sets the headers, and answers the refusal when one has not. */
+function count({ subject, perMinute, perDay, policy }, reply) {
+  const now = Date.now();
+  let used = counts.get(subject);
+  if (used === undefined) counts.set(subject, (used = { minute: 0, day: 0, minuteEnds: 0, dayEnds: 0 }));
+  if (now >= used.minuteEnds) {
+    used.minute = 0;
+    used.minuteEnds = now - (now % MINUTE_MS) + MINUTE_MS;
+  }
+  if (now >= used.dayEnds) {
+    used.day = 0;
+    used.dayEnds = now - (now % DAY_MS) + DAY_MS;
+  }
+  const isAdmitted = used.minute < perMinute && used.day < perDay;
+  if (isAdmitted) {
+    used.minute += 1;
+    used.day += 1;
+  }
+  const left = { minute: perMinute - used.minute, day: perDay - used.day };
+  // The one with the fewest requests left; of equal ones the day, which ends later.
+  const isDay = left.day <= left.minute;
+  const ends = isDay ? used.dayEnds : used.minuteEnds;
+  const minuteState = `"minute";r=${left.minute};t=${secondsUntil(used.minuteEnds, now)}`;
+  reply.header('x-ratelimit-limit', isDay ? perDay : perMinute);
+  reply.header('x-ratelimit-remaining', isDay ? left.day : left.minute);
+  reply.header('x-ratelimit-reset', ends / 1_000);
+  reply.header('ratelimit-policy', policy);
+  reply.header(
+    'ratelimit',
+    perDay === Infinity
+      ? minuteState
+      : `${minuteState}, "day";r=${left.day};t=${secondsUntil(used.dayEnds, now)}`,
+  );
+  return isAdmitted ? undefined : exhausted(isDay ? 'day' : 'minute', isDay ? perDay : perMinute, ends, now);
+}
+
+function exhausted(window, limit, ends, now) {
+  const seconds = secondsUntil(ends, now);
+  const requests = limit === 1 ? '1 request' : `${limit} requests`;
+  const headers = { 'retry-after': seconds };
+  return window === 'day'
+    ? refusal(
+        429,
+        'daily_quota_exceeded',
+        `The quota of ${requests} per day is used up; it is full again in ${seconds} s.`,
+        headers,
+      )
+    : refusal(
+        429,
+        'rate_limit_exceeded',
+        `The limit of ${requests} per minute is used up; retry in ${seconds} s.`,
+        headers,
+      );
+}
+
+function secondsUntil(instant, now) {
+  return Math.max(1, Math.ceil((instant - now) / 1_000));
+}
+
+/** The hook of every route below /v1: finds the caller and counts the request, before anything of its body is read. */
+export function admit(request, reply, done) {
+  const { authorization } = request.headers;
+  const caller = authorization === undefined ? undefined : callerOf(authorization);
+  if (caller !== undefined) {
+    request.caller = caller;
+    const refused = count(caller.quota, reply);
+    return refused === undefined && !caller.scopes.has(request.routeOptions.config.scope)
+      ? done(insufficient(request.routeOptions.config.scope))
+      : done(refused);
+  }
+  // Without a valid key requests are counted by address.
+  const refused = count(quotaOf(`address:${request.ip}`, 60), reply);
+  if (refused !== undefined) return done(refused);
+  return authorization === undefined
+    ? done(refusal(401, 'missing_api_key', 'Send an API key as `Authorization: Bearer <API_KEY>`.', MISSING))
+    : done(refusal(401, 'invalid_api_key', 'The API key is not valid.', INVALID));
+}
+
+function insufficient(scope) {
+  return refusal(403, 'insufficient_scope', `This operation needs a key with the scope ${scope}.`);
+}
+
+/** Counters of windows that have ended are dropped once a minute. */
+setInterval(() => {
+  const now = Date.now();
+  for (const [subject, { dayEnds }] of counts) if (dayEnds <= now) counts.delete(subject);
+}, MINUTE_MS).unref();

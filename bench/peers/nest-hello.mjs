@@ -1,0 +1,23 @@
+// The smallest service of Nest: one route, nothing else. What a start costs before anything is added.
+import 'reflect-metadata';
+import { Controller, Get, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+
+class HelloController {
+  hello() {
+    return 'hello';
+  }
+}
+Get()(
+  HelloController.prototype,
+  'hello',
+  Object.getOwnPropertyDescriptor(HelloController.prototype, 'hello'),
+);
+Controller()(HelloController);
+
+class HelloModule {}
+Module({ controllers: [HelloController] })(HelloModule);
+
+const app = await NestFactory.create(HelloModule, { logger: false });
+await app.listen(0, '127.0.0.1');
+process.send?.({ port: app.getHttpServer().address().port });

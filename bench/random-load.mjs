@@ -1,0 +1,77 @@
+// Loads a server by wrk with requests that are made while it runs: numbers at random or never used before, and writes among reads.
+// bench/load.mjs sends the same few requests over and over, which no mixed load is. The same seed makes the same requests.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const CONNECTIONS = 32;
+/** Stands in a path for the number of a request. */
+export const NUMBER = '0NUMBER0';
+
+/**
+ * Sends, for so many seconds: one of `reads` at random, with NUMBER as an integer from 1 to `among`, or one that no request had
+ * before; and `write` with the probability `share`. Answers requests and failures (no 2xx or 3xx), requests per second, the median and
+ * the 99th percentile of latency in ms, and the share of one processor that wrk itself took.
+ */
+export async function loadAtRandom(url, plan, seconds, seed) {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-load-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    writeFileSync(script, lua(plan, seed));
+    const words = ['--threads=1', `--connections=${CONNECTIONS}`, `--duration=${seconds}s`, '--timeout=10s'];
+    const { stdout, stderr } = await promisify(execFile)('wrk', [...words, `--script=${script}`, url]);
+    const [told] = /^\{.*\}$/m.exec(stdout) ?? [];
+    // wrk goes on without a script that it cannot read.
+    if (told === undefined) throw new Error(`wrk did not run its script: ${stderr}`);
+    const run = JSON.parse(told);
+    const broken = Object.entries(run.broken).filter(([, count]) => count > 0);
+    if (broken.length > 0) throw new Error(`${url}: ${broken.join(', ')}`);
+    return { ...run, perSecond: run.requests / run.seconds };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function lua({ reads = [], write, share = 0, among, headers }, seed) {
+  const text = (value) => (value === undefined ? 'nil' : JSON.stringify(value));
+  const table = (object) =>
+    `{${Object.entries(object)
+      .map(([name, value]) => `[${text(name)}]=${text(value)}`)
+      .join(', ')}}`;
+  const made = reads.map((path) => `add(${text(path)})`);
+  // Lua takes no function with more than 65,536 constants.
+  const parts = [];
+  for (let at = 0; at < made.length; at += 1_000)
+    parts.push(`;(function()\n${made.slice(at, at + 1_000).join('\n')}\nend)()`);
+  const number = among === undefined ? 'sent' : `random(${among})`;
+  return `
+    local heads, tails, write, sent = {}, {}, nil, ${Date.now() % 1e9} * 1000
+    local random = math.random
+    local function add(path)
+      local request = wrk.format('GET', path, ${table(headers)})
+      local from, to = request:find('${NUMBER}', 1, true)
+      heads[#heads + 1] = from and request:sub(1, from - 1) or request
+      tails[#heads] = from and request:sub(to + 1) or false
+    end
+    function init()
+      math.randomseed(${seed})
+      ${parts.join('\n')}
+      ${write ? `write = wrk.format('POST', ${text(write.path)}, ${table({ ...headers, 'content-type': 'application/json' })}, ${text(write.body)})` : ''}
+    end
+    function request()
+      if write and random() < ${share} then return write end
+      sent = sent + 1
+      local at = random(#heads)
+      if not tails[at] then return heads[at] end
+      return heads[at] .. string.format('%d', ${number}) .. tails[at]
+    end
+    function done(summary, latency)
+      local e, s = summary.errors, summary.duration / 1e6
+      io.write(string.format(
+        '{"requests":%d,"failed":%d,"broken":{"connect":%d,"read":%d,"write":%d,"timeout":%d},"seconds":%.6f,"p50":%.3f,"p99":%.3f,"loader":%.3f}\\n',
+        summary.requests, e.status, e.connect, e.read, e.write, e.timeout, s,
+        latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, os.clock() / s))
+    end`;
+}
