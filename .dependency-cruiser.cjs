@@ -4,10 +4,10 @@ const path = require('node:path');
 
 /** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
 const PLATFORM =
-  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|tracing|workers';
+  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|tracing|webhooks|workers';
 
 /** Those folders, and the platform's files beside them. */
-const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version)`;
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|compile-cache|declaration-faults|duration|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version)`;
 
 /**
  * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
@@ -32,6 +32,7 @@ const FLOORS = [
   ['metrics', 'events', 'jobs', 'database'],
   ['throttling', 'audit'],
   ['accounts'],
+  ['webhooks'],
   ['auth'],
   ['logging', 'deprecation'],
   ['http'],
@@ -57,7 +58,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: PLATFORM_FILES,
-        pathNot: '^src/cli/main',
+        pathNot: '^src/cli/application',
       },
       to: {
         path: '^src/',
@@ -144,6 +145,21 @@ module.exports = {
       severity: 'error',
       from: { path: '^examples/' },
       to: { path: '^src/', dependencyTypesNot: ['aliased'] },
+    },
+    {
+      name: 'clients-stand-alone',
+      comment:
+        'A client is a package of its own, for who has nothing of the service: it imports its own files alone, and no package.',
+      severity: 'error',
+      from: { path: '^clients/([^/]+)/' },
+      to: { pathNot: '^clients/$1/' },
+    },
+    {
+      name: 'service-knows-no-client',
+      comment: 'Clients are made from the documents of the service. Nothing of the service needs one.',
+      severity: 'error',
+      from: { path: '^(src|examples|bench)/' },
+      to: { path: '^clients/' },
     },
     {
       name: 'tests-stay-outside',

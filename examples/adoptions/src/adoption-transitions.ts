@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { ApiError, Clock, DomainEvents, References } from 'petstore-service';
+import { ApiError, Clock, DomainEvents, References, WebhookMessages } from 'petstore-service';
 import { PetsService } from 'petstore-service/pets';
 import type { Repository } from 'typeorm';
 import { type AdoptionState, STATUS_OF_PET } from './adoption-states.js';
 import { Adoption } from './adoption.entity.js';
 import type { NewAdoption } from './adoptions.dto.js';
 import { ADOPTIONS_ERRORS } from './adoptions.errors.js';
-import { ADOPTION_APPROVED, ADOPTION_REQUESTED } from './adoptions.events.js';
+import { ADOPTIONS_DECIDED, ADOPTION_APPROVED, ADOPTION_REQUESTED } from './adoptions.events.js';
 import { AdoptionsMetrics } from './adoptions.metrics.js';
 
 /** The ways from one state of an adoption to the next: the status of the animal follows in the same transaction. */
@@ -18,6 +18,7 @@ export class AdoptionTransitions {
     private readonly pets: PetsService,
     private readonly references: References,
     private readonly events: DomainEvents,
+    private readonly webhooks: WebhookMessages,
     private readonly metrics: AdoptionsMetrics,
     private readonly clock: Clock,
   ) {}
@@ -58,6 +59,7 @@ export class AdoptionTransitions {
       throw new ApiError(ADOPTIONS_ERRORS.pet_not_reserved, { params: { petId: String(petId) } });
     await this.adoptions.update({ id }, { state: next, decidedAt: this.now() });
     if (next === 'approved') await this.events.publish(ADOPTION_APPROVED, { id, petId, adopterName });
+    await this.webhooks.send(ADOPTIONS_DECIDED, { id, petId, state: next });
     this.metrics.count(next);
   }
 

@@ -1,4 +1,6 @@
-import { defineEvent } from 'petstore-service';
+import { defineEvent, defineWebhookEvent } from 'petstore-service';
+import type { AdoptionState } from './adoption-states.js';
+import { ADOPTIONS_SCOPES } from './adoptions.scopes.js';
 
 /** An adoption that was requested. */
 export interface AdoptionRequested {
@@ -20,4 +22,17 @@ export interface AdoptionApproved {
 export const ADOPTION_APPROVED = defineEvent<AdoptionApproved>('adoption.approved', {
   durable: true,
   key: ({ petId }) => petId,
+});
+
+/** An adoption that is open no longer, as endpoints of clients are told of it. */
+export interface AdoptionDecided {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly state: AdoptionState;
+}
+
+/** Told to the endpoints of whoever may read adoptions; without the name of the adopter, which need not leave the service. */
+export const ADOPTIONS_DECIDED = defineWebhookEvent<AdoptionDecided>('adoptions.decided', {
+  description: 'An adoption was approved or declined, or has expired; `state` tells which.',
+  scope: ADOPTIONS_SCOPES.read,
 });

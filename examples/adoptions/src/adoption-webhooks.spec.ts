@@ -1,0 +1,105 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Pet } from 'petstore-service/pets';
+import { TestService, defineFixture } from 'petstore-service/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AdoptionTransitions } from './adoption-transitions.js';
+import { Adoption } from './adoption.entity.js';
+import { AdoptionsModule } from './adoptions.module.js';
+
+/** Beyond what a double holds. */
+const PET_ID = 9_007_199_254_740_993n;
+const PET = defineFixture(Pet, (number) => ({
+  id: PET_ID + BigInt(number - 1),
+  name: `Pet ${number}`,
+  categoryId: 1n,
+  status: 'available',
+}));
+
+let service: TestService;
+let receiver: Server;
+/** The bodies of the messages that came, in order. */
+let received: string[];
+beforeEach(async () => {
+  received = [];
+  receiver = createServer((message, response) => void take(message, response));
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  service = await TestService.open({
+    modules: [AdoptionsModule],
+    scopes: ['account', 'adoptions:read', 'adoptions:write', 'adoptions:decide'],
+    environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' },
+  });
+});
+afterEach(async () => {
+  await service.close();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+async function take(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  received.push(await text(message));
+  response.writeHead(204).end();
+}
+
+/** Orders an endpoint at the receiver. */
+const order = (key = service.key) =>
+  service.request('POST', '/account/webhooks', {
+    key,
+    json: {
+      url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+      events: ['adoptions.decided'],
+    },
+  });
+
+/** Requests an adoption; answers its id. */
+async function request(petId: bigint): Promise<number> {
+  const { body } = await service.request('POST', '/v1/adoptions', {
+    json: `{"petId":${petId},"adopterName":"Ada"}`,
+  });
+  return body.id as number;
+}
+
+const decide = (id: number, state: string) =>
+  service.request('PATCH', `/v1/adoptions/${id}`, { json: { state }, headers: { 'if-match': '*' } });
+
+it('adoptions.decided comes to an endpoint, in order, with its integers exact', async () => {
+  expect((await order()).status).toBe(201);
+  for (const state of ['approved', 'declined', 'expired']) {
+    const id = await request((await service.add(PET)).id);
+    expect((await decide(id, state)).status).toBe(200);
+  }
+  await expect.poll(() => received.length).toBe(3);
+  const data = received.map((body) => body.slice(body.indexOf('"data":')));
+  expect(data).toEqual([
+    '"data":{"id":1,"petId":9007199254740993,"state":"approved"}}',
+    '"data":{"id":2,"petId":9007199254740994,"state":"declined"}}',
+    '"data":{"id":3,"petId":9007199254740995,"state":"expired"}}',
+  ]);
+});
+
+it('a decision that is rolled back is not sent', async () => {
+  await order();
+  const [lost, kept] = [
+    await request((await service.add(PET)).id),
+    await request((await service.add(PET)).id),
+  ];
+  const transitions = service.app.get(AdoptionTransitions, { strict: false });
+  const adoptions = service.repository(Adoption);
+  const adoption = await adoptions.findOneByOrFail({ id: BigInt(lost) });
+  const later = adoptions.manager.transaction(async () => {
+    await transitions.decide(adoption, 'approved');
+    throw new Error('Something later failed');
+  });
+  await expect(later).rejects.toThrow('Something later failed');
+  // Messages come in order: had the first been written, it would come before this one.
+  await decide(kept, 'approved');
+  await expect.poll(() => received.length).toBeGreaterThan(0);
+  expect(received).toEqual([expect.stringContaining(`"id":${kept},`)]);
+});
+
+it('an endpoint is told of it only by a key that may read adoptions', async () => {
+  const { key } = await service.issueKey({ scopes: ['account', 'adoptions:write'] });
+  const { status, body } = await order(key);
+  expect([status, body.code]).toEqual([403, 'event_scope_not_held']);
+});
