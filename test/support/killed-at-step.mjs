@@ -1,0 +1,26 @@
+// Loaded before a process starts (node --import): kills it before its step KILLED_AT, counted from 1. A step is a change of files or
+// a call of sqlite3. One that ends by itself writes how many it made to the file that STEPS names.
+import { writeFileSync } from 'node:fs';
+import files from 'node:fs/promises';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+
+const sqlite3 = createRequire(import.meta.url)('sqlite3');
+const { KILLED_AT, STEPS } = process.env;
+let steps = 0;
+
+function counted(holder, name) {
+  const plain = holder[name];
+  holder[name] = function (...args) {
+    steps += 1;
+    if (steps === Number(KILLED_AT)) process.kill(process.pid, 'SIGKILL');
+    return plain.apply(this, args);
+  };
+}
+
+for (const name of ['chmod', 'chown', 'copyFile', 'link', 'open', 'rename', 'rm', 'unlink'])
+  counted(files, name);
+syncBuiltinESMExports();
+for (const name of ['all', 'backup', 'close', 'exec', 'prepare', 'run'])
+  counted(sqlite3.Database.prototype, name);
+counted(sqlite3.Backup.prototype, 'step');
+process.on('exit', () => writeFileSync(STEPS, String(steps)));
