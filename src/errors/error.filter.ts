@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { endTogether } from '../ended-together.js';
 import { ApiError, type ErrorBody } from './api-error.js';
 import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
@@ -61,7 +62,7 @@ function writeErrorBody(response: Response, body: ErrorBody): void {
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.setHeader('Cache-Control', 'no-store');
   // Node writes a string together with the head, in one piece; a buffer would be a second piece.
-  response.end(text);
+  endTogether(response, text);
 }
 
 interface Refusal {

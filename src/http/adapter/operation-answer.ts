@@ -5,6 +5,7 @@ import {
   listenForStreamError,
 } from '@nestjs/core/router/streaming-body.js';
 import type { Request, Response } from 'express';
+import { endTogether } from '../../ended-together.js';
 import { JsonText } from '../../database/json-rows.js';
 import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
 import type { OperationContext } from './operation-context.js';
@@ -47,10 +48,10 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 export function write(request: Request, response: Response, body: unknown, adapter: HttpServer): void {
   // ConditionalGetInterceptor has already removed the headers that a 304 must not have.
   if (body === undefined && response.statusCode === 304) {
-    response.end();
+    endTogether(response);
   } else if (typeof body === 'string' && isPlainJson(request, response)) {
     response.setHeader('Content-Length', Buffer.byteLength(body));
-    response.end(body);
+    endTogether(response, body);
   } else {
     adapter.reply(response, body);
   }
