@@ -69,7 +69,7 @@ describe('the tracing channel', () => {
         of,
         isCompiled,
         request.originalUrl,
-        response.writableEnded && response.statusCode,
+        response.headersSent && response.statusCode,
       ]);
     };
     const subscribers = {
