@@ -87,7 +87,9 @@ export class ApiKeyGuard implements CanActivate {
     identifyCaller(request, key);
     refuseSuspended(key.client);
     this.use.note(key.id);
-    const subject = { ...this.quotas.subjectOf(key.client), keyId: key.id };
+    const { id, plan, perMinute, perDay, clientId } = this.quotas.subjectOf(key.client);
+    // Written out: to spread an object of another shape takes 3 % of a cached answer.
+    const subject: QuotaSubject = { id, plan, perMinute, perDay, clientId, keyId: key.id };
     if (cachedAt === undefined) return subject;
     const isCurrent = () => this.verifier.isCurrent(cachedAt);
     return { ...subject, renewal: { isCurrent, renew: () => this.identify(request, true) } };

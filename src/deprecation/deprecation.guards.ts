@@ -33,6 +33,8 @@ const DECLARED = new HandlerMetadata(([handler]) => deprecationOf(handler));
 export class DeprecationService {
   private readonly calls;
   private readonly prefix;
+  /** The header fields of each, which are made once: to write a date takes longer than all other headers of a response. */
+  private readonly fields = new WeakMap<Deprecation, Readonly<Record<string, string>>>();
 
   constructor(
     private readonly clock: Clock,
@@ -51,11 +53,19 @@ export class DeprecationService {
 
   /** Sets `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the replacement. */
   announce(deprecation: Deprecation, response: Response): void {
-    response.setHeader('Deprecation', `@${Math.floor(deprecation.since / 1000)}`);
-    response.setHeader('Sunset', new Date(effectiveSunset(deprecation, this.settings)).toUTCString());
+    let fields = this.fields.get(deprecation);
+    if (!fields) this.fields.set(deprecation, (fields = this.fieldsOf(deprecation)));
+    for (const name in fields) response.setHeader(name, fields[name] ?? '');
+  }
+
+  private fieldsOf(deprecation: Deprecation): Readonly<Record<string, string>> {
     const page = deprecation.link.startsWith('/') ? this.prefix + deprecation.link : deprecation.link;
-    // Nothing has set a Link yet: this is the first guard.
-    response.setHeader('Link', `<${page}>; rel="deprecation"; type="text/html"`);
+    return {
+      Deprecation: `@${Math.floor(deprecation.since / 1000)}`,
+      Sunset: new Date(effectiveSunset(deprecation, this.settings)).toUTCString(),
+      // Nothing has set a Link yet: this is the first guard.
+      Link: `<${page}>; rel="deprecation"; type="text/html"`,
+    };
   }
 
   /**

@@ -8,6 +8,7 @@ import {
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { JsonDecimal } from '../http/body/exact-json.js';
+import { CompiledRules } from './compiled-rules.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 import { FROM_PATCH, FROM_TEXT } from './define-field.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
@@ -53,8 +54,19 @@ class Faults {
   constructor(readonly errors: readonly ValidationError[]) {}
 }
 
-/** Nest's own pipe; replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
-class PlainNumbersPipe extends NestValidationPipe {
+const RULES = new CompiledRules();
+
+/** Nest's own pipe, which asks class-validator only for what the compiled rules do not accept. */
+class CompiledPipe extends NestValidationPipe {
+  protected override validate(
+    ...[object, options]: Parameters<NestValidationPipe['validate']>
+  ): ReturnType<NestValidationPipe['validate']> {
+    return RULES.accept(object) ? [] : super.validate(object, options);
+  }
+}
+
+/** Replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
+class PlainNumbersPipe extends CompiledPipe {
   protected override validate(
     ...[object, options]: Parameters<NestValidationPipe['validate']>
   ): ReturnType<NestValidationPipe['validate']> {
@@ -85,14 +97,14 @@ export class ValidationPipe implements PipeTransform {
     exceptionFactory,
   });
   /** Fields of a form are text, as parameters are. */
-  private readonly form = new NestValidationPipe({
+  private readonly form = new CompiledPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     transformOptions: FROM_TEXT,
     exceptionFactory,
   });
-  private readonly parameters = new NestValidationPipe({
+  private readonly parameters = new CompiledPipe({
     transform: true,
     whitelist: true,
     transformOptions: FROM_TEXT,

@@ -35,7 +35,7 @@ export class QuotaPolicy {
    * its own, such as `organisation:`; `client:` and `address:` are the platform's.
    */
   subjectOf({ id, plan }: QuotaAccount, limits: PlanLimits): QuotaSubject {
-    return { id: clientSubjectId(id), plan, ...limits };
+    return { id: clientSubjectId(id), plan, perMinute: limits.perMinute, perDay: limits.perDay };
   }
 }
 

@@ -193,5 +193,5 @@ function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
 }
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const name in headers) response.setHeader(name, headers[name] ?? '');
 }
