@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 
 /**
@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
  * that is sent with them. It only has to tell versions apart; it protects against no attacker.
  */
 export function entityTag(body: string, link = ''): string {
-  return `"${createHash('sha1').update(link).update('\n').update(body).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22)}"`;
 }
 
 /** What may stand within the quotes of an entity tag (RFC 9110 section 8.8.3); a backslash escapes nothing there. */

@@ -176,7 +176,7 @@ describe('rules that are compiled', () => {
       await fc.assert(
         fc.asyncProperty(members, async (given) => {
           const object = instanceOf(CLASSES[name], given);
-          if (!rules.accept(object)) return;
+          if (!rules.accept(object, OPTIONS)) return;
           expect(await validate(object, OPTIONS)).toEqual([]);
         }),
         { numRuns: 500 },
@@ -193,7 +193,7 @@ describe('rules that are compiled', () => {
           const object = instanceOf(CLASSES[name], given);
           if (Object.values(given).some((member) => member instanceof Set || member instanceof Map)) return;
           const faults = await validate(instanceOf(CLASSES[name], given), OPTIONS);
-          expect(rules.accept(object)).toBe(faults.length === 0);
+          expect(rules.accept(object, OPTIONS)).toBe(faults.length === 0);
         }),
         { numRuns: 1_000 },
       );
@@ -219,6 +219,24 @@ describe('rules that are compiled', () => {
   ])('leave $name to class-validator', ({ object }) => {
     expect(new CompiledRules().accept(object)).toBe(false);
   });
+
+  it.each(['Plain', 'Fields', 'WithoutRules'] as const)(
+    'leave of %s what class-validator leaves, where unknown members are none of its faults',
+    async (name) => {
+      const options = { ...OPTIONS, forbidNonWhitelisted: false };
+      const rules = new CompiledRules();
+      await fc.assert(
+        fc.asyncProperty(members, async (given) => {
+          const [compiled, plain] = [instanceOf(CLASSES[name], given), instanceOf(CLASSES[name], given)];
+          const faults = await validate(plain, options);
+          if (rules.accept(compiled, options)) expect(faults).toEqual([]);
+          else await validate(compiled, options);
+          expect(compiled).toStrictEqual(plain);
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
   it('ask a rule that answers promises once, and then leave its class to class-validator', () => {
     const asked = vi.spyOn(SilentlySlow.prototype, 'validate');

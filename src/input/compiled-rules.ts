@@ -1,4 +1,9 @@
-import { ValidationTypes, type ValidationArguments, getMetadataStorage } from 'class-validator';
+import {
+  ValidationTypes,
+  type ValidationArguments,
+  type ValidatorOptions,
+  getMetadataStorage,
+} from 'class-validator';
 
 /** One rule of a property, as class-validator has it. */
 interface Rule {
@@ -31,8 +36,11 @@ const LEFT_TO_CLASS_VALIDATOR: ReadonlySet<string> = new Set([
 export class CompiledRules {
   private readonly known = new WeakMap<object, { rules: ClassRules }>();
 
-  /** Whether an instance has no fault, so that class-validator need not be asked. */
-  accept(object: object): boolean {
+  /**
+   * Whether an instance has no fault, so that class-validator need not be asked. Like that, it removes members without rules, unless
+   * they are faults.
+   */
+  accept(object: object, { forbidNonWhitelisted = false }: ValidatorOptions = {}): boolean {
     const { constructor } = object;
     // Nest gives what is no instance of its class a member of this name.
     if (typeof constructor !== 'function' || Object.hasOwn(object, 'constructor')) return false;
@@ -40,7 +48,11 @@ export class CompiledRules {
     if (!known) this.known.set(constructor, (known = { rules: rulesOf(constructor) }));
     const { rules } = known;
     if (!rules) return false;
-    for (const name of Object.keys(object)) if (!rules.has(name)) return false;
+    for (const name of Object.keys(object)) {
+      if (rules.has(name)) continue;
+      if (forbidNonWhitelisted) return false;
+      Reflect.deleteProperty(object, name);
+    }
     for (const property of rules.values()) {
       const verdict = verdictOf(property, object);
       if (verdict === true) continue;

@@ -61,7 +61,7 @@ class CompiledPipe extends NestValidationPipe {
   protected override validate(
     ...[object, options]: Parameters<NestValidationPipe['validate']>
   ): ReturnType<NestValidationPipe['validate']> {
-    return RULES.accept(object) ? [] : super.validate(object, options);
+    return RULES.accept(object, options) ? [] : super.validate(object, options);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -116,7 +116,7 @@ function isStored(value: unknown): value is string {
 }
 
 function digestOf(text: string, list: string): string {
-  return createHash('sha256').update(`${list}\n${text}`).digest('base64url').slice(0, DIGEST_LENGTH);
+  return hash('sha256', `${list}\n${text}`, 'base64url').slice(0, DIGEST_LENGTH);
 }
 
 /**
