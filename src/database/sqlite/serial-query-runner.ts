@@ -5,6 +5,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
 import { inStatementSpan } from '../statement-span.js';
+import type { KeptStatements } from './kept-statements.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
@@ -22,6 +23,10 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
   ) {
     super(driver);
     this.scopes = new RunnerScopes(this, home, (other) => new SerialQueryRunner(driver, sqlite, other));
+  }
+
+  override connect(): Promise<KeptStatements> {
+    return Promise.resolve(this.sqlite.statements);
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {

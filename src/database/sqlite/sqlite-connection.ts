@@ -1,6 +1,8 @@
+import type sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
+import { KeptStatements } from './kept-statements.js';
 import { PlainReads } from './plain-reads.js';
 import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
 import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
@@ -30,16 +32,25 @@ export class SqliteConnection extends ConnectionScope {
   private readonly lock = new LockWait();
   private endWatch: (() => void) | undefined;
   private readonly runner: SqliteQueryRunner;
+  private kept: { readonly of: sqlite3.Database; readonly statements: KeptStatements } | undefined;
 
   constructor(
-    driver: SqliteDriver,
+    private readonly driver: SqliteDriver,
     private readonly ownWrites: OwnWritesVersion,
     private readonly files: DatabaseFiles,
     private readonly troubles: DatabaseTroubles,
   ) {
     super();
     this.reads = new PlainReads(driver, files, troubles);
-    this.runner = new SqliteQueryRunner(driver);
+    this.runner = new RunnerOnKept(driver, this);
+  }
+
+  /** The connection, of which the statements of inserts stay prepared. */
+  get statements(): KeptStatements {
+    const connection = this.driver.databaseConnection as sqlite3.Database;
+    if (this.kept?.of !== connection)
+      this.kept = { of: connection, statements: new KeptStatements(connection) };
+    return this.kept.statements;
   }
 
   override async take(): Promise<GiveBack> {
@@ -116,5 +127,19 @@ export class SqliteConnection extends ConnectionScope {
 
   private async control(scope: StatementScope, sql: string): Promise<void> {
     await this.run(scope, sql, () => this.runner.query(sql));
+  }
+}
+
+/** TypeORM's query runner on the connection whose statements stay prepared. */
+class RunnerOnKept extends SqliteQueryRunner {
+  constructor(
+    driver: SqliteDriver,
+    private readonly sqlite: SqliteConnection,
+  ) {
+    super(driver);
+  }
+
+  override connect(): Promise<KeptStatements> {
+    return Promise.resolve(this.sqlite.statements);
   }
 }

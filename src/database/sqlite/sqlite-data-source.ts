@@ -120,6 +120,7 @@ export class SqliteDataSource extends Database {
     else {
       if (this.reader instanceof ReadConnection) await this.reader.close();
       await this.plainReads.close();
+      if (this.isInitialized) this.connection.statements.finalize();
     }
     this.reader = new OwnConnection(this);
     await super.destroy();
