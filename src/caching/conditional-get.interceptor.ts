@@ -8,13 +8,20 @@ import { JsonText } from '../database/json-rows.js';
 import { HandlerMetadata } from '../handler-metadata.js';
 import { COUNTED } from '../throttling/quota-subject.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
-import { rowsAnswered } from '../http/body/json-response.interceptor.js';
+import { JSON_CONTENT_TYPE, rowsAnswered } from '../http/body/json-response.interceptor.js';
 import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
 import { OperationContext } from '../http/adapter/operation-context.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { InterceptorsOfCached } from './interceptors-of-cached.js';
-import { type Answer, type CachedOptions, ResponseCache, CACHED, CACHED_HEADERS } from './response-cache.js';
+import {
+  type Answer,
+  type CachedOptions,
+  ResponseCache,
+  CACHED,
+  CACHED_HEADERS,
+  CONTENT_TYPE_ALONE,
+} from './response-cache.js';
 
 /** Methods of routes that GET and HEAD requests reach. */
 const READING: ReadonlySet<RequestMethod> = new Set([
@@ -165,6 +172,13 @@ function headersSet(response: Response, before: OutgoingHttpHeaders): Answer['he
     .map((name) => [CACHED_HEADERS.get(name) ?? name, response.getHeader(name) ?? ''] as const);
 }
 
+/** The same headers, in one list for all answers that have no others. */
+function sharedWhereAlike(headers: Answer['headers']): Answer['headers'] {
+  const [[name, value] = []] = headers;
+  const isAlike = headers.length === 1 && name === 'Content-Type' && value === JSON_CONTENT_TYPE;
+  return isAlike ? CONTENT_TYPE_ALONE : headers;
+}
+
 /** The answer of the operation, and the headers that it has set. */
 async function answerBy(
   response: Response,
@@ -175,7 +189,8 @@ async function answerBy(
   const body = await next();
   if (typeof body !== 'string' || response.statusCode !== 200 || response.hasHeader('Cache-Control'))
     return { body, headers: [], tag: undefined };
-  const headers = headersSet(response, before).filter(([name]) => name.toLowerCase() !== 'etag');
+  const set = headersSet(response, before).filter(([name]) => name.toLowerCase() !== 'etag');
+  const headers = sharedWhereAlike(set);
   // An interceptor of the platform's may have written another text around what was read.
   const outlastsNewRows = ofRowsAlone && rowsAnswered(response)?.text === body;
   const own = response.getHeader('ETag');

@@ -6,7 +6,8 @@ import type { Request, Response } from 'express';
  * that is sent with them. It only has to tell versions apart; it protects against no attacker.
  */
 export function entityTag(body: string, link = ''): string {
-  return `"${hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22)}"`;
+  // JSON's quotes: a text in one piece, of which a cached tag takes a third of the memory of one that is put together.
+  return JSON.stringify(hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22));
 }
 
 /** What may stand within the quotes of an entity tag (RFC 9110 section 8.8.3); a backslash escapes nothing there. */

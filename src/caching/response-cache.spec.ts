@@ -56,7 +56,7 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['many small ones', 40_000, 1],
+    ['many small ones', 80_000, 1],
     ['few large ones', 20, 1_048_576],
   ])(
     'is evicted when %s take too much memory, the one that was not asked for the longest first',

@@ -4,12 +4,15 @@ import { LRUCache } from 'lru-cache';
 import { Clock } from '../clock.js';
 import { DataVersion, NO_VERSIONS, type Versions } from '../database/data-version.js';
 import { JsonText } from '../database/json-rows.js';
+import { JSON_CONTENT_TYPE } from '../http/body/json-response.interceptor.js';
 import { CacheUse } from '../metrics/cache-use.js';
 
 /** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
 const MOST_BYTES = 16 * 1_048_576;
-/** About what an answer takes besides its texts, in bytes. */
-const BYTES_BESIDE = 600;
+/** What an answer takes besides its target and its body, in bytes: measured, with a header that it shares. */
+const BYTES_BESIDE = 256;
+/** What each header takes besides that does not only name the media type, in bytes. */
+const BYTES_OF_HEADER = 128;
 /** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
 
@@ -20,6 +23,9 @@ const LONGEST_TARGET = 512;
 export const CACHED_HEADERS: ReadonlyMap<string, string> = new Map(
   ['Content-Type', 'Link'].map((name) => [name.toLowerCase(), name]),
 );
+
+/** The headers of most answers, which all of them share. */
+export const CONTENT_TYPE_ALONE: Answer['headers'] = [['Content-Type', JSON_CONTENT_TYPE]];
 
 /** What an operation answered. */
 export interface Answer {
@@ -38,13 +44,13 @@ export interface Answer {
  */
 const SHARED_MS = 5_000;
 
-interface Entry {
+/** An answer that is kept, and until when. */
+interface Entry extends Answer {
   readonly version: number;
   /** What it is void by: any commit, or any but of new rows. */
   readonly kind: 'responses' | 'rows';
-  /** Of the steady clock. */
+  /** Of the steady clock, where it is void by age; otherwise 0. */
   readonly at: number;
-  readonly answer: Answer;
 }
 
 /** A read that is under way. */
@@ -101,7 +107,7 @@ export class ResponseCache {
 
   private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {
     const entry = this.entries.get(target);
-    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
+    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
     return pending && pending.version === versions.responses ? pending.answer : undefined;
@@ -113,20 +119,19 @@ export class ResponseCache {
     { rows }: Versions,
     operation: () => Promise<Answer>,
   ): Promise<Answer> {
-    const at = this.clock.steady();
+    const at = this.dataVersion.isShared ? this.clock.steady() : 0;
     const answering = operation();
     const pending = { version, answer: answering.then(cacheable, nothing) };
     this.pending.set(target, pending);
     try {
       const answer = await answering;
       // A new row that came while it was read changes an answer no more than a later one that outlasts it.
-      if (cacheable(answer))
-        this.entries.set(
-          target,
-          answer.outlastsNewRows && rows !== undefined
-            ? { version: rows, kind: 'rows', answer, at }
-            : { version, kind: 'responses', answer, at },
-        );
+      if (cacheable(answer)) {
+        const { body, headers, tag } = answer;
+        const isOfRows = answer.outlastsNewRows && rows !== undefined;
+        const [kind, since] = isOfRows ? (['rows', rows] as const) : (['responses', version] as const);
+        this.entries.set(target, { version: since, kind, at, body, headers, tag });
+      }
       return answer;
     } finally {
       if (this.pending.get(target) === pending) this.pending.delete(target);
@@ -145,12 +150,17 @@ function cacheable(answer: Answer): Answer | undefined {
   return answer.tag !== undefined && isSameForEveryCaller ? answer : undefined;
 }
 
-/** Two bytes a character at most. */
-function bytesOf({ answer: { body, headers } }: Entry, target: string): number {
+function bytesOf({ body, headers }: Entry, target: string): number {
   const text = body instanceof JsonText ? body.text : body;
-  let characters = target.length + (typeof text === 'string' ? text.length : 0);
-  for (const [name, value] of headers) characters += name.length + String(value).length;
-  return BYTES_BESIDE + 2 * characters;
+  let bytes = BYTES_BESIDE + target.length + (typeof text === 'string' ? bytesOfText(text) : 0);
+  if (headers !== CONTENT_TYPE_ALONE)
+    for (const [name, value] of headers) bytes += BYTES_OF_HEADER + name.length + String(value).length;
+  return bytes;
+}
+
+/** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */
+function bytesOfText(text: string): number {
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
 
 /** Metadata key of `@Cached()`, which keeps its options there. */
