@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw } from './support/raw-http.js';
@@ -105,5 +106,24 @@ describe('the bundle', () => {
     ['HEAD', '/v1/pets', ''],
   ])('answers %s %s %s as the source does', async (method, target, body) => {
     expect(await answered(bundle, method, target, body)).toBe(await answered(source, method, target, body));
+  });
+});
+
+/** The code that is the bundle. */
+function codeOfBundle(): string[] {
+  const folder = join(ROOT, 'dist/bundle');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.js') && !/[\\/]static[\\/]/.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+}
+
+describe('the code of the bundle', () => {
+  it('wraps modules in functions that V8 compiles where it reads them', () => {
+    const wrappers = codeOfBundle().flatMap((code) => code.match(/\b__(?:commonJS|esm)Min\(.*$/gm) ?? []);
+    expect(wrappers.length).toBeGreaterThan(1_000);
+    // Empty ones may be anything.
+    const slow = wrappers.filter((line) => !/Min\(\(function\(.*\) \{$|\{\}\)\);$/.test(line));
+    expect(slow).toEqual([]);
   });
 });
