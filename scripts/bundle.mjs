@@ -35,13 +35,17 @@ const INSIDE = new Set([
   'lossless-json',
   'prom-client',
   'rxjs',
+  'typeorm',
 ]);
 
 /** Joined for tests besides, because they make the application of the service's own Nest. */
 const TESTING = '@nestjs/testing';
 
-/** Outside in any case: native, files to serve, and required by @nestjs/typeorm by itself. */
-const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist', 'typeorm']);
+/** Outside in any case: native, and files to serve. */
+const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist']);
+
+/** Peers of TypeORM are what it loads when a data source asks for it, such as clients of databases. */
+const PEERS_OF_TYPEORM = Object.keys(packageOf(join(root, 'node_modules', 'typeorm')).peerDependencies ?? {});
 
 /** What CommonJS packages expect to be there, once for each file. */
 const COMMONJS = `
@@ -96,24 +100,64 @@ const ASCII = {
 };
 
 /**
- * @nestjs/mapped-types (`PartialType()` and the like) requires both packages by itself. It would be given a class-transformer
- * beside the joined one, which knows nothing of the fields of the service: they would pass without being read.
+ * Files that require packages by themselves, and what. They would be given others beside the joined ones: a class-transformer that
+ * knows nothing of the fields of the service, which `PartialType()` would pass without being read; a second TypeORM.
  */
-const MAPPED_TYPES = {
-  name: 'petstore:mapped-types',
+const REQUIRE_BY_THEMSELVES = [
+  {
+    file: /@nestjs.mapped-types.dist.type-helpers\.utils\.js$/,
+    packages: {
+      'class-validator': 'class-validator',
+      'class-transformer': 'class-transformer',
+      'class-transformer/cjs/storage': 'class-transformer/cjs/storage.js',
+    },
+  },
+  { file: /@nestjs.typeorm.dist.common.typeorm-compat\.js$/, packages: { typeorm: 'typeorm' } },
+];
+
+/** Gives those files the joined packages. */
+const GIVEN_JOINED = {
+  name: 'petstore:given-joined',
   transform(code, id) {
-    if (!/@nestjs.mapped-types.dist.type-helpers\.utils\.js$/.test(id)) return null;
+    const packages = REQUIRE_BY_THEMSELVES.find(({ file }) => file.test(id))?.packages;
+    if (!packages) return null;
     const own = 'const require = createRequire(import.meta.url);';
-    if (!code.includes(own)) throw new Error('@nestjs/mapped-types requires its packages in another way.');
-    // Another name: each file of the bundle has a `require` already, which the bundler does not know of.
-    return code.replaceAll(/\brequire\(/g, 'requireJoined(').replace(
-      own,
-      `import * as validator from 'class-validator';
-import * as transformer from 'class-transformer';
-import * as storage from 'class-transformer/cjs/storage.js';
-const joined = { 'class-validator': validator, 'class-transformer': transformer, 'class-transformer/cjs/storage': storage };
-const requireJoined = (name) => joined[name];`,
+    if (!code.includes(own)) throw new Error(`${id} requires its packages in another way.`);
+    const names = Object.keys(packages);
+    const imports = names.map(
+      (name, at) => `import * as joined${at} from ${JSON.stringify(packages[name])};`,
     );
+    const joined = names.map((name, at) => `${JSON.stringify(name)}: joined${at}`);
+    // Another name: each file of the bundle has a `require` already, which the bundler does not know of.
+    return code
+      .replaceAll(/\brequire\(/g, 'requireJoined(')
+      .replace(
+        own,
+        `${imports.join('\n')}\nconst joined = { ${joined.join(', ')} };\nconst requireJoined = (name) => joined[name];`,
+      );
+  },
+};
+
+/** TypeORM's DriverFactory loads the drivers of all its databases, 1.4 MB of code; the service has these. */
+const DRIVERS = ['sqlite', 'postgres'];
+const ABSENT_DRIVER = '\0absent-driver:';
+const ONLY_OUR_DRIVERS = {
+  name: 'petstore:only-our-drivers',
+  resolveId: {
+    order: 'pre',
+    handler(id, importer = '') {
+      if (!/\btypeorm.driver.DriverFactory\.js$/.test(importer)) return null;
+      const [, database, driver] = /^\.\/([\w-]+)\/(\w+)$/.exec(id) ?? [];
+      return database === undefined || DRIVERS.includes(database) ? null : ABSENT_DRIVER + driver;
+    },
+  },
+  load(id) {
+    if (!id.startsWith(ABSENT_DRIVER)) return null;
+    const driver = id.slice(ABSENT_DRIVER.length);
+    const refusal = JSON.stringify(
+      `The bundle has no ${driver} of TypeORM, but those of ${DRIVERS.join(', ')}.`,
+    );
+    return `exports.${driver} = class { constructor() { throw new Error(${refusal}); } };`;
   },
 };
 
@@ -201,7 +245,15 @@ async function writeBundle(dist, folder, entries, plugins = []) {
     logLevel: 'silent',
     // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
     treeshake: false,
-    plugins: [...plugins, ownName(dist), MAPPED_TYPES, OWN_REQUIRE, COMPILED_AT_ONCE, ASCII],
+    plugins: [
+      ...plugins,
+      ownName(dist),
+      GIVEN_JOINED,
+      ONLY_OUR_DRIVERS,
+      OWN_REQUIRE,
+      COMPILED_AT_ONCE,
+      ASCII,
+    ],
   });
   const dir = join(dist, folder);
   rmSync(dir, { recursive: true, force: true });
@@ -245,6 +297,7 @@ function staysOutside(id, importer = '') {
   if (/^[./#]|^node:/.test(id)) return false;
   const name = id.split('/', id.startsWith('@') ? 2 : 1).join('/');
   if (OUTSIDE.has(name)) return true;
+  if (/node_modules.typeorm\b/.test(importer) && PEERS_OF_TYPEORM.includes(name)) return true;
   return !importer.includes('node_modules') && !INSIDE.has(name) && !buildsOnWhatIsInside(name);
 }
 

@@ -134,6 +134,14 @@ describe('the code of the bundle', () => {
     expect(codeOfBundle().join('')).toMatch(/\/\*!/);
   });
 
+  it('has TypeORM once, with the drivers of the service, and says that it has no other', () => {
+    const code = codeOfBundle().join('');
+    expect(code.match(/\bDataSource = class\b/g)).toHaveLength(1);
+    const drivers = ['AbstractSqliteDriver', 'PostgresDriver', 'SqliteDriver'];
+    expect(code.match(/(?<=\bvar )\w+Driver(?= = class\b)/g)?.toSorted()).toEqual(drivers);
+    expect(code).toContain('The bundle has no CockroachDriver of TypeORM');
+  });
+
   it('wraps modules in functions that V8 compiles where it reads them', () => {
     const wrappers = codeOfBundle().flatMap((code) => code.match(/\b__(?:commonJS|esm)Min\(.*$/gm) ?? []);
     expect(wrappers.length).toBeGreaterThan(1_000);
