@@ -1,5 +1,6 @@
 // Joins what starts the service into few files, dist/bundle: most of a start is finding and reading some 1,500 of them.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -161,6 +162,48 @@ const ONLY_OUR_DRIVERS = {
   },
 };
 
+/**
+ * Large packages that few services ever call: the joined file that uses one, and how it names it. They stay outside, and that file
+ * requires them when it calls them. What iconv-lite requires at once is small; its tables of characters it requires when needed.
+ */
+const CALLED_BY_FEW = [
+  { file: /class-validator.cjs.decorator.string.IsPhoneNumber\.js$/, package: 'libphonenumber-js/max' },
+  { file: /@nestjs.swagger.dist.swagger-module\.js$/, package: 'js-yaml' },
+];
+const NOT_JOINED = 'iconv-lite';
+
+/** Has those files require their package in each call: `max_1.parse()` becomes `requireWhenCalled('…').parse()`. */
+const REQUIRED_WHEN_CALLED = {
+  name: 'petstore:required-when-called',
+  transform(code, id) {
+    const found = CALLED_BY_FEW.find(({ file }) => file.test(id));
+    if (!found || !isFoundFromHere(found.package, id)) return null;
+    const [declared, required, imported] =
+      new RegExp(
+        `^(?:const (\\w+) = require\\(["']${found.package}["']\\)|import \\* as (\\w+) from ["']${found.package}["']);$`,
+        'm',
+      ).exec(code) ?? [];
+    if (declared === undefined) throw new Error(`${id} imports ${found.package} in another way.`);
+    const variable = required ?? imported;
+    return code
+      .replace(declared, 'const requireWhenCalled = petstoreCreateRequire(import.meta.url);')
+      .replaceAll(
+        new RegExp(`\\b${variable}\\b`, 'g'),
+        `requireWhenCalled(${JSON.stringify(found.package)})`,
+      );
+  },
+};
+
+/** Whether the bundle finds a package where a joined file finds it, and not another version. */
+function isFoundFromHere(name, importer) {
+  const from = (file) => createRequire(file).resolve(name);
+  try {
+    return from(importer) === from(join(root, 'package.json'));
+  } catch {
+    return false;
+  }
+}
+
 /** The guides that the service shows as pages: copied to dist/docs, where pages/page-files.ts finds them without the repository. */
 const GUIDES = ['using-the-api.md'];
 
@@ -249,6 +292,7 @@ async function writeBundle(dist, folder, entries, plugins = []) {
       ...plugins,
       ownName(dist),
       GIVEN_JOINED,
+      REQUIRED_WHEN_CALLED,
       ONLY_OUR_DRIVERS,
       OWN_REQUIRE,
       COMPILED_AT_ONCE,
@@ -297,6 +341,7 @@ function staysOutside(id, importer = '') {
   if (/^[./#]|^node:/.test(id)) return false;
   const name = id.split('/', id.startsWith('@') ? 2 : 1).join('/');
   if (OUTSIDE.has(name)) return true;
+  if (name === NOT_JOINED) return isFoundFromHere(name, importer);
   if (/node_modules.typeorm\b/.test(importer) && PEERS_OF_TYPEORM.includes(name)) return true;
   return !importer.includes('node_modules') && !INSIDE.has(name) && !buildsOnWhatIsInside(name);
 }
