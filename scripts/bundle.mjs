@@ -35,6 +35,7 @@ const INSIDE = new Set([
   'ioredis',
   'lossless-json',
   'prom-client',
+  'reflect-metadata',
   'rxjs',
   'typeorm',
 ]);

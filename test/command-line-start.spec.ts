@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ROOT, emptyFolder } from './support/service-process.js';
 
 /** What the command line is made of, as long as nothing is asked of the service. */
-const PACKAGES = ['commander', 'fast-string-truncated-width', 'reflect-metadata'];
+const PACKAGES = ['commander', 'fast-string-truncated-width'];
 /** How much code, in bytes: a whole service has 11.8 million. */
 const MOST_BYTES = 400_000;
 
