@@ -195,6 +195,23 @@ const REQUIRED_WHEN_CALLED = {
   },
 };
 
+/**
+ * Nest's own loggers make a format of dates when they are imported, for which Node.js reads 8 MB of data on languages and zones. The
+ * service has a logger of its own; the formats are made when they are first used.
+ */
+const DATE_FORMAT_WHEN_USED = {
+  name: 'petstore:date-format-when-used',
+  transform(code, id) {
+    if (!/@nestjs.common.services.(?:console-)?logger\.service\.js$/.test(id)) return null;
+    const made = /^const dateTimeFormatter = (new Intl\.DateTimeFormat\([^;]*\));$/m;
+    if (!made.test(code)) throw new Error(`${id} makes its format of dates in another way.`);
+    return code.replace(
+      made,
+      'let formatOfDates;\nconst dateTimeFormatter = { format: (date) => (formatOfDates ??= $1).format(date) };',
+    );
+  },
+};
+
 /** Whether the bundle finds a package where a joined file finds it, and not another version. */
 function isFoundFromHere(name, importer) {
   const from = (file) => createRequire(file).resolve(name);
@@ -294,6 +311,7 @@ async function writeBundle(dist, folder, entries, plugins = []) {
       ownName(dist),
       GIVEN_JOINED,
       REQUIRED_WHEN_CALLED,
+      DATE_FORMAT_WHEN_USED,
       ONLY_OUR_DRIVERS,
       OWN_REQUIRE,
       COMPILED_AT_ONCE,

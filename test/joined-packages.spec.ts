@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { ConsoleLogger, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
@@ -39,5 +39,15 @@ describe('what the bundle leaves to be loaded when it is called works as before:
     const headers = { 'Content-Type': 'text/plain; charset=windows-1251', Connection: 'close' };
     const response = await fetch(await app.getUrl(), { method: 'POST', headers, body: PRIVET });
     expect(await response.text()).toBe('Привет');
+  });
+
+  it("the times of Nest's own loggers", () => {
+    class Named extends ConsoleLogger {
+      now(): string {
+        return this.getTimestamp();
+      }
+    }
+    for (const time of [new Named().now(), Logger.getTimestamp()])
+      expect(time).toContain(String(new Date().getFullYear()));
   });
 });
