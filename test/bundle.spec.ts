@@ -134,12 +134,12 @@ describe('the code of the bundle', () => {
     expect(codeOfBundle().join('')).toMatch(/\/\*!/);
   });
 
-  it('has TypeORM once, with the drivers of the service, and says that it has no other', () => {
+  it('has TypeORM once, with the drivers of the service', () => {
     const code = codeOfBundle().join('');
     expect(code.match(/\bDataSource = class\b/g)).toHaveLength(1);
     const drivers = ['AbstractSqliteDriver', 'PostgresDriver', 'SqliteDriver'];
     expect(code.match(/(?<=\bvar )\w+Driver(?= = class\b)/g)?.toSorted()).toEqual(drivers);
-    expect(code).toContain('The bundle has no CockroachDriver of TypeORM');
+    expect(code).toContain('typeorm/driver/mysql/MysqlDriver.js');
   });
 
   it('wraps modules in functions that V8 compiles where it reads them', () => {

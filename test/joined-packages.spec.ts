@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { isPhoneNumber } from 'class-validator';
 import type { Request, Response } from 'express';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 @Module({})
@@ -39,6 +40,16 @@ describe('what the bundle leaves to be loaded when it is called works as before:
     const headers = { 'Content-Type': 'text/plain; charset=windows-1251', Connection: 'close' };
     const response = await fetch(await app.getUrl(), { method: 'POST', headers, body: PRIVET });
     expect(await response.text()).toBe('Привет');
+  });
+
+  it.each([
+    { type: 'mysql', needs: 'Mysql package has not been found' },
+    { type: 'mongodb', needs: 'MongoDB package has not been found' },
+    { type: 'cockroachdb', needs: undefined },
+  ] as const)('a second database, of $type', ({ type, needs }) => {
+    const made = () => new DataSource({ type, database: 'other' } as DataSourceOptions);
+    if (needs === undefined) expect(made().options.type).toBe(type);
+    else expect(made).toThrow(needs);
   });
 
   it("the times of Nest's own loggers", () => {
