@@ -144,7 +144,7 @@ const GIVEN_JOINED = {
  * TypeORM's DriverFactory loads the drivers of all its databases, 1.4 MB of code. The service has two of them; any other, for a second
  * database of a module, is required when one is made. TypeORM tells its classes apart by a mark, also those of two copies.
  */
-const DRIVERS = ['sqlite', 'postgres'];
+const DRIVERS = new Set(['sqlite', 'postgres']);
 const OTHER_DRIVER = '\0other-driver:';
 const OTHER_DRIVERS_WHEN_MADE = {
   name: 'petstore:other-drivers-when-made',
@@ -153,9 +153,7 @@ const OTHER_DRIVERS_WHEN_MADE = {
     handler(id, importer = '') {
       if (!/\btypeorm.driver.DriverFactory\.js$/.test(importer)) return null;
       const [, database, driver] = /^\.\/([\w-]+)\/(\w+)$/.exec(id) ?? [];
-      return database === undefined || DRIVERS.includes(database)
-        ? null
-        : `${OTHER_DRIVER}${database}/${driver}`;
+      return database === undefined || DRIVERS.has(database) ? null : `${OTHER_DRIVER}${database}/${driver}`;
     },
   },
   load(id) {
