@@ -99,6 +99,12 @@ describe('who am I', () => {
 
   it('can be revalidated, and asked with HEAD', async () => {
     const service = await open();
+    const lastUse = async () => {
+      const { body } = await service.request('GET', '/account');
+      return (body as { key: { lastUsedAt: string | null } }).key.lastUsedAt;
+    };
+    // It is noted a second after the first request, and is a part of the answer.
+    await expect.poll(lastUse).not.toBeNull();
     const { headers } = await service.request('GET', '/account');
     expect(headers.get('cache-control')).toBe('private, no-cache');
     const again = { headers: { 'if-none-match': headers.get('etag') ?? '' } };
