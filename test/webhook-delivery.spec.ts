@@ -341,19 +341,13 @@ describe('others', () => {
     const healthy = await receive();
     for (let n = 0; n < 300; n += 1) await endpointAt(`${hanging.url}/${n}`);
     for (let n = 0; n < 20; n += 1) await endpointAt(`${healthy.url}/${n}`);
-    const began = performance.now();
     await post('First');
     await expect.poll(() => healthy.received.length, { interval: 10 }).toBe(20);
-    const first = performance.now() - began;
-    const again = performance.now();
+    // 320 attempts share 200 lanes: behind those that hang, the others would have waited until 120 were given up, after 15 s each.
+    expect(await service.metric('petstore_webhook_attempts_total', { outcome: 'failed' })).toBeLessThan(100);
     await post('Second');
     await expect.poll(() => healthy.received.length, { interval: 10 }).toBe(40);
-    const second = performance.now() - again;
-    // An attempt may take 15 s, and hundreds of them would share 200 lanes.
-    expect(Math.max(first, second)).toBeLessThan(10_000);
-    const stopping = performance.now();
     await service.app.get(WebhookDispatcher).stop();
-    expect(performance.now() - stopping).toBeLessThan(8_000);
     expect(await service.metric('petstore_webhook_attempts_total', { outcome: 'cut' })).toBeGreaterThan(100);
     expect(hanging.received.length).toBeGreaterThan(200);
   });
