@@ -349,7 +349,7 @@ describe('others', () => {
     await expect.poll(() => healthy.received.length, { interval: 10 }).toBe(40);
     await service.app.get(WebhookDispatcher).stop();
     expect(await service.metric('petstore_webhook_attempts_total', { outcome: 'cut' })).toBeGreaterThan(100);
-    expect(hanging.received.length).toBeGreaterThan(200);
+    expect(hanging.received.length).toBeGreaterThan(100);
   });
 
   it('go on while one is behind with thousands', async () => {
