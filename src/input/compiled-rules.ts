@@ -30,8 +30,8 @@ const LEFT_TO_CLASS_VALIDATOR: ReadonlySet<string> = new Set([
 
 /**
  * Tells that an object keeps the rules of its class, which are collected once for each: class-validator collects them for each object,
- * and prepares an error for each property. It asks the same validators for the same values; that takes a seventh of the time, which
- * is 5 % of a POST. Faults, and classes with nested objects or asynchronous rules, are left to class-validator.
+ * and prepares an error for each property. The same validators are asked for the same values; one animal takes 5 to 7 % less processor
+ * time by it. Faults, and classes with nested objects or asynchronous rules, are left to class-validator.
  */
 export class CompiledRules {
   private readonly known = new WeakMap<object, { rules: ClassRules }>();
