@@ -28,8 +28,9 @@ export class PlainReads {
 
   /** Opens the file, which must be there; before it, every read goes to the writer. */
   async open(file: string, busyTimeoutMs: number): Promise<void> {
-    this.connection = await openForReading(file, busyTimeoutMs);
-    this.runner = new RunnerOn(this.driver, this.connection);
+    const connection = await openForReading(file, busyTimeoutMs);
+    this.connection = connection;
+    this.runner = new RunnerOn(this.driver, () => connection);
   }
 
   /** Closes the connection. */
@@ -75,16 +76,16 @@ export class PlainReads {
   }
 }
 
-/** TypeORM's query runner on another connection than the driver's. */
-class RunnerOn extends SqliteQueryRunner {
+/** TypeORM's query runner on another connection than the driver's; `on` tells which, at each statement. */
+export class RunnerOn extends SqliteQueryRunner {
   constructor(
     driver: SqliteDriver,
-    private readonly on: sqlite3.Database,
+    private readonly on: () => unknown,
   ) {
     super(driver);
   }
 
-  override connect(): Promise<sqlite3.Database> {
-    return Promise.resolve(this.on);
+  override connect(): Promise<unknown> {
+    return Promise.resolve(this.on());
   }
 }

@@ -1,9 +1,8 @@
 import type sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { OwnWritesVersion } from '../data-version.js';
 import { KeptStatements } from './kept-statements.js';
-import { PlainReads } from './plain-reads.js';
+import { PlainReads, RunnerOn } from './plain-reads.js';
 import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
 import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
@@ -31,7 +30,7 @@ export class SqliteConnection extends ConnectionScope {
   private running: Promise<void> | undefined;
   private readonly lock = new LockWait();
   private endWatch: (() => void) | undefined;
-  private readonly runner: SqliteQueryRunner;
+  private readonly runner: RunnerOn;
   private kept: { readonly of: sqlite3.Database; readonly statements: KeptStatements } | undefined;
 
   constructor(
@@ -42,7 +41,7 @@ export class SqliteConnection extends ConnectionScope {
   ) {
     super();
     this.reads = new PlainReads(driver, files, troubles);
-    this.runner = new RunnerOnKept(driver, this);
+    this.runner = new RunnerOn(driver, () => this.statements);
   }
 
   /** The connection, of which the statements of inserts stay prepared. */
@@ -127,19 +126,5 @@ export class SqliteConnection extends ConnectionScope {
 
   private async control(scope: StatementScope, sql: string): Promise<void> {
     await this.run(scope, sql, () => this.runner.query(sql));
-  }
-}
-
-/** TypeORM's query runner on the connection whose statements stay prepared. */
-class RunnerOnKept extends SqliteQueryRunner {
-  constructor(
-    driver: SqliteDriver,
-    private readonly sqlite: SqliteConnection,
-  ) {
-    super(driver);
-  }
-
-  override connect(): Promise<KeptStatements> {
-    return Promise.resolve(this.sqlite.statements);
   }
 }
