@@ -1,5 +1,8 @@
-/** Most decisions in one command: while it runs, Redis serves no other client. */
-const LARGEST_BATCH = 128;
+/**
+ * Most decisions in one command. Redis decides one command while this process reads the answers to the one before it and writes the
+ * next: 64 decisions at a time in one command would keep one of the two waiting for the other.
+ */
+const LARGEST_BATCH = 32;
 
 /** Runs the script for a batch; returns one answer per decision. */
 type Run = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
@@ -17,14 +20,14 @@ interface Batch {
 }
 
 /**
- * Sends all decisions of one turn of the event loop as one command, because most of what a decision costs Redis is the command
+ * Sends the decisions of one turn of the event loop in commands of up to 32, because most of what a decision costs Redis is the command
  * around it. The script still decides them one by one, and each waits for one round trip. On a Cluster there is one command for
  * each group of decisions whose keys lie in one slot.
  */
 export class DecisionBatches {
   private batches = new Map<string, Batch>();
 
-  /** `beside` is sent once with the commands of a turn, and each decision of that turn waits for it, too. */
+  /** `beside` is sent with each full command and once with the rest of a turn; the decisions of those commands wait for it, too. */
   constructor(
     private readonly run: Run,
     private readonly beside?: () => Promise<unknown>,
