@@ -36,6 +36,11 @@ const LEFT_TO_CLASS_VALIDATOR: ReadonlySet<string> = new Set([
 export class CompiledRules {
   private readonly known = new WeakMap<object, { rules: ClassRules }>();
 
+  /** Whether the rules of a class are known, and none of them is left to class-validator. */
+  takes(target: object): boolean {
+    return this.of(target).rules !== undefined;
+  }
+
   /**
    * Whether an instance has no fault, so that class-validator need not be asked. Like that, it removes members without rules, unless
    * they are faults.
@@ -44,8 +49,7 @@ export class CompiledRules {
     const { constructor } = object;
     // Nest gives what is no instance of its class a member of this name.
     if (typeof constructor !== 'function' || Object.hasOwn(object, 'constructor')) return false;
-    let known = this.known.get(constructor);
-    if (!known) this.known.set(constructor, (known = { rules: rulesOf(constructor) }));
+    const known = this.of(constructor);
     const { rules } = known;
     if (!rules) return false;
     for (const name of Object.keys(object)) {
@@ -64,6 +68,12 @@ export class CompiledRules {
       return false;
     }
     return true;
+  }
+
+  private of(target: object): { rules: ClassRules } {
+    let known = this.known.get(target);
+    if (!known) this.known.set(target, (known = { rules: rulesOf(target) }));
+    return known;
   }
 }
 

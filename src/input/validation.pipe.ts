@@ -1,43 +1,10 @@
-import {
-  type ArgumentMetadata,
-  Injectable,
-  type PipeTransform,
-  type ValidationError,
-  ValidationPipe as NestValidationPipe,
-} from '@nestjs/common';
+import { type ArgumentMetadata, Injectable, type PipeTransform, type ValidationError } from '@nestjs/common';
 import { ApiError, type FaultDetail } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { JsonDecimal } from '../http/body/exact-json.js';
-import { CompiledRules } from './compiled-rules.js';
+import { CompiledPipe, PlainNumbersPipe, plainNumbers } from './compiled-pipe.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 import { FROM_PATCH, FROM_TEXT } from './define-field.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
-
-/**
- * Replaces every JsonDecimal by a plain number, in place: in arrays, in objects, and in instances that class-transformer
- * made of them. Returns the value.
- */
-export function plainNumbers(value: unknown): unknown {
-  if (value instanceof JsonDecimal) return value.valueOf();
-  if (typeof value !== 'object' || value === null) return value;
-  const pending: object[] = [value];
-  // A transformation of an added module may have made a circular structure.
-  let seen: Set<object> | undefined;
-  for (let holder = pending.pop(); holder; holder = pending.pop()) {
-    if (ArrayBuffer.isView(holder)) continue;
-    for (const [name, member] of Object.entries(holder) as [string, unknown][]) {
-      if (typeof member !== 'object' || member === null) continue;
-      if (member instanceof JsonDecimal) {
-        (holder as Record<string, unknown>)[name] = member.valueOf();
-        continue;
-      }
-      seen ??= new Set([value]);
-      if (!seen.has(member)) pending.push(member);
-      seen.add(member);
-    }
-  }
-  return value;
-}
 
 /** The refusal of one argument of a handler, with every fault of it. */
 export class InvalidArgument extends ApiError {
@@ -52,27 +19,6 @@ export class InvalidArgument extends ApiError {
 /** The errors of class-validator, thrown where it is not known yet which argument they are of. */
 class Faults {
   constructor(readonly errors: readonly ValidationError[]) {}
-}
-
-const RULES = new CompiledRules();
-
-/** Nest's own pipe, which asks class-validator only for what the compiled rules do not accept. */
-class CompiledPipe extends NestValidationPipe {
-  protected override validate(
-    ...[object, options]: Parameters<NestValidationPipe['validate']>
-  ): ReturnType<NestValidationPipe['validate']> {
-    return RULES.accept(object, options) ? [] : super.validate(object, options);
-  }
-}
-
-/** Replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
-class PlainNumbersPipe extends CompiledPipe {
-  protected override validate(
-    ...[object, options]: Parameters<NestValidationPipe['validate']>
-  ): ReturnType<NestValidationPipe['validate']> {
-    plainNumbers(object);
-    return super.validate(object, options);
-  }
 }
 
 const exceptionFactory = (errors: ValidationError[]): Faults => new Faults(errors);
@@ -129,7 +75,7 @@ export class ValidationPipe implements PipeTransform {
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
   private async valid(
-    pipe: NestValidationPipe,
+    pipe: CompiledPipe,
     value: unknown,
     metadata: ArgumentMetadata,
     known: readonly FaultDetail[] = [],
