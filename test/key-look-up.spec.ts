@@ -113,6 +113,8 @@ describe('an address that has used up its minute', () => {
     let running = 0;
     let most = 0;
     vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
+      // The service reads other things meanwhile.
+      if (!query[0].includes('digest')) return Reflect.apply(first, reader, query);
       running += 1;
       most = Math.max(most, running);
       return Reflect.apply(first, reader, query).finally(() => (running -= 1));
