@@ -123,11 +123,13 @@ describe('a job of 1 s', () => {
     await begin();
     const query = vi.spyOn(service.app.get(DataSource).manager, 'findOneBy');
     pass(1_000);
-    await expect.poll(() => query.mock.calls.length).toBeGreaterThan(0);
-    await service.repository(Lease).update('job/pets.tick', { beat: 2 });
+    // It asks when the job is due, and then who runs it.
+    await expect.poll(() => query.mock.calls.map(([entity]) => entity)).toContain(Lease);
     const looked = query.mock.calls.length;
-    vi.advanceTimersByTime(STEP);
-    await service.repository(Lease).update('job/pets.tick', { beat: 3 });
+    for (let beat = 2; beat <= 10; beat += 1) {
+      vi.advanceTimersByTime(STEP);
+      await service.repository(Lease).update('job/pets.tick', { beat });
+    }
     expect(query.mock.calls.length).toBe(looked);
     expect(begun).toEqual([]);
   });
