@@ -15,6 +15,11 @@ export interface Dialect {
    * commits of new rows are not told apart.
    */
   readonly insertsDoMore: string | undefined;
+  /**
+   * A query: how many rows the last INSERT has inserted itself, as `inserted`; 0 for a view. Undefined where an INSERT answers the id of
+   * each of its rows; SQLite tells only that of the last.
+   */
+  readonly insertedCount: string | undefined;
   /** An expression: the JSON object of a row, as text. */
   object(members: readonly ShownMember[]): string;
   /** An expression: the JSON array of the objects of those rows that a condition selects, in this order, as text. */
@@ -32,7 +37,8 @@ export const SQLITE_DIALECT: Dialect = {
   // One writes at a time.
   generatesGrowingIds: true,
   insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
-    WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%ON CONFLICT%') LIMIT 1`,
+    WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
+  insertedCount: 'SELECT changes() AS inserted',
   object: (members) =>
     `json_object(${members.map(({ name, column }) => `${literal(name)}, ${column}`).join(', ')})`,
   array: (object, order, condition) =>
@@ -50,6 +56,7 @@ export const POSTGRES_DIALECT: Dialect = {
   // Of two transactions at the same time the one with the higher id may commit first.
   generatesGrowingIds: false,
   insertsDoMore: undefined,
+  insertedCount: undefined,
   object(members) {
     const shown = members.map(
       ({ name, column, isInteger }, at) =>

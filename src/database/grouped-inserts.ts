@@ -1,14 +1,10 @@
-import {
-  type EntityManager,
-  type EntityMetadata,
-  type EntityTarget,
-  InsertResult,
-  type ObjectLiteral,
-} from 'typeorm';
+import type { EntityManager, EntityMetadata, EntityTarget, InsertResult, ObjectLiteral } from 'typeorm';
 import { ApiError } from '../errors/api-error.js';
 import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
 import { type CachedKind, kindsWithNewRow } from './data-version.js';
 import type { Database } from './database.js';
+import type { Dialect } from './dialect.js';
+import { insertOneByOne, insertTogether } from './insert-rows.js';
 import type { RequestWaits } from './request-waits.js';
 import { outsideOfSpans } from '../tracing/spans.js';
 import { inStatementSpan } from './statement-span.js';
@@ -64,8 +60,17 @@ export class GroupedInserts {
 
   private isGroupable(metadata: EntityMetadata): boolean {
     let groupable = this.groupable.get(metadata);
-    if (groupable === undefined) this.groupable.set(metadata, (groupable = hasPlainTable(metadata)));
+    if (groupable === undefined) {
+      // Where ids are computed, the triggers of a table are looked for by its name: it must be one of the file itself.
+      const isFound = this.dialect.insertedCount === undefined || metadata.tablePath === metadata.tableName;
+      groupable = isFound && hasPlainTable(metadata) && !metadata.tableName.includes('.');
+      this.groupable.set(metadata, groupable);
+    }
     return groupable;
+  }
+
+  private get dialect(): Dialect {
+    return (this.database.dataSource as Database).dialect;
   }
 
   private inNextGroup(metadata: EntityMetadata, row: ObjectLiteral): Promise<InsertResult> {
@@ -110,10 +115,10 @@ export class GroupedInserts {
     try {
       // None of the requests may wait longer for being in a group.
       const leftMs = Math.min(...group.map((waiting) => waiting.leftMs()));
-      const result = await this.waits.within(leftMs, () => this.commit(metadata, group));
+      const results = await this.waits.within(leftMs, () => this.commit(metadata, group));
       // A turn later: the next group is on its way to the disk before this one's answers are written.
       setImmediate(() => {
-        for (const [index, { resolve }] of group.entries()) resolve(partOf(result, index, group.length));
+        for (const [index, result] of results.entries()) group[index]?.resolve(result);
       });
     } catch (error) {
       // If the commit failed, the INSERT before it has set ids on the rows.
@@ -127,19 +132,25 @@ export class GroupedInserts {
     }
   }
 
-  private commit(metadata: EntityMetadata, group: readonly Waiting[]): Promise<InsertResult> {
+  private commit(metadata: EntityMetadata, group: readonly Waiting[]): Promise<InsertResult[]> {
+    const { target, tableName } = metadata;
+    const { insertedCount } = this.dialect;
     const rows = group.map(({ row }) => row);
-    const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
+    const changes: CachedKind[] = [...kindsWithNewRow(target)];
     return commitChanging(this.database, changes, async (manager) => {
-      if (await this.doesMore(metadata, manager)) changes.push('rows');
-      return manager.insert(metadata.target, rows);
+      const doesMore = await this.doesMore(tableName, manager);
+      if (doesMore) changes.push('rows');
+      // Only the last id is told, and others may have come between the ids of these.
+      if (doesMore && insertedCount !== undefined && metadata.generatedColumns.length > 0)
+        return insertOneByOne(manager, target, rows, insertedCount);
+      return insertTogether(manager, target, rows);
     });
   }
 
   /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
-  private async doesMore({ tableName }: EntityMetadata, manager: EntityManager): Promise<boolean> {
+  private async doesMore(tableName: string, manager: EntityManager): Promise<boolean> {
     const { dataVersion } = this.database;
-    const { insertsDoMore } = (this.database.dataSource as Database).dialect;
+    const { insertsDoMore } = this.dialect;
     if (insertsDoMore === undefined) return true;
     const version = dataVersion.current('rows');
     const known = this.doingMore.get(tableName);
@@ -184,25 +195,4 @@ function isPlain(metadata: EntityMetadata, row: unknown): row is ObjectLiteral {
     const value: unknown = column.getEntityValue(row);
     return column.isGenerated ? value === undefined : typeof value !== 'function';
   });
-}
-
-/** What TypeORM would have answered to the INSERT of one of the rows. */
-function partOf(
-  { identifiers, generatedMaps, raw }: InsertResult,
-  index: number,
-  count: number,
-): InsertResult {
-  const part = new InsertResult();
-  part.identifiers = identifiers.slice(index, index + 1);
-  part.generatedMaps = generatedMaps.slice(index, index + 1);
-  part.raw = rawOf(raw, index, count);
-  return part;
-}
-
-/** A driver answers what it returned of each row, or as SQLite's the id of the last. */
-function rawOf(raw: unknown, index: number, count: number): unknown {
-  if (Array.isArray(raw)) return raw.slice(index, index + 1);
-  if (typeof raw !== 'number' && typeof raw !== 'bigint') return raw;
-  const id = BigInt(raw) - BigInt(count - index - 1);
-  return Number.isSafeInteger(Number(id)) ? Number(id) : id;
 }
