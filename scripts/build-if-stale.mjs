@@ -29,6 +29,7 @@ export const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
   'nest-cli.json',
+  'scripts/bundle',
   'scripts/bundle.mjs',
   'bin/supported-node.d.ts',
   'bin/supported-node.js',
@@ -189,7 +190,9 @@ function newest() {
 }
 
 function sources() {
-  return readdirSync(join(root, 'src'), { recursive: true }).map((file) => join(root, 'src', file));
+  return ['scripts/bundle', 'src'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => join(root, folder, file)),
+  );
 }
 
 function modifiedAt(path) {

@@ -1,11 +1,22 @@
-import { ConsoleLogger, Logger, Module } from '@nestjs/common';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import {
+  ConsoleLogger,
+  Controller,
+  Logger,
+  Module,
+  Post,
+  UploadedFile,
+  UseInterceptors,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { FileInterceptor, type NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { isPhoneNumber } from 'class-validator';
 import type { Request, Response } from 'express';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ROOT } from './support/service-process.js';
 
 @Module({})
 class Root {}
@@ -40,6 +51,46 @@ describe('what the bundle leaves to be loaded when it is called works as before:
     const headers = { 'Content-Type': 'text/plain; charset=windows-1251', Connection: 'close' };
     const response = await fetch(await app.getUrl(), { method: 'POST', headers, body: PRIVET });
     expect(await response.text()).toBe('Привет');
+  });
+
+  it('an uploaded file', async () => {
+    @Controller()
+    class Uploads {
+      @Post()
+      @UseInterceptors(FileInterceptor('photo'))
+      take(@UploadedFile() { originalname, size }: { originalname: string; size: number }): string {
+        return `${originalname}: ${size}`;
+      }
+    }
+
+    @Module({ controllers: [Uploads] })
+    class UploadModule {}
+    const app = await NestFactory.create(UploadModule, { logger: false });
+    onTestFinished(() => app.close());
+    await app.listen(0, '127.0.0.1');
+    const body = new FormData();
+    body.append('photo', new Blob(['12345']), 'rex.png');
+    const headers = { Connection: 'close' };
+    const response = await fetch(await app.getUrl(), { method: 'POST', headers, body });
+    expect(await response.text()).toBe('rex.png: 5');
+  });
+
+  it('a second database with a pattern of file names, whose SQL is formatted in its log', async () => {
+    const printed = (['info', 'log'] as const).map((level) => vi.spyOn(console, level).mockReturnValue());
+    onTestFinished(() => printed.forEach((spy) => spy.mockRestore()));
+    const dataSource = new DataSource({
+      type: 'sqlite',
+      database: ':memory:',
+      entities: [join(ROOT, 'test/support/no-such-*.entity.js')],
+      logger: 'formatted-console',
+      logging: ['info', 'query'],
+    });
+    await dataSource.initialize();
+    onTestFinished(() => dataSource.destroy());
+    await dataSource.query('SELECT 1 AS one, 2 AS two');
+    const text = stripVTControlCharacters(printed.flatMap((spy) => spy.mock.calls.flat()).join('\n'));
+    expect(text).toContain('No classes were found using the provided glob pattern');
+    expect(text).toMatch(/1 AS one,\n\s+2 AS two/);
   });
 
   it.each([
