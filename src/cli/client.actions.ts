@@ -51,9 +51,9 @@ export const list = action({
     const found = await everyPage((page) => clients.list(page, filter));
     return found.map((client) => toClientDto(client, clients.limitsOf(client)));
   },
-  text: (clients, _input, view) =>
+  text: (clients, { name }, view) =>
     clients.length === 0
-      ? 'There is no such client; make one with `petstore client create`.'
+      ? `There is no ${name === undefined ? '' : 'such '}client; make one with \`petstore client create\`.`
       : listTable(
           LIST_COLUMNS,
           clients.map((one) => [
