@@ -7,7 +7,7 @@ const PLATFORM =
   'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|tracing|webhooks|workers';
 
 /** Those folders, and the platform's files beside them. */
-const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|compile-cache|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version)`;
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|compile-cache|declaration-faults|duration|ended-together|handler-metadata|heap|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map)`;
 
 /**
  * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
@@ -78,16 +78,16 @@ module.exports = {
     {
       name: 'foundations-stand-alone',
       comment:
-        'clock, declaration-faults, duration, ended-together, handler-metadata, import-failure, public-prefix, request-address, request-origin, request-protocol, request-slot, software-version, ' +
+        'clock, declaration-faults, duration, ended-together, handler-metadata, import-failure, public-prefix, request-address, request-origin, request-protocol, request-slot, software-version, transient-map, ' +
         'config and errors are what everything else stands on.',
       severity: 'error',
       from: {
-        path: '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|config/|errors/)',
+        path: '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map|config/|errors/)',
       },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|config/|errors/)',
+          '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map|config/|errors/)',
           KIT,
         ],
       },

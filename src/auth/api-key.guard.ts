@@ -10,6 +10,7 @@ import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js'
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { isHttp } from '../request-protocol.js';
+import { TransientMap } from '../transient-map.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
 import { setCaller } from './caller.js';
@@ -22,7 +23,7 @@ import { SEEN_VERSIONS } from './seen-versions.js';
  * address that has used up its minute is still served, because it may send a valid key, but causes one look-up at a time.
  */
 export class AddressTurns {
-  private readonly last = new Map<string, Promise<unknown>>();
+  private readonly last = new TransientMap<string, Promise<unknown>>();
 
   /** Runs work once all earlier work of the same address has settled. */
   async run<T>(address: string, work: () => Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import { Client } from '../accounts/client.entity.js';
 import { JsonReader } from '../database/database.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { TransientMap } from '../transient-map.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
 
 /**
@@ -13,7 +14,7 @@ import { type FoundKey, KeyCache } from './key-cache.js';
  */
 @Injectable()
 export class KeyLookUp {
-  private readonly underWay = new Map<
+  private readonly underWay = new TransientMap<
     string,
     { readonly version: number; readonly found: Promise<FoundKey> }
   >();

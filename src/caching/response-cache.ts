@@ -6,6 +6,7 @@ import { DataVersion, NO_VERSIONS, type Versions } from '../database/data-versio
 import { JsonText } from '../database/json-rows.js';
 import { JSON_CONTENT_TYPE } from '../http/body/json-response.interceptor.js';
 import { CacheUse } from '../metrics/cache-use.js';
+import { TransientMap } from '../transient-map.js';
 
 /** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
 const MOST_BYTES = 16 * 1_048_576;
@@ -72,7 +73,7 @@ export class ResponseCache {
     maxSize: MOST_BYTES,
     sizeCalculation: (entry, target) => bytesOf(entry, target),
   });
-  private readonly pending = new Map<string, Pending>();
+  private readonly pending = new TransientMap<string, Pending>();
 
   constructor(
     private readonly dataVersion: DataVersion,

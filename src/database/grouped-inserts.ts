@@ -7,6 +7,7 @@ import type { Dialect } from './dialect.js';
 import { insertOneByOne, insertTogether } from './insert-rows.js';
 import type { RequestWaits } from './request-waits.js';
 import { outsideOfSpans } from '../tracing/spans.js';
+import { TransientMap } from '../transient-map.js';
 import { inStatementSpan } from './statement-span.js';
 import { unavailable } from './unavailable.js';
 
@@ -32,7 +33,7 @@ interface Waiting {
  * `repository.insert()` use it for rows that one statement inserts exactly as a statement for each would.
  */
 export class GroupedInserts {
-  private readonly waiting = new Map<EntityMetadata, Waiting[]>();
+  private readonly waiting = new TransientMap<EntityMetadata, Waiting[]>();
   private readonly groupable = new WeakMap<EntityMetadata, boolean>();
   private readonly doingMore = new Map<
     string,
@@ -93,18 +94,18 @@ export class GroupedInserts {
   }
 
   private nextGroup(): [EntityMetadata, Waiting[]] | undefined {
-    for (const [metadata, rows] of this.waiting) {
-      const group = rows.splice(0, Math.min(MOST_ROWS, Math.floor(MOST_VALUES / metadata.columns.length)));
-      // To the end of the queue: no entity waits for another whose rows keep coming.
-      this.waiting.delete(metadata);
-      if (rows.length > 0) this.waiting.set(metadata, rows);
-      return [metadata, group];
-    }
-    return undefined;
+    const next = this.waiting.first();
+    if (!next) return undefined;
+    const [metadata, rows] = next;
+    const group = rows.splice(0, Math.min(MOST_ROWS, Math.floor(MOST_VALUES / metadata.columns.length)));
+    // To the end of the queue: no entity waits for another whose rows keep coming.
+    this.waiting.delete(metadata);
+    if (rows.length > 0) this.waiting.set(metadata, rows);
+    return [metadata, group];
   }
 
   private takeAll(): Waiting[] {
-    const all = [...this.waiting.values()].flat();
+    const all = this.waiting.all().flatMap(([, rows]) => rows);
     this.waiting.clear();
     return all;
   }

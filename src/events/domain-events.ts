@@ -3,6 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions.js';
 import { declarationFault, decorated } from '../declaration-faults.js';
+import { TransientMap } from '../transient-map.js';
 import type { Delivery } from './outbox/listener-queue.js';
 import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
@@ -61,7 +62,7 @@ export function declaredEvents(): ReadonlySet<string> {
 export class DomainEvents {
   /** Events whose listeners have not been called yet, and calls that have not ended. */
   private scheduled = 0;
-  private readonly running = new Set<Promise<unknown>>();
+  private readonly running = new TransientMap<Promise<unknown>, true>();
 
   constructor(
     private readonly emitter: EventEmitter2,
@@ -97,7 +98,7 @@ export class DomainEvents {
         this.scheduled -= 1;
         // What a listener throws has been logged by @nestjs/event-emitter.
         const calls = this.emitter.emitAsync(name, told).catch(() => undefined);
-        this.running.add(calls);
+        this.running.set(calls, true);
         void calls.then(() => this.running.delete(calls));
       });
     });
@@ -106,7 +107,7 @@ export class DomainEvents {
   /** Waits until the listeners of all events that were published have ended, and those that they published: for tests. */
   async settled(): Promise<void> {
     while (this.scheduled > 0 || this.running.size > 0) {
-      await Promise.all(this.running);
+      await Promise.all(this.running.all().map(([calls]) => calls));
       await new Promise((resolve) => setImmediate(resolve));
     }
     await this.outbox.deliver();

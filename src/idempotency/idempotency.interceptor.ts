@@ -10,6 +10,7 @@ import { HandlerMetadata } from '../handler-metadata.js';
 import { AsyncInterceptor } from '../http/async.interceptor.js';
 import { writeExactJson } from '../http/body/exact-json.js';
 import { bodyBytesOf } from '../http/body/json-body.interceptor.js';
+import { TransientMap } from '../transient-map.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 import { IDEMPOTENT, handlerInside } from './idempotent.decorator.js';
 
@@ -54,7 +55,7 @@ class AnsweredMeanwhile extends Error {}
  */
 @Injectable()
 export class IdempotencyInterceptor extends AsyncInterceptor {
-  private readonly inProgress = new Set<string>();
+  private readonly inProgress = new TransientMap<string, true>();
   private readonly isIdempotent;
 
   constructor(
@@ -89,8 +90,8 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
 
   private async carryOut(once: Once, response: Response, work: () => Promise<string>): Promise<string> {
     const name = `${once.clientId} ${once.key}`;
-    if (this.inProgress.has(name)) throw inProgress();
-    this.inProgress.add(name);
+    if (this.inProgress.get(name)) throw inProgress();
+    this.inProgress.set(name, true);
     const before = new Set(response.getHeaderNames());
     try {
       return await work();

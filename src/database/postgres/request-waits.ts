@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { TransientMap } from '../../transient-map.js';
 import { RequestWaits } from '../request-waits.js';
 import { busy } from './postgres-errors.js';
 
@@ -54,7 +55,7 @@ interface Wait {
  */
 export class PostgresWaits extends RequestWaits {
   private readonly patience = new AsyncLocalStorage<Patience>();
-  private readonly underWay = new Set<Wait>();
+  private readonly underWay = new TransientMap<Wait, true>();
   private looks = 0;
   private timer: NodeJS.Timeout | undefined;
   /** Since when something takes long, and when something last did. */
@@ -121,7 +122,7 @@ export class PostgresWaits extends RequestWaits {
   private async timed<T>(now: number, work: () => Promise<T>): Promise<T> {
     const wait = { look: this.looks, since: now };
     const patience = this.patience.getStore();
-    this.underWay.add(wait);
+    this.underWay.set(wait, true);
     patience?.begin(now);
     this.watch();
     try {
@@ -155,7 +156,7 @@ export class PostgresWaits extends RequestWaits {
   private look(): void {
     this.looks += 1;
     const now = performance.now();
-    const [oldest] = this.underWay;
+    const [oldest] = this.underWay.first() ?? [];
     if (oldest && this.looks - oldest.look >= LONG_LOOKS) {
       this.slow ??= { since: oldest.since, lastAt: now };
       this.slow.lastAt = now;

@@ -1,3 +1,4 @@
+import { TransientMap } from '../../transient-map.js';
 import { WaitedTooLong } from './request-waits.js';
 
 /** How many connections of a pool are kept for reads, at least: while commits hang, reads go on. */
@@ -22,7 +23,7 @@ interface Waiting {
 /** The places of writes: first come, first served. */
 export class WritePlaces {
   private taken = 0;
-  private readonly waiting = new Set<Waiting>();
+  private readonly waiting = new TransientMap<Waiting, true>();
 
   constructor(readonly most: number) {}
 
@@ -39,14 +40,14 @@ export class WritePlaces {
 
   /** Hands a place to the next, or frees it. */
   giveBack(): void {
-    const [next] = this.waiting;
+    const [next] = this.waiting.first() ?? [];
     if (next) next.go();
     else this.taken -= 1;
   }
 
   /** Refuses all who wait. */
   refuse(reason: unknown): void {
-    for (const { refuse } of this.waiting) refuse(reason);
+    for (const [{ refuse }] of this.waiting.all()) refuse(reason);
   }
 
   private next(limitMs: number): Promise<void> {
@@ -67,7 +68,7 @@ export class WritePlaces {
         },
       };
       const limit = setTimeout(() => one.refuse(new WaitedTooLong()), limitMs);
-      this.waiting.add(one);
+      this.waiting.set(one, true);
     });
   }
 }

@@ -1,3 +1,4 @@
+import { TransientMap } from '../../transient-map.js';
 import { unavailable } from '../unavailable.js';
 
 /** Longest wait for a turn, in milliseconds. */
@@ -12,7 +13,7 @@ export type GiveBack = () => void;
  */
 export class ConnectionTurns {
   private isTaken = false;
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new TransientMap<() => void, true>();
 
   /** Whether someone has the turn, and how many wait for it. */
   get load(): { readonly isTaken: boolean; readonly waiting: number } {
@@ -20,7 +21,7 @@ export class ConnectionTurns {
   }
 
   private readonly giveBack: GiveBack = () => {
-    const [next] = this.waiting;
+    const [next] = this.waiting.first() ?? [];
     if (next) next();
     else this.isTaken = false;
   };
@@ -46,7 +47,7 @@ export class ConnectionTurns {
         this.waiting.delete(next);
         reject(unavailable('the database is busy', new Error(WAITED)));
       }, WAIT_LIMIT_MS);
-      this.waiting.add(next);
+      this.waiting.set(next, true);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { outsideOfSpans } from '../../tracing/spans.js';
+import { TransientMap } from '../../transient-map.js';
 import { READ_OF_ROW, joinedStatement } from './joined-statement.js';
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
@@ -20,7 +21,7 @@ interface Waiting {
  * by one statement with one hop through the thread pool. Each gets what it would have got alone, and fails alone.
  */
 export class JoinedReads {
-  private readonly waiting = new Map<string, Waiting[]>();
+  private readonly waiting = new TransientMap<string, Waiting[]>();
   /** Joined statements, by the statement and the number of reads. */
   private readonly statements = new Map<string, string[]>();
 

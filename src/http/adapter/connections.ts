@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { RequestWaits } from '../../database/request-waits.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { noteArrival } from '../../tracing/spans.js';
+import { TransientMap } from '../../transient-map.js';
 import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
@@ -35,10 +36,10 @@ const MOST_CONTINUING = 16;
  */
 @Injectable()
 export class Connections implements AnswersInTurn {
-  private readonly connections = new Map<Socket, Connection>();
+  private readonly connections = new TransientMap<Socket, Connection>();
 
   /** Connections whose turn it is to continue, the one that waits longest first. */
-  private readonly continuing = new Map<Socket, Connection>();
+  private readonly continuing = new TransientMap<Socket, Connection>();
   private isContinuing = false;
 
   private handle: RequestListener | undefined;
@@ -85,7 +86,7 @@ export class Connections implements AnswersInTurn {
    */
   drain(): void {
     this.draining = true;
-    for (const [socket, { current }] of this.connections) {
+    for (const [socket, { current }] of this.connections.all()) {
       if (current && !current.closed && !current.headersSent) current.setHeader('Connection', 'close');
       else if (socket.bytesRead === 0) socket.destroy();
     }
@@ -106,7 +107,7 @@ export class Connections implements AnswersInTurn {
 
   /** Ends all event streams, which would otherwise last until the stop is out of time. */
   endEventStreams(): void {
-    for (const { current } of this.connections.values())
+    for (const [, { current }] of this.connections.all())
       if (current && isEventStream(current)) endEventStream(current);
   }
 
@@ -205,8 +206,9 @@ export class Connections implements AnswersInTurn {
   private continueSome(): void {
     this.isContinuing = false;
     let continued = 0;
-    for (const [socket, connection] of this.continuing) {
+    for (let next = this.continuing.first(); next; next = this.continuing.first()) {
       if ((continued += 1) > MOST_CONTINUING) return this.continueLater();
+      const [socket, connection] = next;
       this.continuing.delete(socket);
       this.next(connection, socket);
     }
@@ -223,7 +225,7 @@ export class Connections implements AnswersInTurn {
 
   private sweep(): void {
     const now = performance.now();
-    for (const [socket, connection] of this.connections) this.timeouts.check(socket, connection, now);
+    for (const [socket, connection] of this.connections.all()) this.timeouts.check(socket, connection, now);
     this.overload.check(now);
   }
 }

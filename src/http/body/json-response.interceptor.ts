@@ -6,6 +6,7 @@ import { declaredMembers } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
 import { HandlerMetadata } from '../../handler-metadata.js';
 import { publicPrefix } from '../../public-prefix.js';
+import { RequestSlot } from '../../request-slot.js';
 import { declaredOperationOf } from '../adapter/declared-operation.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { writeExactJson } from './exact-json.js';
@@ -14,11 +15,11 @@ import { writeExactJson } from './exact-json.js';
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /** What the rows of an answer are, where it is what JsonRows has read. */
-const ROWS = new WeakMap<object, JsonText>();
+const ROWS = new RequestSlot<JsonText>();
 
 /** The rows that an answer is the text of, as they stand; undefined when it is anything else. */
 export function rowsAnswered(response: Response): JsonText | undefined {
-  return ROWS.get(response);
+  return ROWS.get(response.req);
 }
 
 /**
@@ -45,7 +46,7 @@ export class JsonResponseInterceptor extends AsyncInterceptor {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
     // A handler that names another type writes its texts itself; of an object Nest would make JSON all the same.
     else if (typeof body !== 'object' || body === null) return body;
-    if (body instanceof JsonText && body.outlastsNewRows) ROWS.set(response, body);
+    if (body instanceof JsonText && body.outlastsNewRows) ROWS.set(response.req, body);
     return jsonOf(body, operation?.shownAs);
   }
 

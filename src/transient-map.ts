@@ -1,0 +1,57 @@
+/** After so many deletions the entries move to a new Map. */
+const MOST_DELETED = 128;
+
+/**
+ * A Map for what comes and goes with requests, such as the reads that are under way.
+ *
+ * Deleted entries fill the table of a Map. V8 then makes a new table, and the old one keeps a reference to it, and to what it held. Once
+ * one such table is in the old generation, which is cleaned seldom, every later table survives with all that was ever in it, whole
+ * requests among them. Here the entries move to a new Map, before that becomes a chain (docs/decisions/0033-heap.md has figures).
+ */
+export class TransientMap<Key, Value> {
+  private entries = new Map<Key, Value>();
+  private deleted = 0;
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** The value of a key; undefined if there is none. */
+  get(key: Key): Value | undefined {
+    return this.entries.get(key);
+  }
+
+  /** Sets the value of a key; a new one comes last. */
+  set(key: Key, value: Value): void {
+    this.entries.set(key, value);
+  }
+
+  /** Deletes a key; answers whether it was there. */
+  delete(key: Key): boolean {
+    if (!this.entries.delete(key)) return false;
+    this.deleted += 1;
+    if (this.deleted >= MOST_DELETED && this.deleted >= this.entries.size) {
+      this.entries = new Map(this.entries);
+      this.deleted = 0;
+    }
+    return true;
+  }
+
+  /** Deletes all. */
+  clear(): void {
+    this.entries = new Map();
+    this.deleted = 0;
+  }
+
+  /** The key and the value that came first; undefined if there are none. */
+  first(): [Key, Value] | undefined {
+    for (const entry of this.entries) return entry;
+    return undefined;
+  }
+
+  /** The keys and values at this moment, in the order in which they came. */
+  all(): [Key, Value][] {
+    return [...this.entries];
+  }
+}
