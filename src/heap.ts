@@ -1,0 +1,22 @@
+import v8 from 'node:v8';
+
+/** How much the heap grows beyond what is in use before it is collected, in percent of that. */
+const GROWTH_PERCENT = 50;
+
+/** What is set, by the name of V8's option (`node --v8-options`). */
+const OPTIONS: Readonly<Record<string, string>> = {
+  // V8 takes sites of literals for long-lived whose objects all survived once, as under the first load, and from then on makes them in the
+  // old generation. Such an object of each request keeps the whole request there until the next full collection.
+  'allocation-site-pretenuring': '--no-allocation-site-pretenuring',
+  'heap-growing-percent': `--heap-growing-percent=${GROWTH_PERCENT}`,
+};
+
+/**
+ * Has V8 keep little but what is in use (docs/decisions/0033-heap.md). To be called before the service is loaded. An option of V8 that
+ * the process was started with stays as it is.
+ */
+export function keepHeapSmall(): void {
+  for (const [name, option] of Object.entries(OPTIONS))
+    if (!process.execArgv.some((argument) => argument.replaceAll('_', '-').includes(name)))
+      v8.setFlagsFromString(option);
+}
