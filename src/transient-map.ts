@@ -1,4 +1,4 @@
-/** After so many deletions the entries move to a new Map. */
+/** After so many deletions, and no fewer than there are entries, the entries move to a new Map. */
 const MOST_DELETED = 128;
 
 /**
@@ -48,6 +48,13 @@ export class TransientMap<Key, Value> {
   first(): [Key, Value] | undefined {
     for (const entry of this.entries) return entry;
     return undefined;
+  }
+
+  /** The keys and values that came first, at most so many. */
+  upTo(count: number): [Key, Value][] {
+    const found: [Key, Value][] = [];
+    for (const entry of this.entries) if (found.push(entry) >= count) break;
+    return found;
   }
 
   /** The keys and values at this moment, in the order in which they came. */

@@ -424,3 +424,18 @@ describe('a running process', () => {
     expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
   });
 });
+
+it('keeps its heap small: V8 has other options where the service is loaded', async () => {
+  const path = await folder();
+  const told = join(path, 'tell.cjs');
+  // V8 tells apart by this number under which options code was compiled.
+  await writeFile(
+    told,
+    `process.on('exit', () => process.stderr.write(String(require('node:v8').cachedDataVersionTag())));`,
+  );
+  const tagOf = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, ['--require', told, ...args], { env: BARE_ENVIRONMENT }))
+      .stderr;
+  const main = join(ROOT, 'dist/bundle/main.js');
+  expect(await tagOf(main, '--help')).not.toBe(await tagOf('--eval', '0'));
+});

@@ -205,13 +205,11 @@ export class Connections implements AnswersInTurn {
 
   private continueSome(): void {
     this.isContinuing = false;
-    let continued = 0;
-    for (let next = this.continuing.first(); next; next = this.continuing.first()) {
-      if ((continued += 1) > MOST_CONTINUING) return this.continueLater();
-      const [socket, connection] = next;
+    for (const [socket, connection] of this.continuing.upTo(MOST_CONTINUING)) {
       this.continuing.delete(socket);
       this.next(connection, socket);
     }
+    if (this.continuing.size > 0) this.continueLater();
   }
 
   private next(connection: Connection, socket: Socket): void {

@@ -15,6 +15,7 @@ import { refusalCodeOf, writeRefusal } from '../../errors/error.filter.js';
 import { AppLogger } from '../../logging/app-logger.js';
 import { assignRequestId, requestIdOf, requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { TransientMap } from '../../transient-map.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
 import { OperationContext } from './operation-context.js';
@@ -43,7 +44,7 @@ export function openConnection(): void {}
 @Injectable()
 export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   private readonly gateways = new Map<string, Type>();
-  private readonly upgraded = new Set<Socket>();
+  private readonly upgraded = new TransientMap<Socket, true>();
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -85,7 +86,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Closes what is left: modules close their own connections, if they want to say more, in `onModuleDestroy()`. */
   beforeApplicationShutdown(): void {
-    for (const socket of this.upgraded) {
+    for (const [socket] of this.upgraded.all()) {
       if (isWebSocket.has(socket)) socket.end(GOING_AWAY);
       else socket.end();
       setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
@@ -143,7 +144,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private keep({ headers }: Request, socket: Socket): void {
-    this.upgraded.add(socket);
+    this.upgraded.set(socket, true);
     if (headers.upgrade?.toLowerCase() === 'websocket') isWebSocket.add(socket);
     socket.once('close', () => this.upgraded.delete(socket));
   }
