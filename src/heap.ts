@@ -9,7 +9,7 @@ import 'node:zlib';
 import v8 from 'node:v8';
 
 /** How much the heap grows beyond what is in use before it is collected, in percent of that. */
-const GROWTH_PERCENT = 50;
+const GROWTH_PERCENT = 100;
 
 /** What is set, by the name of V8's option (`node --v8-options`). */
 const OPTIONS: Readonly<Record<string, string>> = {
