@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { CHANGED_PACKAGES } from './bundle/changed-packages.mjs';
+import { keepCompletionScripts } from './bundle/completion-scripts.mjs';
 import { filesBelow, filesOf, STATIC } from './bundle/files.mjs';
 import { INSIDE, neededBy, root, service, staysOutside, TESTING } from './bundle/packages.mjs';
 import { joinedService } from './bundle/service-file.mjs';
@@ -16,8 +17,8 @@ const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$|
 const GUIDES = ['using-the-api.md'];
 
 /**
- * Writes `bundle` of a folder such as dist from its `src`: what starts the service, and the command line. Copies the guides that it
- * shows beside it.
+ * Writes `bundle` of a folder such as dist from its `src`: what starts the service, and the command line with the scripts that complete
+ * it. Copies the guides that the service shows beside it.
  */
 export async function bundle(dist = join(root, 'dist')) {
   for (const guide of GUIDES) cpSync(join(root, 'docs', guide), join(dist, 'docs', guide));
@@ -26,6 +27,7 @@ export async function bundle(dist = join(root, 'dist')) {
     main: join(source, 'main.js'),
     'cli/main': join(source, 'cli', 'main.js'),
   });
+  await keepCompletionScripts(join(dist, 'bundle'));
 }
 
 /** The packages with features for the service that it depends on: those that depend on it, or have it as a peer. */

@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OnTerminal } from './support/on-terminal.js';
-import { emptyFolder, petstore } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT } from './support/service-process.js';
+
+const run = promisify(execFile);
 
 /** How each shell is started without what its user has set, and what prepares it. `petstore` answers what it is called with. */
 const SHELLS = {
@@ -34,6 +38,17 @@ beforeAll(async () => {
   }
 });
 afterAll(() => remove());
+
+it.each(Object.keys(SHELLS))(
+  'the script for %s is that of the commands and scopes of this build',
+  async (name) => {
+    // The same program without its bundle, which keeps no scripts.
+    const made = await run(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), 'completion', name], {
+      cwd: folder,
+    });
+    expect(await readFile(join(folder, `completion.${name}`), 'utf8')).toBe(made.stdout);
+  },
+);
 
 /** Types keys into a shell on a terminal and answers what petstore was called with. */
 async function typed(shell: keyof typeof SHELLS, keys: string): Promise<string> {

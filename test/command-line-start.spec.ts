@@ -46,6 +46,9 @@ it.each([
   'no-such-command',
   'client create --no-such-option',
   'key verify pst_live_nothing',
+  'completion bash',
+  'completion zsh',
+  'completion fish',
 ])('petstore %s loads what tells it, and nothing of the service', async (call) => {
   const files = await loadedBy(call.split(' '));
   expect(packagesOf(files)).toEqual([]);
