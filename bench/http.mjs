@@ -91,10 +91,10 @@ if (starts)
     `Start to first answer: ${starts.startMs} ms (goal 700); documented Nest: ${starts.startOfNestMs} ms`,
   );
 if (memory) {
-  const { few, many } = memory;
+  const { few, many, quiet } = memory;
   console.log(
-    `Resident after ${few.requests} requests of ${memory.clients} clients: ${few.mib} MiB; after ${many.requests}: ${many.mib} MiB ` +
-      '(goal at most 130)',
+    `Resident after ${few.requests} requests of ${memory.clients} clients: ${few.mib} MiB; after ${many.requests}: ${many.mib} MiB, ` +
+      `and ${quiet.mib} MiB when a minute was quiet (goal at most 130)`,
   );
 }
 for (const [large, small] of [

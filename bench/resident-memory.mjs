@@ -12,11 +12,13 @@ const CLIENTS = 10_000;
 const FEW = 10_000;
 const MANY = 1_000_000;
 const SECONDS = 10;
-/** Time for what is written behind, and for the collection of garbage, in milliseconds. */
+/** Time for what is written behind, in milliseconds. */
 const REST_MS = 5_000;
+/** Time for V8 to give back what nobody needs any more, in milliseconds: it waits for some half a minute without much to do. */
+const QUIET_MS = 60_000;
 
 /**
- * Resident memory in MiB after few and after many requests, of which half are lists of up to 100 animals, of one status or of
+ * Resident memory in MiB after few and after many requests, and when a minute has been quiet since, of requests of which half are lists of up to 100 animals, of one status or of
  * all, and half single animals, each by any of the clients.
  */
 export async function residentMemory(store, animals) {
@@ -25,14 +27,15 @@ export async function residentMemory(store, animals) {
   writeFileSync(script, lua(keys, animals));
   const { url, pid, stop } = await startService(store, {}, join(store.folder, 'memory.log'));
   let sent = 0;
-  const after = async (wanted, seconds) => {
+  const after = async (wanted, seconds, restMs = REST_MS) => {
     while (sent < wanted) sent += await load(url, script, seconds);
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
+    await new Promise((resolve) => setTimeout(resolve, restMs));
     const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
     return { requests: sent, mib: Math.round(Number(kib) / 1024) };
   };
   try {
-    return { clients: CLIENTS, few: await after(FEW, 1), many: await after(MANY, SECONDS) };
+    const [few, many] = [await after(FEW, 1), await after(MANY, SECONDS)];
+    return { clients: CLIENTS, few, many, quiet: await after(MANY, 0, QUIET_MS) };
   } finally {
     await stop();
   }

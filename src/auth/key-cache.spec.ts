@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TestClock } from '../testing/test-clock.js';
 import { ApiKey } from '../accounts/api-key.entity.js';
 import { Client } from '../accounts/client.entity.js';
@@ -51,6 +51,28 @@ describe.each([
     put('digest', key);
     clock.advance(milliseconds);
     expect(cache.get('digest', cache.versions()) !== undefined).toBe(cached);
+  });
+
+  it('leaves memory after 5 seconds, although nobody asks for it again', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { clock, cache, put } = open(new OwnWritesVersion());
+    const pass = (milliseconds: number) => {
+      clock.advance(milliseconds);
+      vi.advanceTimersByTime(milliseconds);
+    };
+    put('digest', key);
+    pass(3_000);
+    put('later', key);
+    pass(2_000);
+    expect(cache.size).toBe(1);
+    expect(cache.get('later', cache.versions())).toMatchObject({ key });
+    pass(5_000);
+    expect(cache.size).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    put('digest', key);
+    pass(10_000);
+    expect(cache.size).toBe(0);
   });
 
   it('is cached no longer because the clock was put back', () => {

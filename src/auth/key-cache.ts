@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { Clock } from '../clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
 import { CacheUse } from '../metrics/cache-use.js';
+import { TransientMap } from '../transient-map.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
@@ -27,18 +28,25 @@ export interface CachedKey extends FoundKey {
  * Caches the result of looking up a digest, a key with its client or none, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
  * entries stale at once. Where it has none, only found keys are cached, because a key that is issued now must work now.
+ * Entries that are too old are removed whether or not anybody asks again: ten thousand keys with their clients take 9 MiB.
  */
 @Injectable()
-export class KeyCache {
+export class KeyCache implements OnModuleDestroy {
   /** How often it was asked, and had an entry. */
   readonly use = new CacheUse();
-  private readonly keys = new Map<string, CachedKey>();
-  private readonly unknown = new Map<string, CachedKey>();
+  // In both the entries are in the order in which they were read.
+  private readonly keys = new TransientMap<string, CachedKey>();
+  private readonly unknown = new TransientMap<string, CachedKey>();
+  private sweeping: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
   ) {}
+
+  onModuleDestroy(): void {
+    clearInterval(this.sweeping);
+  }
 
   /** How many entries it has. */
   get size(): number {
@@ -89,10 +97,27 @@ export class KeyCache {
     const [memory, most] = key ? [this.keys, MOST_KEYS] : [this.unknown, MOST_UNKNOWN];
     memory.delete(digest);
     memory.set(digest, { key, version, at: this.clock.steady() });
+    this.sweepLater();
     if (memory.size <= most) return;
-    for (const oldest of memory.keys()) {
-      memory.delete(oldest);
-      break;
+    const [oldest] = memory.first() ?? [];
+    if (oldest !== undefined) memory.delete(oldest);
+  }
+
+  /** Removes what is too old until nothing is left. */
+  private sweepLater(): void {
+    this.sweeping ??= setInterval(() => {
+      for (const memory of [this.keys, this.unknown]) this.sweep(memory);
+      if (this.size > 0) return;
+      clearInterval(this.sweeping);
+      this.sweeping = undefined;
+    }, CACHED_MS).unref();
+  }
+
+  private sweep(memory: TransientMap<string, CachedKey>): void {
+    const now = this.clock.steady();
+    for (const [digest, { at }] of memory.all()) {
+      if (now - at < CACHED_MS) return;
+      memory.delete(digest);
     }
   }
 }
