@@ -12,6 +12,8 @@ const CLIENTS = 10_000;
 const FEW = 10_000;
 const MANY = 1_000_000;
 const SECONDS = 10;
+/** As the image and the unit of deploy/ start it. */
+const AS_DEPLOYED = { MALLOC_ARENA_MAX: '2' };
 /** Time for what is written behind, in milliseconds. */
 const REST_MS = 5_000;
 /** Time for V8 to give back what nobody needs any more, in milliseconds: it waits for some half a minute without much to do. */
@@ -25,7 +27,7 @@ export async function residentMemory(store, animals) {
   const keys = addClients(store);
   const script = join(store.folder, 'reads.lua');
   writeFileSync(script, lua(keys, animals));
-  const { url, pid, stop } = await startService(store, {}, join(store.folder, 'memory.log'));
+  const { url, pid, stop } = await startService(store, AS_DEPLOYED, join(store.folder, 'memory.log'));
   let sent = 0;
   const after = async (wanted, seconds, restMs = REST_MS) => {
     while (sent < wanted) sent += await load(url, script, seconds);
