@@ -20,8 +20,8 @@ const REST_MS = 5_000;
 const QUIET_MS = 60_000;
 
 /**
- * Resident memory in MiB after few and after many requests, and when a minute has been quiet since, of requests of which half are lists of up to 100 animals, of one status or of
- * all, and half single animals, each by any of the clients.
+ * Resident memory in MiB after few and after many requests, and when a minute was quiet after them. Half are lists of up to 100 animals,
+ * of one status or of all, and half single animals, each by any of the clients.
  */
 export async function residentMemory(store, animals) {
   const keys = addClients(store);

@@ -76,7 +76,7 @@ describe('a call of the command line in the docs', () => {
 });
 
 /** Variables in the docs for operators that others read. */
-const OF_OTHERS = ['NODE_OPTIONS', 'NODE_VERSION', 'NO_COLOR'];
+const OF_OTHERS = ['MALLOC_ARENA_MAX', 'NODE_OPTIONS', 'NODE_VERSION', 'NO_COLOR'];
 /** Words of the same form that are no variables: a misspelt one, and errors of SQLite. */
 const NO_VARIABLE = ['DATABSE_URL', 'SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 

@@ -53,7 +53,7 @@ describe.each([
     expect(cache.get('digest', cache.versions()) !== undefined).toBe(cached);
   });
 
-  it('leaves memory after 5 seconds, although nobody asks for it again', () => {
+  it('leaves memory once it is too old, although nobody asks for it again', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { clock, cache, put } = open(new OwnWritesVersion());

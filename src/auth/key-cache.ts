@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { ApiKey } from '../accounts/api-key.entity.js';
 import { Clock } from '../clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
@@ -28,10 +28,11 @@ export interface CachedKey extends FoundKey {
  * Caches the result of looking up a digest, a key with its client or none, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
  * entries stale at once. Where it has none, only found keys are cached, because a key that is issued now must work now.
- * Entries that are too old are removed whether or not anybody asks again: ten thousand keys with their clients take 9 MiB.
+ * Entries that are too old are removed within 5 more seconds whether or not anybody asks again: ten thousand keys with their clients
+ * take 9 MiB.
  */
 @Injectable()
-export class KeyCache implements OnModuleDestroy {
+export class KeyCache {
   /** How often it was asked, and had an entry. */
   readonly use = new CacheUse();
   // In both the entries are in the order in which they were read.
@@ -43,10 +44,6 @@ export class KeyCache implements OnModuleDestroy {
     private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
   ) {}
-
-  onModuleDestroy(): void {
-    clearInterval(this.sweeping);
-  }
 
   /** How many entries it has. */
   get size(): number {
