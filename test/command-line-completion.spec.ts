@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OnTerminal } from './support/on-terminal.js';
 import { emptyFolder, petstore, ROOT } from './support/service-process.js';
 
@@ -49,6 +50,18 @@ it.each(Object.keys(SHELLS))(
     expect(await readFile(join(folder, `completion.${name}`), 'utf8')).toBe(made.stdout);
   },
 );
+
+it('a build whose program cannot make them keeps none, and tells why', async () => {
+  const bundle = await emptyFolder();
+  onTestFinished(bundle.remove);
+  await mkdir(join(bundle.path, 'cli'));
+  await writeFile(join(bundle.path, 'cli/main.js'), "throw 'src/pets/pets.module.ts:9: cannot be imported'");
+  const script = pathToFileURL(join(ROOT, 'scripts/bundle/completion-scripts.mjs')).href;
+  const code = `await (await import('${script}')).keepCompletionScripts(process.cwd())`;
+  const { stderr } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: bundle.path });
+  expect(stderr).toMatch(/no script kept with this build\. [^]*pets\.module\.ts:9: cannot be imported/);
+  expect(await readdir(join(bundle.path, 'completion'))).toEqual([]);
+});
 
 /** Types keys into a shell on a terminal and answers what petstore was called with. */
 async function typed(shell: keyof typeof SHELLS, keys: string): Promise<string> {
