@@ -32,7 +32,7 @@ describe.skipIf(existsSync(join(ROOT, 'src/adoptions')))('the package of example
     const filter = (path: string) => !path.endsWith('/dist');
     await cp(join(ROOT, 'examples'), join(project, 'examples'), { recursive: true, filter });
     await run('.', 'scripts/build-if-stale.mjs', '--always');
-    await run(PACKAGE, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json');
+    await run(PACKAGE, join(ROOT, 'node_modules/typescript-7/bin/tsc'), '-p', 'tsconfig.build.json');
     await symlink(join('..', PACKAGE), join(project, 'node_modules', NAME));
     const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as {
       dependencies: object;

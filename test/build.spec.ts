@@ -184,7 +184,7 @@ it('that cannot be made is told in one sentence with what to do', async () => {
   await remove();
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
-    'There is no build that could run, and none can be made: @nestjs/cli, typescript, rolldown are absent. ' +
+    'There is no build that could run, and none can be made: typescript-7, rolldown are absent. ' +
       'Run `npm ci && npm run build` where the sources are, then bring dist/ here.\n',
   );
 });

@@ -31,7 +31,7 @@ describe('the module of docs/extending.md, as it stands there', () => {
         // What this run is on is nothing to that one.
         env: { ...process.env, PETSTORE_TEST_ON: 'source' },
       });
-    await node('typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false');
+    await node('typescript-7/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false');
     await node('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', FEATURE);
     await node(
       'dependency-cruiser/bin/dependency-cruise.mjs',

@@ -115,7 +115,7 @@ describe('generated features', () => {
   });
 
   it.each([
-    ['types', 'typescript/bin/tsc', ['-p', 'tsconfig.json', '--noEmit', '--incremental', 'false']],
+    ['types', 'typescript-7/bin/tsc', ['-p', 'tsconfig.json', '--noEmit', '--incremental', 'false']],
     ['lint', 'oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', ...FOLDERS]],
     ['walls', 'dependency-cruiser/bin/dependency-cruise.mjs', ['src', '--config', '.dependency-cruiser.cjs']],
     ['format', 'prettier/bin/prettier.cjs', ['--check', 'src/app.module.ts', ...FOLDERS]],
