@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Controller, Get, Module } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Pet } from '../pets/pet.entity.js';
 import { PET_CREATED } from '../pets/pets.events.js';
 import { defineFixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
-import { TestService } from './test-service.js';
+import { TestService, type TestServiceOptions } from './test-service.js';
 
 const PET = defineFixture(Pet, (number) => ({
   name: `Pet ${number}`,
@@ -80,6 +82,59 @@ it.skipIf(process.env['PETSTORE_TEST_DATABASE'] === 'postgres')(
     expect(existsSync(String(database))).toBe(false);
   },
 );
+
+/** What an added module may be: stock Nest. */
+@Controller({ path: 'extras', version: '1' })
+class ExtrasController {
+  @Get()
+  @ApiOperation({ operationId: 'listExtras', summary: 'List extras', description: 'Lists extras.' })
+  list(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [ExtrasController] })
+class ExtrasModule {}
+
+describe('the documents of services', () => {
+  const documentsOf = async (options: TestServiceOptions = {}) => {
+    const service = await TestService.open(options);
+    await service.close();
+    return service.documents;
+  };
+
+  it('that were opened alike are equal, and each has its own', async () => {
+    const [first, second] = [await documentsOf(), await documentsOf()];
+    expect(second).toEqual(first);
+    for (const { document } of first) document.paths = {};
+    expect(second).not.toEqual(first);
+    expect(await documentsOf()).toEqual(second);
+  });
+
+  it.each<[string, TestServiceOptions]>([
+    ['environment', { environment: { PUBLIC_BASE_URL: 'https://other.example/v1' } }],
+    ['time, after an operation was removed', { at: '2031-01-01T00:00:00Z' }],
+    ['modules', { modules: [ExtrasModule] }],
+    ['modules, made for one service', { modules: [{ module: class {}, imports: [ExtrasModule] }] }],
+    ['preparation', { prepare: (app) => app.setGlobalPrefix('store') }],
+  ])('are those of their %s', async (_, options) => {
+    const before = await documentsOf();
+    expect(await documentsOf(options)).not.toEqual(before);
+    expect(await documentsOf()).toEqual(before);
+  });
+
+  it('show what was opened last although many others were', async () => {
+    const addressOf = async (at: number) => {
+      const url = `https://store-${at}.example/v1`;
+      const [api] = await documentsOf({ environment: { PUBLIC_BASE_URL: url } });
+      return [api?.document.servers?.[0]?.url, url];
+    };
+    for (const at of [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]) {
+      const [shown, url] = await addressOf(at);
+      expect(shown).toBe(url);
+    }
+  });
+});
 
 describe('a metric in the text format', () => {
   const text = [

@@ -18,12 +18,12 @@ import { type DomainEvent, DomainEvents } from '../events/domain-events.js';
 import { AppLogger } from '../logging/app-logger.js';
 import { ServiceAdapter } from '../http/adapter/service-adapter.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT, outlinesOf } from '../openapi/document-outlines.js';
-import { buildDocument } from '../openapi/document.js';
+import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
 import type { Plan } from '../throttling/plans.js';
 import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
 import { Contract, type DocumentBelow } from './contract.js';
 import type { Fixture } from './fixture.js';
+import { documentsOf } from './known-documents.js';
 import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
 import { type MadeDatabase, makeDatabase } from './test-database.js';
@@ -42,11 +42,12 @@ export class TestService {
     readonly clientId: string,
     /** The API key that `request()` sends. */
     readonly key: string,
-    /** The OpenAPI documents of this service, each with the path that its operations are below. */
-    readonly documents: readonly DocumentBelow[],
     private readonly contract: Contract,
     private readonly removeDatabase: () => Promise<void>,
   ) {}
+
+  /** Its own: a test may change them. */
+  private given: readonly DocumentBelow[] | undefined;
 
   /** How many rows of each fixture were added. */
   private readonly added = new Map<object, number>();
@@ -64,7 +65,8 @@ export class TestService {
   }
 
   private static async openOn(database: MadeDatabase, options: TestServiceOptions): Promise<TestService> {
-    const clock = new TestClock(options.at ?? '2026-11-20T12:00:10.250Z');
+    const { at = '2026-11-20T12:00:10.250Z' } = options;
+    const clock = new TestClock(at);
     const settings = new Settings({
       ...exampleEnvironment(),
       NODE_ENV: 'test',
@@ -87,13 +89,6 @@ export class TestService {
     const { secret } = await app
       .get(KeyIssuingService)
       .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
-    const documents = await Promise.all(
-      outlinesOf(app).map(async (outline) => ({
-        prefix: outline.prefix,
-        base: outline.base,
-        document: await buildDocument(app, outline),
-      })),
-    );
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return new TestService(
       app,
@@ -101,10 +96,14 @@ export class TestService {
       `http://127.0.0.1:${port}`,
       client.id,
       secret,
-      documents,
-      new Contract(documents),
+      new Contract(await documentsOf(app, at, options)),
       database.remove,
     );
+  }
+
+  /** The OpenAPI documents of this service, each with the path that its operations are below. */
+  get documents(): readonly DocumentBelow[] {
+    return (this.given ??= structuredClone(this.contract.documents));
   }
 
   /** The OpenAPI document of this service. `request()` checks each answer against that of its path. */

@@ -1,0 +1,55 @@
+import type { INestApplication } from '@nestjs/common';
+import { outlinesOf } from '../openapi/document-outlines.js';
+import { buildDocument } from '../openapi/document.js';
+import type { DocumentBelow } from './contract.js';
+import type { TestServiceOptions } from './test-service-options.js';
+
+/** How many sets of documents are kept: those of the services that a suite opens again and again. */
+const KEPT = 8;
+
+/** Documents by what they depend on, the one used last at the end. */
+const known = new Map<string, Promise<readonly DocumentBelow[]>>();
+/** Each class that was added as a module, for a name of it. */
+const modules: unknown[] = [];
+
+/**
+ * The OpenAPI documents of a service that was opened with these options. To build them, and to compile what checks answers against
+ * them, takes as long as all else of an `open()`; so services with the same time, environment and modules share them. Whoever gives
+ * one away gives a copy.
+ */
+export function documentsOf(
+  app: INestApplication,
+  at: string,
+  options: TestServiceOptions,
+): Promise<readonly DocumentBelow[]> {
+  const name = nameOf(at, options);
+  if (name === undefined) return build(app);
+  const documents = known.get(name) ?? build(app);
+  known.delete(name);
+  known.set(name, documents);
+  for (const [oldest] of known) if (known.size > KEPT) known.delete(oldest);
+  return documents;
+}
+
+/** Undefined where more than that may tell two services apart: a `prepare`, or a module that is made for one of them. */
+function nameOf(
+  at: string,
+  { environment = {}, modules: added = [], prepare }: TestServiceOptions,
+): string | undefined {
+  if (prepare || added.some((one) => typeof one !== 'function')) return undefined;
+  const places = added.map((one) => {
+    if (!modules.includes(one)) modules.push(one);
+    return modules.indexOf(one);
+  });
+  return JSON.stringify([at, environment, places]);
+}
+
+function build(app: INestApplication): Promise<readonly DocumentBelow[]> {
+  return Promise.all(
+    outlinesOf(app).map(async (outline) => ({
+      prefix: outline.prefix,
+      base: outline.base,
+      document: await buildDocument(app, outline),
+    })),
+  );
+}
