@@ -2,7 +2,7 @@
 // that cannot be built, or is in production, runs what it was given. Silent on stdout.
 import { spawnSync } from 'node:child_process';
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 // As a whole: one that lacks parseEnv() has to get as far as to be refused.
 import util from 'node:util';
@@ -40,7 +40,7 @@ export const INPUTS = [
 /** Compiled by Go, and five times as fast as the compiler with an API, which `nest start` needs. */
 const COMPILER = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
 /** What a build needs besides the sources; `npm prune --omit=dev` removes it. */
-const COMPILERS = ['typescript-7', 'rolldown'];
+const COMPILERS = ['typescript-7', `@typescript/typescript-${process.platform}-${process.arch}`, 'rolldown'];
 
 /**
  * Builds dist/ if it is older than its sources. Where there is a build it stays as it is in production (NODE_ENV, also in `.env`),
@@ -117,11 +117,14 @@ function make(beside) {
   utimesSync(join(beside, '.built'), started, started);
 }
 
-/** What is served as it is: the folders `static` of src, as `nest start` copies them (nest-cli.json). */
+/** What is served as it is: the files below folders `static` of src, also linked ones, which `nest start` copies by nest-cli.json. */
 function copyStatic(beside) {
-  for (const file of sources())
-    if (basename(file) === 'static' && statSync(file).isDirectory())
-      cpSync(file, join(beside, relative(root, file)), { recursive: true });
+  for (const file of sources()) {
+    if (!dirname(relative(root, file)).split(sep).includes('static') || !statSync(file).isFile()) continue;
+    const to = join(beside, relative(root, file));
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(file, to);
+  }
 }
 
 /** Puts a whole build in the place of the one before; no moment has a part of one. */

@@ -1,6 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +77,26 @@ describe('a build', () => {
     ]);
     expect(await builtAt(project)).toBe(before);
     expect(await beside(project)).toEqual([]);
+  });
+
+  it('has the files of folders `static`, also linked ones, and may be replaced although those may not be written to', async () => {
+    const folder = join(project, 'src/pages/static');
+    await writeFile(join(project, 'shared.txt'), 'Shared');
+    await symlink(join(project, 'shared.txt'), join(folder, 'linked.txt'));
+    await mkdir(join(folder, 'deep'));
+    await writeFile(join(folder, 'deep/own.txt'), 'Own');
+    await chmod(folder, 0o555);
+    expect((await build(project)).code).toBe(0);
+    for (const [file, text] of [
+      ['linked.txt', 'Shared'],
+      ['deep/own.txt', 'Own'],
+    ] as const) {
+      const built = join(project, 'dist/src/pages/static', file);
+      expect([await readFile(built, 'utf8'), (await lstat(built)).isFile()]).toEqual([text, true]);
+    }
+    const { mode } = await stat(join(project, 'dist/src/pages/static'));
+    expect(mode & 0o200).toBe(0o200);
+    await chmod(folder, 0o755);
   });
 
   it('that is killed leaves the one before, and the next removes what it left', async () => {
@@ -176,6 +207,17 @@ it('is not asked for in a folder that was removed, which is told in one sentence
   await remove();
 });
 
+it('copies what `nest start` copies', async () => {
+  const { compilerOptions } = JSON.parse(await readFile(join(ROOT, 'nest-cli.json'), 'utf8')) as {
+    compilerOptions: object;
+  };
+  expect(compilerOptions).toEqual({
+    tsConfigPath: 'tsconfig.build.json',
+    assets: [{ include: '**/static/**/*' }],
+    watchAssets: true,
+  });
+});
+
 it('that cannot be made is told in one sentence with what to do', async () => {
   const { path: project, remove } = await emptyFolder();
   await copyProject(project);
@@ -184,7 +226,8 @@ it('that cannot be made is told in one sentence with what to do', async () => {
   await remove();
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
-    'There is no build that could run, and none can be made: typescript-7, rolldown are absent. ' +
+    'There is no build that could run, and none can be made: ' +
+      `typescript-7, @typescript/typescript-${process.platform}-${process.arch}, rolldown are absent. ` +
       'Run `npm ci && npm run build` where the sources are, then bring dist/ here.\n',
   );
 });
