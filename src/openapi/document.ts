@@ -155,20 +155,16 @@ function withoutAddresses(info: OpenAPIObject['info']): OpenAPIObject['info'] {
 }
 
 /** The requests that operations refuse, by handler and path: they depend on decorators alone. */
-const invalidRequests = new Map<string, Promise<InvalidRequest | undefined>>();
+const invalidRequests = new Map<string, InvalidRequest | undefined>();
 
 /** A request that an operation refuses for its values; undefined where none is known. */
-function invalidOf(
-  operation: ExtendedOperation,
-  path: string,
-): Promise<InvalidRequest | undefined> | undefined {
+async function invalidOf(operation: ExtendedOperation, path: string): Promise<InvalidRequest | undefined> {
   const at = operation[HANDLER_EXTENSION] as number | undefined;
   const place = at === undefined ? undefined : HANDLERS[at];
   if (!place) return undefined;
   const name = `${at} ${path}`;
-  const request = invalidRequests.get(name) ?? invalidRequestOf(place, path, operation);
-  invalidRequests.set(name, request);
-  return request;
+  if (!invalidRequests.has(name)) invalidRequests.set(name, await invalidRequestOf(place, path, operation));
+  return invalidRequests.get(name);
 }
 
 /** Completes one operation in place; returns the schema of its array, if it has a named one. */

@@ -8,7 +8,7 @@ import type { TestServiceOptions } from './test-service-options.js';
 const KEPT = 8;
 
 /** Documents by what they depend on, the one used last at the end. */
-const known = new Map<string, Promise<readonly DocumentBelow[]>>();
+const known = new Map<string, readonly DocumentBelow[]>();
 /** Each class that was added as a module, for a name of it. */
 const modules: unknown[] = [];
 
@@ -17,21 +17,21 @@ const modules: unknown[] = [];
  * them, takes as long as all else of an `open()`; so services with the same time, environment and modules share them. Whoever gives
  * one away gives a copy.
  */
-export function documentsOf(
+export async function documentsOf(
   app: INestApplication,
   at: string,
   options: TestServiceOptions,
 ): Promise<readonly DocumentBelow[]> {
   const name = nameOf(at, options);
   if (name === undefined) return build(app);
-  const documents = known.get(name) ?? build(app);
+  const documents = known.get(name) ?? (await build(app));
   known.delete(name);
   known.set(name, documents);
   for (const [oldest] of known) if (known.size > KEPT) known.delete(oldest);
   return documents;
 }
 
-/** Undefined where more than that may tell two services apart: a `prepare`, or a module that is made for one of them. */
+/** Undefined where two services may differ although they are opened alike: by a `prepare`, or a module that is made for one of them. */
 function nameOf(
   at: string,
   { environment = {}, modules: added = [], prepare }: TestServiceOptions,

@@ -16,7 +16,10 @@ export interface TestServiceOptions {
   readonly database?: DatabaseKind;
   /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Modules to add to the service, as a team adds its own. */
+  /**
+   * Modules to add to the service, as a team adds its own. Services with the same classes share what their documents say; a module that
+   * is another each time is given as a dynamic one, `{ module: … }`.
+   */
   readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
   /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
   readonly prepare?: (app: INestApplication) => unknown;

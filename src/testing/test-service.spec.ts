@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Get, Module } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Pet } from '../pets/pet.entity.js';
@@ -121,6 +121,35 @@ describe('the documents of services', () => {
     const before = await documentsOf();
     expect(await documentsOf(options)).not.toEqual(before);
     expect(await documentsOf()).toEqual(before);
+  });
+
+  it('are built anew after a build that failed', async () => {
+    let isBroken = true;
+    class Part {
+      @ApiProperty({
+        type: () => {
+          if (isBroken) throw new Error('Not yet.');
+          return String;
+        },
+      })
+      name!: string;
+    }
+    @Controller({ path: 'parts', version: '1' })
+    class PartsController {
+      @Get()
+      @ApiOperation({ operationId: 'listParts', summary: 'List parts', description: 'Lists parts.' })
+      @ApiOkResponse({ description: 'Parts', type: Part })
+      list(): object {
+        return {};
+      }
+    }
+    @Module({ controllers: [PartsController] })
+    class PartsModule {}
+    const modules = [PartsModule];
+    await expect(documentsOf({ modules })).rejects.toThrow('Not yet.');
+    isBroken = false;
+    const [api] = await documentsOf({ modules });
+    expect(Object.keys(api?.document.paths ?? {})).toContain('/parts');
   });
 
   it('show what was opened last although many others were', async () => {
