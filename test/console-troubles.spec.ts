@@ -415,6 +415,8 @@ describeWith('browser', 'the console when something goes wrong', () => {
 
     it('keeps the focus on a row when rows come and go', async () => {
       await button('Next →').click();
+      // Until its rows are there, another click turns no page.
+      await tab.page.getByText('Page 2').waitFor();
       await button('Next →').click();
       await tab.page.getByText('Page 3').waitFor();
       const row = tab.page.locator('.row-name').first();
