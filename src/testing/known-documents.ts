@@ -14,8 +14,8 @@ const modules: unknown[] = [];
 
 /**
  * The OpenAPI documents of a service that was opened with these options. To build them, and to compile what checks answers against
- * them, takes as long as all else of an `open()`; so services with the same time, environment and modules share them. Whoever gives
- * one away gives a copy.
+ * them, takes half of an `open()` with its first requests; so services with the same time, environment and modules share them. Whoever
+ * gives one away gives a copy.
  */
 export async function documentsOf(
   app: INestApplication,
