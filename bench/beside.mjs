@@ -1,0 +1,107 @@
+// This build beside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds]`. Prints ratios of requests
+// per second, of processor time and of the 99th percentile, their geometric mean, and start and memory. Two equal builds differ by
+// 0.93 to 1.10.
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { processorMicros } from './measure.mjs';
+import { NUMBER, loadAtRandom } from './random-load.mjs';
+import { makeStore, median, startService } from './running-service.mjs';
+
+const ANIMALS = 100_000;
+const WARM_UP_SECONDS = 3;
+const [folder, pairs = '7', seconds = '3'] = process.argv.slice(2);
+if (folder === undefined) throw new Error('Name the folder of a checkout: npm run bench:beside -- ../before');
+
+/** Each build makes a store of its own, whose schema is its own, too. */
+async function opened(build) {
+  const store = await build.makeStore(ANIMALS);
+  const starts = [];
+  for (let start = 0; start < Number(pairs); start += 1) {
+    const service = await build.startService(store, {}, join(store.folder, 'service.log'));
+    starts.push(service.startMs);
+    await service.stop();
+  }
+  const service = await build.startService(store, {}, join(store.folder, 'service.log'));
+  return { ...service, store, starts, spentKey: await store.issueKey(1, 1) };
+}
+
+const builds = {
+  here: { makeStore, startService },
+  beside: await import(pathToFileURL(join(resolve(folder), 'bench/running-service.mjs'))),
+};
+const services = { here: await opened(builds.here), beside: await opened(builds.beside) };
+const atRest = ratioOf((service) => residentMiB(service.pid));
+
+const lists = ['', '&status=available', '&status=pending', '&status=sold'].map(
+  (status) => `/v1/pets?limit=20${status}`,
+);
+const write = { path: '/v1/pets', body: '{"name":"Rex","categoryId":1}' };
+const authorized = ({ store }) => ({ authorization: `Bearer ${store.key}` });
+const tag = async (service) =>
+  (await fetch(service.url + lists[0], { headers: authorized(service) })).headers.get('etag');
+const SCENARIOS = {
+  'list from the cache': (service) => ({ reads: lists, headers: authorized(service) }),
+  'list read anew': (service) => ({
+    reads: lists.map((path) => `${path}&asked=${NUMBER}`),
+    headers: authorized(service),
+  }),
+  'one animal at random': (service) => ({
+    reads: [`/v1/pets/${NUMBER}`],
+    among: ANIMALS,
+    headers: authorized(service),
+  }),
+  304: async (service) => ({
+    reads: lists.slice(0, 1),
+    headers: { ...authorized(service), 'if-none-match': await tag(service) },
+  }),
+  401: () => ({ reads: lists, headers: {} }),
+  429: ({ spentKey }) => ({ reads: lists, headers: { authorization: `Bearer ${spentKey}` } }),
+  'list under 5 % POSTs': (service) => ({ reads: lists, write, share: 0.05, headers: authorized(service) }),
+  POST: (service) => ({ write, share: 1, headers: authorized(service) }),
+};
+
+const ratios = [];
+for (const [name, plan] of Object.entries(SCENARIOS)) {
+  const runs = { here: [], beside: [] };
+  for (const service of Object.values(services))
+    await loadAtRandom(service.url, await plan(service), WARM_UP_SECONDS, 1_000);
+  for (let pair = 0; pair < Number(pairs); pair += 1)
+    for (const build of pair % 2 === 0 ? ['here', 'beside'] : ['beside', 'here']) {
+      const service = services[build];
+      const before = processorMicros(service.pid);
+      const run = await loadAtRandom(service.url, await plan(service), Number(seconds), pair);
+      const wrong = name === '401' || name === '429' ? run.requests - run.failed : run.failed;
+      if (wrong > 0)
+        throw new Error(`${build}, ${name}: ${wrong} requests were not answered as they must be`);
+      runs[build].push({ ...run, micros: (processorMicros(service.pid) - before) / run.requests });
+    }
+  const of = (figure) => runs.here.map((run, at) => figure(run) / figure(runs.beside[at]));
+  const perSecond = geometricMean(of((run) => run.perSecond));
+  ratios.push(perSecond);
+  const micros = (build) => Math.round(median(runs[build].map((run) => run.micros)));
+  console.log(
+    `${name}: ${perSecond.toFixed(2)} × (processor time ${geometricMean(of((run) => run.micros)).toFixed(2)} ×, ` +
+      `${micros('here')} beside ${micros('beside')} µs; p99 ${geometricMean(of((run) => run.p99)).toFixed(2)} ×)`,
+  );
+}
+console.log(`geometric mean: ${geometricMean(ratios).toFixed(2)} ×`);
+console.log(
+  `start: ${ratioOf(({ starts }) => median(starts)).toFixed(2)} ×, memory at rest ${atRest.toFixed(2)} ×, after the load ${ratioOf(({ pid }) => residentMiB(pid)).toFixed(2)} ×`,
+);
+for (const { stop, store } of Object.values(services)) {
+  await stop();
+  store.remove();
+}
+
+function ratioOf(figure) {
+  return figure(services.here) / figure(services.beside);
+}
+
+function residentMiB(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_024;
+}
+
+function geometricMean(values) {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
