@@ -61,6 +61,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/ordinary-interceptors.spec.ts',
   'test/ormconfig.spec.ts',
   'test/outbox-crash.spec.ts',
+  'test/packed.spec.ts',
   'test/postgres-connections.spec.ts',
   'test/postgres-disk.spec.ts',
   'test/postgres-faults.spec.ts',

@@ -12,11 +12,12 @@ exports.resource = ({ name, fields, state, ops, singular }) => {
     buildIfStale();
     const plan = await load('dist/src/cli/generate/feature-plan.js');
     const { generatedFeature } = await load('dist/src/cli/generate/generated-feature.js');
+    const { projectOf } = await load('dist/src/cli/generate/generated-files.js');
     const planned = fields.split(' ').filter(Boolean).map(plan.parseField);
     if (state) planned.push(plan.parseState(state));
     const operations = ops ? plan.parseOperations(ops) : new Set(plan.OPERATIONS);
     const { files, appModule } = await generatedFeature(
-      root,
+      await projectOf(process.cwd()),
       plan.planFeature(name, planned, operations, singular || undefined),
     );
     for (const [file, text] of files) tree.create(file, text);
