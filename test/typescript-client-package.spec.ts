@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PackedClient, packedClient, run } from './support/packed-client.js';
 import { ROOT } from './support/service-process.js';
 
+/** In a scope, which npm can be told to look for in one registry alone: nobody else's package is taken for it. */
+const NAME = '@petstore-service/client';
+
 let packed: PackedClient;
 beforeAll(async () => {
   packed = await packedClient();
@@ -33,7 +36,7 @@ async function compiled(code: string, options: object = {}): Promise<string> {
 }
 
 const USED = `
-import { type Pet, PetNotFoundError, PetstoreClient, PetstoreError, type Schema } from 'petstore-client';
+import { type Pet, PetNotFoundError, PetstoreClient, PetstoreError, type Schema } from '@petstore-service/client';
 const big = new PetstoreClient({ baseUrl: 'https://api.example/v1', apiKey: async () => 'key' });
 const text = new PetstoreClient({ baseUrl: 'https://api.example/v1', apiKey: 'key', int64: 'string', retry: { retries: 1 } });
 export async function use(): Promise<void> {
@@ -71,17 +74,24 @@ describe('the package of the typed client', () => {
     expect(packed.files.toSorted()).toEqual(['LICENSE', 'README.md', ...built, 'package.json'].toSorted());
   });
 
+  it('is installed from its file, as its README says, because no registry has it', async () => {
+    const readme = await readFile(join(packed.folder, 'node_modules', NAME, 'README.md'), 'utf8');
+    const installed = [...readme.matchAll(/npm install (\S+)/g)].map(([, what]) => what);
+    expect(installed).toEqual([`./${packed.file}`]);
+  });
+
   it('depends on nothing, neither by its manifest nor by its files', async () => {
     const installed = join(packed.folder, 'node_modules');
-    expect((await readdir(installed)).filter((name) => !name.startsWith('.'))).toEqual(['petstore-client']);
-    const manifest = JSON.parse(
-      await readFile(join(installed, 'petstore-client/package.json'), 'utf8'),
-    ) as Record<string, unknown>;
+    expect((await readdir(installed)).filter((name) => !name.startsWith('.'))).toEqual(['@petstore-service']);
+    const manifest = JSON.parse(await readFile(join(installed, NAME, 'package.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
     expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([]);
     const root = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { license: string };
-    expect(manifest).toMatchObject({ name: 'petstore-client', license: root.license, sideEffects: false });
+    expect(manifest).toMatchObject({ name: NAME, license: root.license, sideEffects: false });
     for (const file of packed.files.filter((one) => one.endsWith('.js'))) {
-      const text = await readFile(join(installed, 'petstore-client', file), 'utf8');
+      const text = await readFile(join(installed, NAME, file), 'utf8');
       const imported = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)/g)].map(([, from = '']) => from);
       expect(imported.filter((from) => !from.startsWith('.'))).toEqual([]);
     }
@@ -129,7 +139,7 @@ describe('the package of the typed client', () => {
 
   it('marks what will be removed', async () => {
     const types = await readFile(
-      join(packed.folder, 'node_modules/petstore-client/dist/petstore-client.d.ts'),
+      join(packed.folder, 'node_modules', NAME, 'dist/petstore-client.d.ts'),
       'utf8',
     );
     expect(types).toMatch(/@deprecated[^]{0,200}\n\s*get\(petId:/);

@@ -114,7 +114,7 @@ describeWith('bun', 'the typed client on Bun', () => {
 
 describeWith('browser', 'the typed client in a browser', () => {
   const page = (script: string) => `<!doctype html><title>x</title>
-    <script type="importmap">{"imports":{"petstore-client":"/node_modules/petstore-client/dist/index.js"}}</script>
+    <script type="importmap">{"imports":{"@petstore-service/client":"/node_modules/@petstore-service/client/dist/index.js"}}</script>
     <script type="module">${script}\nconsole.log('done');</script>`;
 
   /** What a script prints in a page of the other origin. */

@@ -1,8 +1,8 @@
-// Run on each platform beside the installed petstore-client: meets the faults that platforms tell each in their own way, and prints what
+// Run on each platform beside the installed client: meets the faults that platforms tell each in their own way, and prints what
 // the client makes of them as one line of JSON.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { PetstoreClient } from 'petstore-client';
+import { PetstoreClient } from '@petstore-service/client';
 
 const retry = { retries: 0 };
 const JSON_HEAD = { 'Content-Type': 'application/json' };

@@ -10,6 +10,8 @@ export const CLIENT = join(ROOT, 'clients/typescript');
 /** What npm writes into the package, and a folder in which it is installed, alone. */
 export interface PackedClient {
   readonly folder: string;
+  /** The name of the package's file. */
+  readonly file: string;
   readonly files: readonly string[];
   readonly remove: () => Promise<void>;
 }
@@ -48,7 +50,7 @@ export async function packedClient(): Promise<PackedClient> {
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts'];
   await run(folder, 'npm', ['install', ...quiet, `./${packed.filename}`]);
-  return { folder, files: packed.files.map(({ path }) => path), remove };
+  return { folder, file: packed.filename, files: packed.files.map(({ path }) => path), remove };
 }
 
 /** The example of the client's README, with an address and a key put in. */
