@@ -64,6 +64,7 @@ const THE_SAME_ON_THE_BUNDLE = [
   'test/packed.spec.ts',
   'test/postgres-connections.spec.ts',
   'test/postgres-disk.spec.ts',
+  'test/postgres-failover.spec.ts',
   'test/postgres-faults.spec.ts',
   'test/postgres-instances.spec.ts',
   'test/postgres-waits.spec.ts',

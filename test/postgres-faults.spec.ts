@@ -92,7 +92,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     expect(await refusedFor(1_500)).toMatchObject({ wrong: [] });
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     await expect.poll(ready, { timeout: 10_000 }).toBe(503);
-    expect((await refusedFor(1_000)).refused).toBeGreaterThan(20);
+    expect((await refusedFor(1_000)).refused).toBeGreaterThan(0);
     await server.start();
     await backAgain();
     expect([linesWith('does not answer:') - before.away, linesWith('answers again') - before.back]).toEqual([

@@ -8,7 +8,8 @@ export class NetworkProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: number,
+    /** The port of the machine that new connections lead to; those that there are stay where they lead. */
+    public target: number,
   ) {
     server.on('connection', (near) => this.join(near));
   }

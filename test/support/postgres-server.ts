@@ -22,23 +22,22 @@ export class PostgresServer {
   ) {}
 
   /** Makes one and starts it. Remove it when done. */
-  static async start(): Promise<PostgresServer> {
+  static start(): Promise<PostgresServer> {
+    return PostgresServer.startAfter('initdb', '-A', 'trust', '-U', 'petstore', '-E', 'UTF8', '--no-sync');
+  }
+
+  /** Makes one that follows another, with all of its rows, until it is promoted. Remove it when done. */
+  static standbyOf({ port }: PostgresServer): Promise<PostgresServer> {
+    const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'petstore'];
+    return PostgresServer.startAfter('pg_basebackup', ...from, '-R', '-c', 'fast', '--no-sync');
+  }
+
+  private static async startAfter(program: string, ...args: string[]): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-postgres-'));
     const server = new PostgresServer(await freePort(), folder);
     // PostgreSQL refuses to run as root.
     if (IS_ROOT) chownSync(folder, userId(), -1);
-    await server.program(
-      'initdb',
-      '-A',
-      'trust',
-      '-U',
-      'petstore',
-      '-E',
-      'UTF8',
-      '--no-sync',
-      '-D',
-      join(folder, 'data'),
-    );
+    await server.program(program, ...args, '-D', join(folder, 'data'));
     await server.start();
     return server;
   }
@@ -71,6 +70,11 @@ export class PostgresServer {
     await this.program('pg_ctl', 'stop', '-w', '-D', join(this.folder, 'data'), '-m', how).catch(
       () => undefined,
     );
+  }
+
+  /** Makes a standby the primary, which writes. */
+  async promote(): Promise<void> {
+    await this.program('pg_ctl', 'promote', '-w', '-D', join(this.folder, 'data'));
   }
 
   /** Sends a signal to all of its processes: SIGSTOP makes it stand still, SIGCONT go on. */

@@ -97,8 +97,7 @@ export class OnlyPostgresServer extends OnlyServer {
       if (held !== undefined) await client.query(COUNT_LOCKS.free, [held]);
     } catch (error) {
       // Nobody knows which locks it has.
-      client.end().catch(() => undefined);
-      this.lose(client);
+      this.giveUp(client);
       throw error;
     }
     if (this.client === client) this.held = name;
@@ -109,9 +108,19 @@ export class OnlyPostgresServer extends OnlyServer {
     return row?.answer === true;
   }
 
+  /** Gives up its session, which may be one of a server that was replaced by another; the lock is claimed anew. */
+  renew(): void {
+    if (this.client) this.giveUp(this.client);
+  }
+
   async release(): Promise<void> {
     this.isEnded = true;
     await this.client?.end().catch(() => undefined);
+  }
+
+  private giveUp(client: Client): void {
+    client.end().catch(() => undefined);
+    this.lose(client);
   }
 
   private lose(client: Client): void {

@@ -118,7 +118,7 @@ export class PostgresConnection extends ConnectionScope {
       );
     } catch (error) {
       isBroken = breaks(error);
-      throw this.pool.troubles.note(error);
+      throw this.pool.troubles.note(error, client);
     } finally {
       this.pool.giveBack(client, isBroken);
     }

@@ -38,7 +38,7 @@ export async function createPostgres(
   postgres: PostgresOptions,
 ): Promise<PostgresDataSource> {
   const { default: driver } = await import('pg');
-  const options = { ...declared, type: 'postgres', driver, extra: poolExtra(postgres) } as const;
+  const options = { ...declared, type: 'postgres', driver, extra: poolExtra(driver, postgres) } as const;
   // A connection that nobody uses fails first where there is no traffic.
   const poolErrorHandler = (error: unknown) => void dataSource.writeTrouble.note(error);
   const dataSource = new PostgresDataSource(
@@ -65,7 +65,16 @@ export class PostgresDataSource extends Database {
     super(options);
     const driver = this.driver as PostgresDriver;
     this.waits = new PostgresWaits(postgres.statementTimeoutMs);
-    this.pool = new PostgresPool(driverPackage, postgres, () => driver.master as Pool, this.waits);
+    this.pool = new PostgresPool(
+      driverPackage,
+      postgres,
+      () => driver.master as Pool,
+      this.waits,
+      () => {
+        this.unannounced.renew();
+        this.onlyServer.renew();
+      },
+    );
     this.onlyServer = new OnlyPostgresServer(driverPackage, postgres, (sql, name) =>
       this.query<{ answer: boolean }[]>(sql, [name]),
     );

@@ -5,7 +5,7 @@ import type { PostgresAddress } from '../../config/database-url.js';
 import type { ConnectionLoad } from '../database.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { ANSWER_LATE_MS, LateCommits, pidOf } from './late-commits.js';
-import { type Found, PostgresTroubles } from './postgres-troubles.js';
+import { type Found, PostgresTroubles, type TimedConnection } from './postgres-troubles.js';
 import { type PostgresWaits, withinLimit } from './request-waits.js';
 import { WritePlaces, placesOf } from './write-places.js';
 
@@ -56,8 +56,11 @@ export function clientConfig({ address, ca, statementTimeoutMs }: PostgresOption
 }
 
 /** What TypeORM hands to pg for its pool, beside the address. */
-export function poolExtra(options: PostgresOptions): object {
-  return { ...clientConfig(options), max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
+export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
+  const Client = class extends driver.Client implements TimedConnection {
+    readonly begunAt = performance.now();
+  };
+  return { ...clientConfig(options), Client, max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
 }
 
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
@@ -75,12 +78,13 @@ export class PostgresPool {
   /** The connections that have a place of a write. */
   private readonly writing = new WeakSet<PoolClient>();
 
-  /** `pool` is asked for late: TypeORM makes it when the DataSource is opened. */
+  /** `pool` is asked for late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
   constructor(
     private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
     private readonly pool: () => Pool,
     readonly waits: PostgresWaits,
+    onOver: () => void,
   ) {
     const { host, port, database } = options.address;
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
@@ -95,7 +99,11 @@ export class PostgresPool {
     this.troubles = new PostgresTroubles(
       name,
       (wasFull) => this.attempt(wasFull),
-      () => void this.dropIdle(),
+      () => {
+        // Closes those that are idle on its way to one that is not outdated.
+        this.connected(undefined).then((client) => client.release(), ignored);
+        onOver();
+      },
       () => this.late.fault !== undefined,
     );
   }
@@ -148,7 +156,15 @@ export class PostgresPool {
     }
   }
 
+  /** One that is no older than the last trouble. */
   private async connected(limitMs: number | undefined): Promise<PoolClient> {
+    const client = await this.anyConnected(limitMs);
+    if (!this.troubles.outdates(client)) return client;
+    client.release(true);
+    return this.connected(limitMs);
+  }
+
+  private async anyConnected(limitMs: number | undefined): Promise<PoolClient> {
     const connecting = this.pool().connect();
     if (limitMs === undefined || limitMs >= CONNECT_TIMEOUT_MS) return connecting;
     try {
@@ -175,13 +191,13 @@ export class PostgresPool {
 
   private release(client: PoolClient, isBroken: boolean): void {
     client.off('error', ignored);
-    client.release(isBroken);
+    client.release(isBroken || this.troubles.outdates(client));
     if (this.writing.delete(client)) this.places.giveBack();
   }
 
   /** Not as a part of the request whose commit happened to be the first that was late. */
   private async workingOf(pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
-    const client = await this.pool().connect();
+    const client = await this.connected(undefined);
     client.on('error', ignored);
     let isBroken = true;
     try {
@@ -215,13 +231,6 @@ export class PostgresPool {
     } finally {
       client.end().catch(ignored);
     }
-  }
-
-  /** Closes what is idle: it may lead to a server that is gone, or that no longer writes. */
-  private async dropIdle(): Promise<void> {
-    const pool = this.pool();
-    const idle = await Promise.allSettled(Array.from({ length: pool.idleCount }, () => pool.connect()));
-    for (const client of idle) if (client.status === 'fulfilled') client.value.release(true);
   }
 }
 

@@ -106,7 +106,7 @@ export class PostgresSession {
     } catch (error) {
       // What was not sent at all leaves the connection as it is, to be rolled back.
       this.isBroken ||= !(error instanceof WaitedTooLong);
-      throw troubles.note(error);
+      throw troubles.note(error, this.client);
     }
   }
 
@@ -122,16 +122,16 @@ export class PostgresSession {
 
   /** What to throw for a statement that failed, after its effects on the transaction were undone. */
   private async failed(scope: StatementScope, error: unknown, undoTo: string | undefined): Promise<unknown> {
-    const refusal = this.pool.troubles.note(error);
+    const refusal = this.pool.troubles.note(error, this.client);
     const meaning = meaningOf(error);
-    const isOver = meaning === 'lost' || meaning === 'away' || meaning === 'late';
+    const isOver = meaning === 'lost' || meaning === 'away' || meaning === 'late' || meaning === 'read-only';
     if (!isOver && undoTo !== undefined) {
       try {
         const undo = `ROLLBACK TO SAVEPOINT ${undoTo}`;
         await this.pool.waits.ending((limitMs) => this.answered(undo, limitMs));
         return refusal;
       } catch (second) {
-        this.pool.troubles.note(second);
+        this.pool.troubles.note(second, this.client);
       }
     }
     this.isBroken ||= isOver;

@@ -18,6 +18,11 @@ export const READY_GRACE_MS = 3_000;
 /** What a try of the server has found. */
 export type Found = 'writes' | 'reads';
 
+/** A connection that knows when it was begun, by `performance.now()`. */
+export interface TimedConnection {
+  readonly begunAt: number;
+}
+
 /** Since when something is wrong, by `performance.now()`, and what. */
 interface Trouble {
   readonly since: number;
@@ -37,18 +42,20 @@ export class PostgresTroubles extends WriteTrouble {
   private crowd: { refused: number; lastAt: number } | undefined;
   /** Why a connection was lost, until it is known whether the server is there. */
   private lost: string | undefined;
+  /** When the last trouble was over, by `performance.now()`. */
+  private overAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private isTrying = false;
   private isEnded = false;
 
   /**
    * `name` is how the log calls the database; `attempt` connects anew and tells what the server can do, whose disk was full;
-   * `onAway` is called when it went away; `isStuck` tells whether so many commits hang that no more are begun.
+   * `onOver` is called when it is well again; `isStuck` tells whether so many commits hang that no more are begun.
    */
   constructor(
     private readonly name: string,
     private readonly attempt: (wasFull: boolean) => Promise<Found>,
-    private readonly onAway: () => void,
+    private readonly onOver: () => void,
     private readonly isStuck: () => boolean,
   ) {
     super();
@@ -70,8 +77,13 @@ export class PostgresTroubles extends WriteTrouble {
     return this.away ? performance.now() - this.away.since : 0;
   }
 
-  /** Notes the error of a statement or of a connection; answers what the caller is to throw. */
-  note(error: unknown): unknown {
+  /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
+  outdates(client: object): boolean {
+    return ((client as Partial<TimedConnection>).begunAt ?? Infinity) < this.overAt;
+  }
+
+  /** Notes the error of a statement, on this connection, or of connecting; answers what the caller is to throw. */
+  note(error: unknown, client?: object): unknown {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
     if (meaning === 'busy') {
@@ -91,7 +103,9 @@ export class PostgresTroubles extends WriteTrouble {
       return unavailable('the database did not answer in time', error, true);
     }
     const isAway = meaning === 'away';
-    this.went(isAway ? 'away' : 'readOnly', error);
+    // Of the server as it is now an older connection tells nothing.
+    if (client && this.outdates(client)) this.watch();
+    else this.went(isAway ? 'away' : 'readOnly', error);
     return unavailable(
       isAway ? 'the database does not answer' : 'the database cannot be written to',
       error,
@@ -136,7 +150,6 @@ export class PostgresTroubles extends WriteTrouble {
           ? `${this.name} does not answer: ${reason}. Requests that need it are refused with 503; the service goes on by itself.`
           : `${this.name} cannot be written: ${reason}. Writes are refused with 503, reads go on; the service goes on by itself.`,
       );
-      this.onAway();
     }
     this.watch();
   }
@@ -180,10 +193,16 @@ export class PostgresTroubles extends WriteTrouble {
       this.logger.warn(
         `${this.name} ended a connection: ${this.lost}. Reads were repeated, writes on it refused with 503`,
       );
+    const isOver = this.away ?? (found === 'writes' && this.readOnly);
     this.away = this.lost = undefined;
-    if (found === 'reads') return;
-    if (this.readOnly) this.logger.log(`${this.name} is written again, after ${secondsOf(this.readOnly)} s`);
-    this.readOnly = undefined;
+    if (found === 'writes') {
+      if (this.readOnly)
+        this.logger.log(`${this.name} is written again, after ${secondsOf(this.readOnly)} s`);
+      this.readOnly = undefined;
+    }
+    if (!isOver) return;
+    this.overAt = performance.now();
+    this.onOver();
   }
 }
 

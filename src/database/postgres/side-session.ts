@@ -24,12 +24,19 @@ export class SideSession {
     this.opening ??= this.open();
     const opening = this.opening;
     try {
-      return await askOn(await opening, sql);
+      const answer = await askOn(await opening, sql);
+      if (this.opening === opening) return answer;
+      throw new Error('The session was opened anew.');
     } catch (error) {
-      if (this.opening === opening) this.opening = undefined;
-      opening.then((client) => client.end()).catch(() => undefined);
+      if (this.opening === opening) this.renew();
       throw error;
     }
+  }
+
+  /** Has it opened anew when it is needed: its server may have been replaced by another, which knows none of its locks. */
+  renew(): void {
+    this.opening?.then((client) => client.end()).catch(() => undefined);
+    this.opening = undefined;
   }
 
   /** Ends it, and with it the locks. */

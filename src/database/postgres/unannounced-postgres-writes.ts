@@ -57,11 +57,20 @@ export class UnannouncedPostgresWrites implements UnannouncedWrites {
 
   begin(): Promise<void> {
     clearTimeout(this.ending);
-    this.begun ??= this.prepare().catch((error: unknown) => {
-      this.begun = undefined;
-      throw error;
+    this.begun ??= this.prepare();
+    const { begun } = this;
+    begun.catch(() => {
+      if (this.begun === begun) this.begun = undefined;
     });
-    return this.waits.bounded(this.begun);
+    return this.waits.bounded(begun);
+  }
+
+  /** Takes the locks anew: another server may be in the place of the one that has them. */
+  renew(): void {
+    this.begun = undefined;
+    this.lookedAt = -Infinity;
+    this.writing.renew();
+    this.caching.renew();
   }
 
   end(): void {

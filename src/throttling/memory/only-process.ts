@@ -5,6 +5,8 @@ import type { Database, OnlyServer, Serving } from '../../database/database.js';
 
 /** How often a lock that was lost is claimed again, in milliseconds. */
 const PERIOD_MS = 1_000;
+/** After how many claims in a row the log has why they fail: for 25 s a server may keep a session that this process has lost. */
+const TOLD_AFTER = 30;
 
 /**
  * Without Redis a process counts quotas for itself. Where the database can tell (PostgreSQL), a second one therefore does not start
@@ -14,7 +16,7 @@ const PERIOD_MS = 1_000;
 export class OnlyProcess implements OnApplicationShutdown {
   private readonly logger = new Logger('Quota');
   private timer: NodeJS.Timeout | undefined;
-  private isTold = false;
+  private refusals = 0;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -67,14 +69,15 @@ export class OnlyProcess implements OnApplicationShutdown {
     }
     clearInterval(this.timer);
     this.timer = undefined;
-    if (this.isTold) this.logger.log('No instance that counts for itself serves this database any more');
-    this.isTold = false;
+    if (this.refusals >= TOLD_AFTER)
+      this.logger.log('No instance that counts for itself serves this database any more');
+    this.refusals = 0;
   }
 
   /** It began while the database was away from this one. */
   private tell(): void {
-    if (!this.isTold) this.logger.error(this.taken);
-    this.isTold = true;
+    this.refusals += 1;
+    if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
   }
 }
 

@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'ty
 
 /** Tables that keep the counts of days and the bans over a restart. */
 export class QuotaJournal1793491202000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({
@@ -39,6 +41,8 @@ export class QuotaJournal1793491202000 implements MigrationInterface {
 
 /** Table that keeps the counts of minutes over a restart and shows them to other processes. */
 export class QuotaMinutes1793491203000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({
@@ -59,6 +63,8 @@ export class QuotaMinutes1793491203000 implements MigrationInterface {
 
 /** Index by which the sweeper finds the counts of days that are more than ninety days old. */
 export class QuotaCountDays1793491207000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     const index = new TableIndex({ name: 'quota_counts_window', columnNames: ['window_start'] });
     await runner.createIndex('quota_counts', index);

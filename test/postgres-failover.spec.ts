@@ -1,0 +1,120 @@
+import { Logger } from '@nestjs/common';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { OnlyProcess } from '../src/throttling/memory/only-process.js';
+import { TestService } from '../src/testing/test-service.js';
+import { NetworkProxy } from './support/network-proxy.js';
+import { PostgresServer } from './support/postgres-server.js';
+import { RedisServer } from './support/redis-server.js';
+import { describeWith } from './support/requirements.js';
+
+/** Callers that send one request after the other, more than the pool has connections. */
+const CALLERS = 16;
+/** Requests that are looked at after the recovery. */
+const AFTERWARDS = 600;
+/** The id of an animal that only the new server has. */
+const MARKER = '4000000000000000';
+
+interface Sent {
+  readonly at: number;
+  readonly method: string;
+  readonly status: number;
+}
+
+/** Callers that write and read the marker in turn until they are ended. */
+function load(service: TestService) {
+  const sent: Sent[] = [];
+  const state = { goesOn: true };
+  const call = async (caller: number) => {
+    for (let at = caller; state.goesOn; at += 1) {
+      const since = performance.now();
+      const { status } =
+        at % 2 === 0
+          ? await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })
+          : await service.request('GET', `/v1/pets/${MARKER}`);
+      sent.push({ at: since, method: at % 2 === 0 ? 'POST' : 'GET', status });
+    }
+  };
+  const callers = Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+  const end = async () => {
+    state.goesOn = false;
+    await callers;
+  };
+  const statuses = (method: string, since: number) =>
+    sent.filter((one) => one.method === method && one.at > since).map(({ status }) => status);
+  return { sent, end, statuses };
+}
+
+/** The names of the sessions that a server has of services. */
+async function sessionsOf(server: PostgresServer): Promise<string[]> {
+  const rows = await server.query(
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
+  );
+  return rows.map(({ name }) => String(name)).toSorted();
+}
+
+describeWith('postgres-server', 'a failover after which the old PostgreSQL lives on and only reads', () => {
+  it.each([
+    ['alone', false, ['petstore', 'petstore, the only server', 'petstore, writes unannounced']],
+    ['with Redis', true, ['petstore', 'petstore, a server among others', 'petstore, caches']],
+  ])('is over at once for a service %s: it never meets the old one again', async (_, isShared, sessions) => {
+    const told: string[] = [];
+    for (const level of ['log', 'warn', 'error'] as const)
+      vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => void told.push(line));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const old = await PostgresServer.start();
+    onTestFinished(() => old.remove());
+    const name = await NetworkProxy.to(old.port);
+    onTestFinished(() => name.close());
+    const redis = isShared ? await RedisServer.start() : undefined;
+    onTestFinished(() => redis?.remove());
+    const service = await TestService.open({
+      plan: 'enterprise',
+      limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+      environment: {
+        DATABASE_URL: `postgres://petstore@127.0.0.1:${name.port}/postgres`,
+        ...(redis ? { REDIS_URL: redis.url } : {}),
+      },
+      prepare: (app) => app.get(OnlyProcess).begin(),
+    });
+    onTestFinished(() => service.close());
+    await expect.poll(() => sessionsOf(old)).toEqual(sessions);
+    const standby = await PostgresServer.standbyOf(old);
+    onTestFinished(() => standby.remove());
+    const { sent, end, statuses } = load(service);
+    onTestFinished(end);
+    await expect.poll(() => sent.length).toBeGreaterThan(100);
+
+    told.length = 0;
+    await old.query('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
+    await expect.poll(() => statuses('POST', 0)).toContain(503);
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(503);
+    const [written] = await old.query('SELECT pg_current_wal_lsn() AS lsn');
+    await expect
+      .poll(() => standby.query(`SELECT pg_last_wal_replay_lsn() >= '${String(written?.lsn)}' AS is_even`))
+      .toEqual([{ is_even: true }]);
+    await standby.promote();
+    await standby.query(
+      `INSERT INTO pets (id, name, category_id, status) VALUES (${MARKER}, 'Rex', 1, 'sold')`,
+    );
+    name.target = standby.port;
+    const moved = performance.now();
+
+    await expect.poll(() => statuses('POST', moved)).toContain(201);
+    await expect.poll(() => told.some((line) => line.includes('is written again'))).toBe(true);
+    const recovered = performance.now();
+    expect(recovered - moved).toBeLessThan(5_000);
+    await expect.poll(() => statuses('POST', recovered).length).toBeGreaterThan(AFTERWARDS / 2);
+    await expect.poll(() => statuses('GET', recovered).length).toBeGreaterThan(AFTERWARDS / 2);
+    await end();
+
+    expect(new Set(statuses('POST', recovered))).toEqual(new Set([201]));
+    expect(new Set(statuses('GET', recovered))).toEqual(new Set([200]));
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    await expect.poll(() => sessionsOf(old)).toEqual([]);
+    await expect.poll(() => sessionsOf(standby)).toEqual(sessions);
+    expect(told.filter((line) => line.startsWith('PostgreSQL'))).toEqual([
+      expect.stringContaining('cannot be written'),
+      expect.stringContaining('is written again'),
+    ]);
+  });
+});
