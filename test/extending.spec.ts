@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
-import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-process.js';
 
 const run = promisify(execFile);
 const FEATURE = 'src/adoptions/';
@@ -50,7 +50,7 @@ describe('the module of docs/extending.md, as it stands there', () => {
     );
     expect(stripVTControlCharacters(tests.stdout)).toMatch(/Test Files +2 passed \(2\)/);
 
-    const service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
+    let service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     const key = /pst_test_\w{36}/.exec(service.output)?.[0] ?? '';
     const call = async (method: string, target: string, body?: string) => {
@@ -76,5 +76,22 @@ describe('the module of docs/extending.md, as it stands there', () => {
       '/adoptions',
       '/adoptions/{adoptionId}',
     ]);
+
+    // Back to the build before it, on the same database, and forth again.
+    await service.stop();
+    service = await ServiceProcess.start(project);
+    expect((await call('GET', 'adoptions/1'))[0]).toBe(404);
+    expect(await call('POST', 'pets', '{"name":"Rex","categoryId":1}')).toMatchObject([201, {}]);
+    const expansions = ['Adoptions1795500000000'];
+    const status = await petstore(project, ['db', 'status', '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ pending: [], unknown: expansions, expansions });
+    const { code, stdout } = await petstore(project, ['doctor']);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/migrations .*1 of a newer version, which only expand/),
+    ]);
+    await service.stop();
+    service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
+    expect(await call('GET', 'adoptions/1')).toMatchObject([200, { state: 'approved' }]);
   });
 });

@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table, TableColumn, TableInd
 
 /** Tables of clients and their API keys. */
 export class ClientsAndKeys1793491200000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({
@@ -68,6 +70,8 @@ const COLUMNS = [
 
 /** Suspension of clients; label, last use and successor of keys. */
 export class KeyLife1793491205000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     for (const [table, name, length] of COLUMNS)
       await runner.addColumn(table, new TableColumn({ name, type: 'varchar', length, isNullable: true }));

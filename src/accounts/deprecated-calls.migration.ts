@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
 /** Table of who still calls what is deprecated. */
 export class DeprecatedCalls1793491208000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({

@@ -2,6 +2,8 @@ import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /** Table of the audit trail. */
 export class Audit1793491204000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     // SQLite generates ids only for an `integer` primary key, which holds 64 bits there; PostgreSQL's `integer` has 32 bits.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';

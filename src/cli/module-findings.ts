@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { schemaStatus } from '../database/schema.js';
+import { contractionsOf, schemaStatus } from '../database/schema.js';
 import { DeclarationError, declarationFaults } from '../declaration-faults.js';
 import { checkDeclaredMigrations, checkSchema } from '../startup-checks/entity-checks.js';
 import { type Finding, messageOf, well, wrong } from './finding.js';
@@ -25,11 +25,15 @@ export async function examineDeclarations(
 /** Which migrations a database has run. */
 export async function examineMigrations(dataSource: Database): Promise<Finding> {
   try {
-    const { applied, pending, unknown } = await schemaStatus(dataSource);
-    if (unknown.length > 0)
-      return wrong('migrations', `of a newer version: ${unknown.join(', ')}. Run that version.`);
+    const status = await schemaStatus(dataSource);
+    const { applied, pending, expansions } = status;
+    const newer = contractionsOf(status);
+    if (newer.length > 0)
+      return wrong('migrations', `of a newer version: ${newer.join(', ')}. Run that version.`);
     if (pending.length > 0) return well('migrations', `${pending.length} pending; the next start runs them`);
-    return well('migrations', `all ${applied.length} ran`);
+    const more =
+      expansions.length > 0 ? `, and ${expansions.length} of a newer version, which only expand` : '';
+    return well('migrations', `all ${applied.length} ran${more}`);
   } catch (error) {
     return wrong('migrations', messageOf(error));
   }

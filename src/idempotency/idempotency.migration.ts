@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
 /** Table of the answers that are kept for repeated requests. */
 export class Idempotency1793491206000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({

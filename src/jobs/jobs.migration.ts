@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
 /** Tables that tell which process runs a job, and when it is due. */
 export class Jobs1793491220000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createTable(
       new Table({

@@ -2,6 +2,8 @@ import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /** Table of the animals. */
 export class Pets1793491201000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     // SQLite numbers only an `integer` key by itself (it holds an int64 there); PostgreSQL's is 32 bits wide.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';

@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table, type TableColumnOptio
 
 /** Tables of webhooks: endpoints of clients, what they are told of, messages, and their deliveries. */
 export class Webhooks1793491223000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';
     await runner.createTable(

@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
 /** Tables of the adoptions and of the letters to adopters. */
 export class Adoptions1795400000000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     // SQLite numbers only an `integer` key by itself (it holds an int64 there); PostgreSQL's is 32 bits wide.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';

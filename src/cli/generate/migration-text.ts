@@ -12,6 +12,9 @@ export function migrationText(
 
 /** ${description} */
 export class ${className} implements MigrationInterface {
+  /** Whether the build before runs on with it: docs/guides/migrations.md, Expand, migrate, contract. */
+  readonly onlyExpands = ${onlyExpands(up)};
+
   async up(runner: QueryRunner): Promise<void> {
     ${up.map(statementText).join('\n    ')}
   }
@@ -21,6 +24,15 @@ export class ${className} implements MigrationInterface {
   }
 }
 `;
+}
+
+/** Whether they do no more than make tables with their indexes, and indexes that refuse no row. What else does is not known. */
+function onlyExpands(up: readonly SchemaStatement[]): boolean {
+  const made = new Set(up.map(({ query }) => /^CREATE TABLE ("[^"]+")/.exec(query)?.[1]));
+  return up.every(({ query }) => {
+    const [, isUnique, table = ''] = /^CREATE (UNIQUE )?INDEX "[^"]+" ON ("[^"]+")/.exec(query) ?? [];
+    return isUnique === undefined ? /^CREATE (?:TABLE|INDEX)\b/.test(query) : made.has(table);
+  });
 }
 
 function statementText({ query, parameters = [] }: SchemaStatement): string {

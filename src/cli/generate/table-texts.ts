@@ -32,6 +32,8 @@ export function tableMigrationText(plan: FeaturePlan, time: number): string {
   return `
 /** Table of the ${manyWords}. */
 export class ${plural}${time} implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     // SQLite numbers only an \`integer\` key by itself (it holds an int64 there); PostgreSQL's is 32 bits wide.
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';

@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 
 /** Index that tells how many events wait, and since when, from itself alone. */
 export class OutboxBacklog1793491222000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     await runner.createIndex(
       'outbox_events',

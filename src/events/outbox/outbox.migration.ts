@@ -2,6 +2,8 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
 /** Table of the durable events that wait for their listeners. */
 export class Outbox1793491221000 implements MigrationInterface {
+  readonly onlyExpands = true;
+
   async up(runner: QueryRunner): Promise<void> {
     const idType = runner.connection.options.type === 'sqlite' ? 'integer' : 'bigint';
     await runner.createTable(
