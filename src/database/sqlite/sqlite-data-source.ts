@@ -63,7 +63,7 @@ export class SqliteDataSource extends Database {
     super(options);
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
-    this.troubles = new DatabaseTroubles(file);
+    this.troubles = new DatabaseTroubles(file, this.files);
     const ownWrites = new OwnWritesVersion();
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
     this.connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);

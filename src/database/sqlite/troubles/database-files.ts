@@ -85,7 +85,8 @@ export class DatabaseFiles {
     this.refuseIfDamaged();
   }
 
-  private look(): void {
+  /** Checks now, and answers why nothing can be read or written. */
+  look(): ApiError | undefined {
     const was = this.damage;
     // A file that was overwritten stays damaged, even if it is overwritten again.
     this.damage = was?.forbidsClosing ? was : this.damageNow();
@@ -96,6 +97,7 @@ export class DatabaseFiles {
       logger.error(`${this.damage.what}. Nothing is read or written any more. ${this.damage.remedy}`);
     if (was && !this.damage)
       logger.log('The files of the database are back, and it is read and written again.');
+    return this.refusal;
   }
 
   private damageNow(): Damage | undefined {

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApiError } from '../../../errors/api-error.js';
+import { DatabaseFiles } from './database-files.js';
 import { DatabaseTroubles } from './database-troubles.js';
 
 vi.mock('node:fs', async (original) => ({
@@ -36,7 +37,7 @@ describe('a write that fails', () => {
     troubles.ofWriter(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
 
   it('is put down to the disk that fails where that has room', () => {
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
     expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
@@ -44,7 +45,7 @@ describe('a write that fails', () => {
 
   it('is put down to the full disk, whichever way SQLite says so', () => {
     free(4_096);
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
     expect(troubles.writes.reason).toBe('the database cannot be written to: the disk is full');
@@ -56,7 +57,7 @@ describe('a write that fails', () => {
     vi.mocked(fs.statfsSync).mockImplementation(() => {
       throw new Error('EIO');
     });
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     fail(troubles, 'SQLITE_IOERR');
     expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
   });
@@ -72,7 +73,7 @@ describe('a read that fails', () => {
     ['SQLITE_IOERR', 'the disk fails'],
     ['SQLITE_CANTOPEN', 'it cannot be opened'],
   ])('with %s is told of once, however many follow, and once when it is over', (code, what) => {
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     for (let outage = 1; outage <= 2; outage += 1) {
       for (let refused = 0; refused < 100; refused += 1) {
         expect(fail(troubles, code)).toMatchObject({ isLogged: true });
@@ -88,7 +89,7 @@ describe('a read that fails', () => {
   });
 
   it('is told of beside writes that fail', () => {
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     troubles.ofWriter(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
     fail(troubles, 'SQLITE_IOERR');
     expect(lines(error).map((line) => line.slice(0, 40))).toEqual([
@@ -98,7 +99,7 @@ describe('a read that fails', () => {
   });
 
   it('for a defect of the service stays what it is', () => {
-    const troubles = new DatabaseTroubles(FILE);
+    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     const defect = new Error('no such table');
     expect(troubles.ofReader(defect, 'SQLITE_ERROR')).toBe(defect);
     expect(error).not.toHaveBeenCalled();
@@ -107,7 +108,7 @@ describe('a read that fails', () => {
   it('keeps no process alive', () => {
     const unref = vi.fn<() => void>();
     vi.spyOn(globalThis, 'setTimeout').mockReturnValue({ unref } as unknown as NodeJS.Timeout);
-    fail(new DatabaseTroubles(FILE), 'SQLITE_BUSY');
+    fail(new DatabaseTroubles(FILE, new DatabaseFiles()), 'SQLITE_BUSY');
     expect(unref).toHaveBeenCalledOnce();
   });
 });

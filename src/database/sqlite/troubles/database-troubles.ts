@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../../errors/api-error.js';
 import { ReadTrouble, SqliteWriteTrouble } from './access-trouble.js';
+import type { DatabaseFiles } from './database-files.js';
 import { damaged, messageOf } from './sqlite-errors.js';
 import { unavailable } from '../../unavailable.js';
 import { ForeignLock } from './write-lock.js';
@@ -16,12 +17,14 @@ const PASSING = new Map([
 ]);
 const BUSY = new Set<string | undefined>(['SQLITE_BUSY', 'SQLITE_LOCKED']);
 const DAMAGE = new Set<string | undefined>(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
+/** What statements meet in files that were removed, replaced or cut. */
+const OF_FILES = new Set<string | undefined>(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
 
 /**
  * What is wrong with an SQLite database, as the results of its statements show. There are three connections (one that writes, two
  * that only read) and four kinds of trouble: writes that the disk refuses, a lock held by another process, reads that are refused,
- * and damage. Each is logged once when it begins and once when it is over, not for every refused request. Files that were moved
- * or replaced are the fifth kind, which no statement shows: see DatabaseFiles.
+ * and damage. Each is logged once when it begins and once when it is over, not for every refused request. Files that were moved,
+ * replaced or cut are the fifth kind: DatabaseFiles tells of them, and is asked before a failure is put down to the disk.
  */
 export class DatabaseTroubles {
   /** Whether, and why, writes are refused. */
@@ -34,7 +37,10 @@ export class DatabaseTroubles {
   readonly damage: FoundDamage;
 
   /** `file` is how the log calls the database. */
-  constructor(file: string) {
+  constructor(
+    file: string,
+    private readonly files: DatabaseFiles,
+  ) {
     this.writes = new SqliteWriteTrouble(file);
     this.reads = new ReadTrouble(file);
     this.lock = new ForeignLock(file);
@@ -57,6 +63,8 @@ export class DatabaseTroubles {
   }
 
   private refusal(error: unknown, code: string | undefined, isLogged: () => boolean): unknown {
+    const ofFiles = OF_FILES.has(code) ? this.files.look() : undefined;
+    if (ofFiles) return ofFiles;
     if (DAMAGE.has(code)) return this.damage.note(error);
     const reason = PASSING.get(code ?? '');
     return reason === undefined ? error : unavailable(reason, error, isLogged());
