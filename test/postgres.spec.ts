@@ -167,6 +167,20 @@ describeWith('postgres', 'on PostgreSQL', () => {
     });
   });
 
+  it('each statement is prepared, however many came before it, and no connection keeps more than a thousand', async () => {
+    const { reader } = database;
+    for (let one = 0; one < 1_200; one += 1) await reader.first(`SELECT ${one} AS one`, []);
+    const read = async () => [
+      await reader.first(`SELECT 'late' AS one`, []),
+      await reader.first(
+        `SELECT count(*) < 1000 AS few, count(*) FILTER (WHERE statement = $$SELECT 'late' AS one$$) AS late FROM pg_prepared_statements`,
+        [],
+      ),
+    ];
+    await read();
+    expect(await read()).toEqual([{ one: 'late' }, { few: true, late: '1' }]);
+  });
+
   it('a column that is added under a prepared statement does not break it', async () => {
     const read = async () => {
       // Every connection prepares it, and plans it anew after some runs.

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Sweeper } from '../src/database/sweeper.js';
 import { KeyBan, QuotaCount } from '../src/throttling/memory/quota-journal.entity.js';
 import { emptyFolder } from './support/service-process.js';
@@ -44,6 +45,24 @@ it('a start waits for no old rows', async () => {
   expect(await count('idempotency_entries')).toBe(1);
   await sweep();
   expect(await count('idempotency_entries')).toBe(0);
+});
+
+it('an outage is told of once, not for each table', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'pets.sqlite');
+  const { service, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  onTestFinished(() => error.mockRestore());
+  await rename(file, `${file}.away`);
+  await expect
+    .poll(async () => (await service.request('GET', '/health/ready', { key: null })).status)
+    .toBe(503);
+  error.mockClear();
+  await sweep();
+  expect(error.mock.calls.map(([line]) => String(line))).toEqual([
+    expect.stringMatching(/^Old rows of \w+ cannot be deleted/),
+  ]);
 });
 
 it('old rows go a few at a time: writers come between them, and the log stays small', async () => {

@@ -3,6 +3,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
+import { ApiError } from '../errors/api-error.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
 
@@ -78,10 +79,14 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
   }
 
   private async sweepAll(): Promise<void> {
+    let isAway = false;
     for (const sweep of this.sweeps) {
       try {
         while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
       } catch (error) {
+        // An outage refuses them all, and is told of once.
+        if (isAway && error instanceof ApiError) continue;
+        isAway ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
         this.logger.error(`Old rows of ${tableName} cannot be deleted; the next hour tries again`, error);
       }

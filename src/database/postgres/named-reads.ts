@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import type { PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../errors/api-error.js';
 import { JsonReader } from '../database.js';
@@ -8,8 +10,10 @@ import { meaningOf } from './postgres-errors.js';
 import { type PostgresPool, breaks } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
 
-/** Statements that are prepared at most, on each connection: clients choose how lists are filtered and sorted. */
+/** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */
 const MOST_NAMED = 500;
+/** Statements that a connection may have prepared, those without a name any more among them; then it is closed. */
+const MOST_PREPARED = 2 * MOST_NAMED;
 /** How often a read is asked again at most, when its connection is lost each time. */
 const MOST_READS = 5;
 /** A prepared statement whose table has changed in the meantime. */
@@ -17,7 +21,7 @@ const STALE_PLAN = '0A000';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A statement in PostgreSQL's syntax; without a name it is not prepared. */
+/** A statement in PostgreSQL's syntax; without a name it is not prepared. No name is given twice. */
 interface Statement {
   readonly text: string;
   readonly name?: string;
@@ -33,7 +37,9 @@ export function inPostgresSyntax(sql: string): string {
 
 /** Reads by statements that each connection prepares once. A caller in a transaction reads in that. */
 export class NamedReads extends JsonReader {
-  private readonly statements = new Map<string, Statement>();
+  private readonly statements = new LRUCache<string, Statement>({ max: MOST_NAMED });
+  /** The names that each connection knows. */
+  private readonly prepared = new WeakMap<PoolClient, Set<string>>();
   private named = 0;
 
   constructor(
@@ -113,15 +119,22 @@ export class NamedReads extends JsonReader {
       isBroken = breaks(error);
       throw error;
     } finally {
-      this.pool.giveBack(client, isBroken);
+      this.pool.giveBack(client, isBroken || this.hasTooMany(client, statement));
     }
+  }
+
+  private hasTooMany(client: PoolClient, { name }: Statement): boolean {
+    if (name === undefined) return false;
+    const names = this.prepared.get(client) ?? new Set();
+    this.prepared.set(client, names.add(name));
+    return names.size >= MOST_PREPARED;
   }
 
   private statementOf(sql: string): Statement {
     let statement = this.statements.get(sql);
     if (!statement) {
       const text = inPostgresSyntax(sql);
-      statement = this.named < MOST_NAMED ? { text, name: `petstore_${(this.named += 1)}` } : { text };
+      statement = { text, name: `petstore_${(this.named += 1)}` };
       this.statements.set(sql, statement);
     }
     return statement;
