@@ -316,6 +316,16 @@ describe('an endpoint that fails', () => {
     ]);
   });
 
+  it('is called at an address that was stored in another form than the normal one', async () => {
+    const { post, deliver, endpointAt, deliveries } = await open();
+    const receiver = await receive();
+    await endpointAt(`${receiver.url.replace('http', 'HTTP')}/a/../<b>`);
+    await post('X');
+    await deliver();
+    expect(await deliveries()).toMatchObject([{ state: 'delivered' }]);
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/%3Cb%3E']);
+  });
+
   it('has its answer read for some kilobytes alone', async () => {
     const { post, deliver, endpointAt, deliveries } = await open();
     let written = 0;

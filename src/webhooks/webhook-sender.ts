@@ -11,7 +11,7 @@ import { Clock } from '../clock.js';
 import { softwareVersion } from '../software-version.js';
 import { failureOf } from './attempt-failures.js';
 import { retryAfterOf } from './retry-schedule.js';
-import { AddressRefused, type AllowedAddress, WebhookAddresses } from './webhook-addresses.js';
+import { type AllowedAddress, WebhookAddresses } from './webhook-addresses.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { signing, webhookSignature } from './webhook-signature.js';
 
@@ -109,8 +109,6 @@ export class WebhookSender implements OnModuleDestroy {
 
   private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverAnswer> {
     const url = new URL(attempt.url);
-    const fault = this.addresses.faultOfUrl(attempt.url);
-    if (fault) throw new AddressRefused(fault.message);
     const addresses = await orAborted(this.addresses.of(url), signal);
     // Whatever a connection tells or keeps to itself, an attempt ends when its time is over.
     const first = await orAborted(this.exchange(attempt, url, addresses, signal), signal);

@@ -112,7 +112,7 @@ export function toWebhookEndpointWithSecretDto(made: EndpointWithSecret): Webhoo
 
 const URL_FIELD = {
   description:
-    'Absolute address that messages are sent to: https, without user, password and fragment, and none of a private network',
+    'Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network',
   example: URL_EXAMPLE,
   maxLength: LONGEST_URL,
 };

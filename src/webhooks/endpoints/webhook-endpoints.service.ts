@@ -123,9 +123,10 @@ export class WebhookEndpointsService {
   ): Promise<SubscribedEndpoint> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
     const { url, events: wanted } = changes;
-    await this.get(id, of);
+    const { endpoint: stored } = await this.get(id, of);
     refuseFaults([
-      ...(url === undefined ? [] : urlFaults(url, this.addresses)),
+      // One that was accepted in another form than the normal one may stay.
+      ...(url === undefined || url === stored.url ? [] : urlFaults(url, this.addresses)),
       ...(wanted === undefined ? [] : eventFaults(wanted)),
     ]);
     return this.changes.run(by, async (manager) => {

@@ -391,7 +391,7 @@ export interface components<Int64> {
         /** @description A webhook endpoint to make. */
         NewOwnWebhookEndpoint: {
             /**
-             * @description Absolute address that messages are sent to: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
+             * @description Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
              * @example https://shop.example.com/webhooks
              */
             url: string;
@@ -578,7 +578,7 @@ export interface components<Int64> {
         /** @description What to change of a webhook endpoint; what is left out stays as it is. */
         WebhookEndpointChanges: {
             /**
-             * @description Absolute address that messages are sent to: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
+             * @description Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
              * @example https://shop.example.com/webhooks
              */
             url?: string;
