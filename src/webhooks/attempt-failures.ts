@@ -1,12 +1,7 @@
 import { AddressRefused } from './webhook-addresses.js';
 
-/** By the code of Node, of the resolver (c-ares) or of TLS (OpenSSL). */
+/** By the code of Node or of TLS (OpenSSL). */
 const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name of the host does not exist.',
-  ENODATA: 'The name of the host has no address.',
-  ETIMEOUT: 'The name server of the host does not answer.',
-  ESERVFAIL: 'The name server of the host fails.',
-  EREFUSED: 'The name server of the host refuses to answer.',
   ECONNREFUSED: 'The host refuses connections at this port.',
   ECONNRESET: 'The connection was closed without an answer.',
   ETIMEDOUT: 'The host does not answer.',

@@ -6,9 +6,15 @@ import { WebhookAddresses } from './webhook-addresses.js';
 /** Resolves every name to given addresses. */
 class Resolved extends WebhookAddresses {
   addresses: string[] = [];
+  askedSystem = 0;
 
   protected override resolve(): Promise<string[]> {
     return Promise.resolve(this.addresses);
+  }
+
+  protected override resolveBySystem(): Promise<string[]> {
+    this.askedSystem += 1;
+    return Promise.resolve([]);
   }
 }
 
@@ -78,7 +84,7 @@ describe('an address', () => {
       const policy = addresses();
       expect(policy.allows(address)).toBe(false);
       policy.addresses = [address];
-      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('no public address');
+      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('it is not public');
     },
   );
 
@@ -103,7 +109,17 @@ describe('an address', () => {
     expect(await policy.of(new URL('http://hooks.internal/'))).toEqual([{ address: '10.1.0.1', family: 4 }]);
     expect(await policy.of(new URL('https://hooks.internal/'))).toHaveLength(2);
     policy.addresses = ['8.8.8.8'];
-    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('http:// is allowed');
+    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('it is not public');
+  });
+
+  it.each([
+    ['does not exist', []],
+    ['is not public', ['10.2.0.1']],
+  ])('of a host that %s is looked up by the system too, where networks are allowed', async (_, found) => {
+    const policy = addresses('10.1.0.0/16');
+    policy.addresses = found;
+    await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('it is not public');
+    expect(policy.askedSystem).toBe(1);
   });
 });
 

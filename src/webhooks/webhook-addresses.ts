@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { type UrlFault, faultOfForm, refused } from './url-form.js';
 
@@ -42,8 +42,11 @@ export interface AllowedAddress {
   readonly family: 4 | 6;
 }
 
-/** A name or an address that webhooks are not sent to. */
-export class AddressRefused extends Error {}
+/** The same for whoever ordered the endpoint, so that nobody learns which names exist inside the network; the log has the reason. */
+export class AddressRefused extends Error {
+  override message =
+    'The host has no address that messages may be sent to: its name does not exist or cannot be looked up, or it is not public.';
+}
 
 /**
  * Decides which addresses webhooks are sent to: public unicast addresses, and those of WEBHOOK_ALLOWED_NETWORKS. So no client can
@@ -51,6 +54,7 @@ export class AddressRefused extends Error {}
  */
 @Injectable()
 export class WebhookAddresses {
+  private readonly logger = new Logger('Webhooks');
   private readonly allowed = new BlockList();
   private readonly notPublic = new BlockList();
   private readonly public6 = new BlockList();
@@ -93,36 +97,43 @@ export class WebhookAddresses {
   }
 
   /**
-   * The addresses of a URL's host that it may be connected to. Throws AddressRefused when it has none, and what the resolver throws.
-   * A URL with http:// only reaches allowed networks.
+   * The addresses of a URL's host that it may be connected to. Throws AddressRefused when there are none. A URL with http:// only
+   * reaches allowed networks.
    */
   async of({ protocol, hostname }: URL): Promise<AllowedAddress[]> {
-    const literal = literalOf(hostname);
-    const all = literal === undefined ? await this.resolve(hostname) : [literal];
     const may = (address: string) => (protocol === 'https:' ? this.allows(address) : this.isAllowed(address));
-    const addresses = all.filter(may).map((address) => ({ address, family: isIP(address) as 4 | 6 }));
-    if (addresses.length === 0)
-      throw new AddressRefused(
-        protocol === 'https:'
-          ? 'The host has no public address.'
-          : 'The host has no address to which http:// is allowed.',
+    const literal = literalOf(hostname);
+    const found = literal === undefined ? await this.resolve(hostname) : [literal];
+    let addresses = found.filter(may);
+    if (addresses.length === 0 && literal === undefined && this.hasAllowed)
+      addresses = (await this.resolveBySystem(hostname)).filter(may);
+    if (addresses.length === 0) {
+      this.logger.debug(
+        `No message is sent to ${hostname}: of its addresses (${found.join(', ')}) none is allowed`,
       );
-    return addresses;
+      throw new AddressRefused();
+    }
+    return addresses.map((address) => ({ address, family: isIP(address) as 4 | 6 }));
   }
 
   /**
-   * Every address of a name. The name servers are asked by Node itself: a name whose server does not answer would hold a thread of
-   * the few that files and SQLite need, if the system were asked. That is asked only for the names of allowed networks, which may
-   * stand in its hosts file.
+   * Every address of a name, by the name servers. Node itself asks them: a name whose server does not answer would hold a thread of
+   * the few that files and SQLite need, if the system were asked.
    */
   protected async resolve(hostname: string): Promise<string[]> {
     const resolver = new dns.Resolver(RESOLVER);
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length > 0) return addresses;
-    if (this.hasAllowed) return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
-    const [first] = answers;
-    throw first.status === 'rejected' ? first.reason : new Error(`${hostname} has no address.`);
+    return answers.flatMap((answer) => {
+      if (answer.status === 'fulfilled') return answer.value;
+      this.logger.debug(String(answer.reason));
+      return [];
+    });
+  }
+
+  /** Every address of a name, by the system: the names of allowed networks may be in its hosts file. */
+  protected async resolveBySystem(hostname: string): Promise<string[]> {
+    const found = await dns.lookup(hostname, { all: true }).catch(() => []);
+    return found.map(({ address }) => address);
   }
 
   private isAllowed(address: string): boolean {
