@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Webhook } from 'standardwebhooks';
@@ -21,7 +22,7 @@ import { WebhookSettlements } from '../src/webhooks/webhook-settlements.js';
 import { newWebhookSecret } from '../src/webhooks/webhook-signature.js';
 import { itOnSqlite, planOf, refuseWrites } from './support/databases.js';
 import { type Answering } from './support/webhook-receiver.js';
-import { answers, open, receive } from './support/webhook-service.js';
+import { answers, flood, open, receive } from './support/webhook-service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -324,6 +325,81 @@ describe('an endpoint that fails', () => {
     await deliver();
     expect(await deliveries()).toMatchObject([{ state: 'delivered' }]);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/%3Cb%3E']);
+  });
+
+  const TOO_MUCH = 'The host sends more than the answer to a message needs.';
+
+  it.each([
+    ['102', flood('HTTP/1.1 102 Processing\r\n\r\n', 4_000), TOO_MUCH],
+    ['100 in small packets', flood('HTTP/1.1 100 Continue\r\n\r\n', 1), TOO_MUCH],
+    [
+      '103 with fields',
+      flood(`HTTP/1.1 103 Early Hints\r\nLink: <${'a'.repeat(9_000)}>\r\n\r\n`, 1),
+      TOO_MUCH,
+    ],
+    ['line breaks before the head', flood('\r\n', 40_000), TOO_MUCH],
+    ['a head, byte by byte', flood('a', 1, 'HTTP/1.1 200 OK\r\na: '), TOO_MUCH],
+    [
+      'fields',
+      flood('a: b\r\n', 10_000, 'HTTP/1.1 200 OK\r\n'),
+      'The connection failed: HPE_HEADER_OVERFLOW.',
+    ],
+  ])('has failed when %s arrives without end, after some kilobytes', async (_, answer, error) => {
+    const { post, deliver, endpointAt, deliveries } = await open();
+    const receiver = await receive(answer);
+    await endpointAt(receiver.url);
+    await post('X');
+    await deliver();
+    expect(await deliveries()).toMatchObject([{ state: 'waiting', attempts: 1, status: null, error }]);
+  });
+
+  it('takes a few interim responses before the answer', async () => {
+    const { post, deliver, endpointAt, deliveries } = await open();
+    const receiver = await receive((response) => {
+      response.writeContinue();
+      response.writeProcessing();
+      response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.writeHead(204).end());
+    });
+    await endpointAt(receiver.url);
+    await post('X');
+    await deliver();
+    expect(await deliveries()).toMatchObject([{ state: 'delivered', status: 204 }]);
+  });
+
+  it('has its connection closed when something arrives over it after the answer', async () => {
+    const { post, deliver, endpointAt, deliveries } = await open();
+    const sockets: (Socket | null)[] = [];
+    const receiver = await receive((response) => {
+      sockets.push(response.socket);
+      response.writeHead(204).end();
+    });
+    await endpointAt(receiver.url);
+    await post('X');
+    await deliver();
+    expect(await deliveries()).toMatchObject([{ state: 'delivered', status: 204 }]);
+    const [socket = null] = sockets;
+    // The receiver itself must not close it.
+    socket?.setTimeout(0);
+    flood('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', 4_000)({ socket });
+    await expect.poll(() => socket?.destroyed).toBe(true);
+    expect(socket?.bytesWritten).toBeLessThan(5e7);
+  });
+
+  it('gets hundreds of messages over connections that are replaced now and then', async () => {
+    const { service, deliver, endpointAt, deliveries } = await open();
+    const receiver = await receive((response) => response.writeHead(200).end('x'.repeat(1_000)));
+    await endpointAt(receiver.url);
+    await service.app.get(DataSource).transaction(async () => {
+      const pets = service.app.get(PetsService);
+      for (let n = 0; n < 300; n += 1)
+        await pets.create({ name: `N${n}`, categoryId: 1n, status: 'available' });
+    });
+    await deliver();
+    expect(new Set((await deliveries()).map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(
+      new Set(['delivered 1']),
+    );
+    expect(receiver.names).toHaveLength(300);
+    expect(receiver.connections).toBeLessThan(30);
   });
 
   it('has its answer read for some kilobytes alone', async () => {

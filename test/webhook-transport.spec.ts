@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../src/accounts/client.entity.js';
 import { openDataSource } from '../src/database/data-source.js';
@@ -104,6 +107,31 @@ describe('the certificate of a receiver', () => {
       await expect.poll(() => outcome(id), { message: name }).toBeDefined();
       expect([name, await outcome(id)]).toEqual([name, cases[at]?.[2]]);
     }
+  });
+
+  it('cannot be agreed on again and again', async () => {
+    let times = 0;
+    const { endpointAt, post, outcome } = await start(() => ['127.0.0.1'], {
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
+    });
+    const certificate = await certificateFor(folder, { by: 'authority', name: 'good.test' });
+    const receiver = createServer({ ...certificate, maxVersion: 'TLSv1.2' }, (socket) => {
+      const again = (error: Error | null): void => {
+        times += 1;
+        if (!error && !socket.destroyed)
+          socket.renegotiate({ requestCert: true, rejectUnauthorized: false }, again);
+      };
+      socket.on('error', () => undefined).once('data', () => again(null));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void receiver.close());
+    await once(receiver, 'listening');
+    const { id } = await endpointAt(`https://good.test:${(receiver.address() as AddressInfo).port}/`);
+    await post('X');
+    await expect.poll(() => outcome(id)).toBeDefined();
+    expect(await outcome(id)).toBe('The host sends more than the answer to a message needs.');
+    expect(times).toBeGreaterThan(1);
+    expect(times).toBeLessThan(1_000);
   });
 });
 

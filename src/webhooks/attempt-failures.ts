@@ -1,3 +1,4 @@
+import { SENT_TOO_MUCH } from './bounded-connections.js';
 import { AddressRefused } from './webhook-addresses.js';
 
 /** By the code of Node or of TLS (OpenSSL). */
@@ -7,6 +8,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The host does not answer.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network of the host cannot be reached.',
+  [SENT_TOO_MUCH]: 'The host sends more than the answer to a message needs.',
   EPROTO: 'The host does not speak TLS at this port, or none that the service accepts.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',

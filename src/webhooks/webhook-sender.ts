@@ -10,6 +10,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../clock.js';
 import { softwareVersion } from '../software-version.js';
 import { failureOf } from './attempt-failures.js';
+import { bounded, sentTooMuch } from './bounded-connections.js';
 import { retryAfterOf } from './retry-schedule.js';
 import { type AllowedAddress, WebhookAddresses } from './webhook-addresses.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -20,6 +21,8 @@ const ATTEMPT_MS = 15_000;
 /** Bytes of an answer's body that are read, and for how long, in milliseconds, so that the connection can be used again; then it is cut. */
 const MOST_READ = 4_096;
 const READ_MS = 1_000;
+/** Interim responses (1xx) before an answer. Node's client takes them without end. */
+const MOST_INTERIM = 5;
 /** How long a connection stays open between two attempts, in milliseconds, and how many of one receiver. */
 const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
 
@@ -57,8 +60,8 @@ interface ReceiverAnswer {
 /** Posts messages to endpoints: signed, once, to allowed addresses alone; it follows no redirect and uses no proxy. */
 @Injectable()
 export class WebhookSender implements OnModuleDestroy {
-  private readonly http = new HttpAgent(POOL);
-  private readonly https = new HttpsAgent(POOL);
+  private readonly http = bounded(new HttpAgent(POOL));
+  private readonly https = bounded(new HttpsAgent(POOL));
 
   constructor(
     private readonly addresses: WebhookAddresses,
@@ -137,7 +140,11 @@ export class WebhookSender implements OnModuleDestroy {
         url,
         {
           method: 'POST',
-          agent: mayReuse ? (isTls ? this.https : this.http) : false,
+          agent: mayReuse
+            ? isTls
+              ? this.https
+              : this.http
+            : bounded(isTls ? new HttpsAgent() : new HttpAgent()),
           signal,
           // The very addresses that were looked at: the name is not resolved again.
           lookup: lookupOf(addresses),
@@ -157,6 +164,11 @@ export class WebhookSender implements OnModuleDestroy {
           readAway(response);
         },
       );
+      let interim = 0;
+      request.on('information', () => {
+        interim += 1;
+        if (interim > MOST_INTERIM) request.destroy(sentTooMuch());
+      });
       // 101: without this the client closes the connection and tells nobody.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();

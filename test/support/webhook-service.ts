@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { DataSource } from 'typeorm';
 import { expect, onTestFinished } from 'vitest';
 import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
@@ -42,6 +43,20 @@ export async function receive(answer?: Answering, listening?: Listening): Promis
   onTestFinished(() => receiver.stop());
   return receiver;
 }
+
+/** Writes the same text again and again, so many times at once, as quickly as it is read, after a beginning. */
+export const flood =
+  (text: string, times: number, beginning = '') =>
+  ({ socket }: { readonly socket: Socket | null }): void => {
+    const chunk = text.repeat(times);
+    const write = (): void => {
+      if (socket?.destroyed !== false) return;
+      if (socket.write(chunk)) setImmediate(write);
+      else socket.once('drain', write);
+    };
+    socket?.on('error', () => undefined).write(beginning);
+    write();
+  };
 
 /** Answers with a status and headers. */
 export const answers =
