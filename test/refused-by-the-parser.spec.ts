@@ -1,14 +1,64 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type Socket, connect } from 'node:net';
+import { Controller, Get, Module } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AppLogger } from '../src/logging/app-logger.js';
 import { parseRaw, sendRaw } from './support/raw-http.js';
 import { TestService } from '../src/testing/test-service.js';
 
+/** What waits until the test lets it go. */
+let waiting: (() => void)[] = [];
+const wait = () => new Promise<void>((resolve) => waiting.push(resolve));
+const letGo = (): void => waiting.splice(0).forEach((go) => go());
+
+@Controller({ path: 'waits', version: '1' })
+class WaitsController {
+  @Get()
+  async waits(): Promise<string> {
+    await wait();
+    return 'done';
+  }
+}
+
+@Module({ controllers: [WaitsController] })
+class WaitsModule {}
+
+/** Comes before the guards. */
+function waitIfAsked({ query }: Request, _: Response, next: NextFunction): void {
+  if (query.wait === undefined) next();
+  else waiting.push(next);
+}
+
 let service: TestService;
+/** What the log was given since the test began. */
+const lines: Record<string, unknown>[] = [];
 beforeAll(async () => {
-  service = await TestService.open();
+  service = await TestService.open({
+    environment: { LOG_LEVEL: 'info' },
+    modules: [WaitsModule],
+    prepare: (app) => app.use(waitIfAsked),
+  });
+});
+beforeEach(() => {
+  const { pino } = service.app.get(AppLogger);
+  for (const level of ['info', 'error'] as const)
+    vi.spyOn(pino, level).mockImplementation((fields: unknown) => {
+      lines.push({ level, ...(fields as object) });
+    });
+  lines.length = 0;
+  // What is refused counts for the address, by minutes.
+  service.clock.advance(60_000);
 });
 afterAll(() => service.close());
 
 const END = '\r\n\r\n';
+const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
+/** The head of a POST as far as its framing. */
+const post = (hasKey: boolean, path = '/v1/pets') =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\n${hasKey ? authorization() : ''}Content-Type: application/json\r\n`;
+const CHUNKED = `Transfer-Encoding: chunked${END}`;
 const withKey = () => `Authorization: Bearer ${service.key}\r\nConnection: close`;
 
 describe('what never becomes a request', () => {
@@ -42,16 +92,31 @@ describe('what never becomes a request', () => {
       431,
       'headers_too_large',
     ],
+    ...['xchunked', 'identity', 'chunked, xchunked', 'xchunked, chunked'].flatMap((coding) =>
+      ['', 'with a key, '].map((key): [string, () => string, number, string] => [
+        `${key}Transfer-Encoding: ${coding}`,
+        () => `${post(key !== '')}Transfer-Encoding: ${coding}${END}`,
+        400,
+        'malformed_request',
+      ]),
+    ),
     ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\nHost: a${END}`, 405, 'method_not_allowed'],
     ['a TLS greeting', Buffer.from('16030100dc010000d80303', 'hex'), 400, 'malformed_request'],
-  ])('gets the Error body: %s', async (_, bytes, expected, code) => {
-    const { status, body, head } = parseRaw(await sendRaw(service.url, bytes));
-    expect(status).toBe(expected);
-    expect(body).toEqual({ code, message: expect.any(String), status: expected });
-    expect(head).toMatch(/content-type: application\/json/i);
-    expect(head).toMatch(/x-request-id: [\w-]{36}/i);
-    expect(head).toMatch(/connection: close/i);
-  });
+  ] as [string, string | Buffer | (() => string), number, string][])(
+    'gets the Error body: %s',
+    async (_, sent, expected, code) => {
+      const bytes = typeof sent === 'function' ? sent() : sent;
+      const { status, body, head } = parseRaw(await sendRaw(service.url, bytes));
+      expect(status).toBe(expected);
+      expect(body).toEqual({ code, message: expect.any(String), status: expected });
+      expect(head).toMatch(/content-type: application\/json/i);
+      expect(head).toMatch(/x-request-id: [\w-]{36}/i);
+      expect(head).toMatch(/connection: close/i);
+      expect(head).toMatch(/x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 59\r\n/i);
+      expect(head).toMatch(/^date: \w{3}, [\w :]+ GMT\r?$/im);
+      expect(lines.map(({ level, route }) => [level, route])).toEqual([['info', expect.any(String)]]);
+    },
+  );
 
   it('a request without Host gets the Error body', async () => {
     const { status, body } = parseRaw(
@@ -110,5 +175,125 @@ describe('what is unusual, but a request', () => {
       ([, status]) => status,
     );
     expect(statuses).toEqual(['200', '200', '404']);
+  });
+});
+
+/** A connection, with the server's end of it; `answers` are those that came until it was closed, each with its head. */
+async function connected(): Promise<{ client: Socket; server: Socket; answers: Promise<string[]> }> {
+  const accepted = once(service.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+  const client = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+  let received = '';
+  client.on('data', (chunk: string) => (received += chunk)).on('error', () => client.destroy());
+  const answers = once(client, 'close').then(() => received.split(/(?=HTTP\/1\.1 )/));
+  return { client, server: (await accepted)[0], answers };
+}
+
+/** Sends parts on a connection, each when the server has read those before it; answers what came back. */
+async function sendParts(parts: readonly string[]): Promise<string[]> {
+  const { client, server, answers } = await connected();
+  let sent = 0;
+  for (const part of parts) {
+    await expect.poll(() => server.bytesRead, { interval: 1 }).toBe(sent);
+    client.write(part);
+    sent += part.length;
+  }
+  return answers;
+}
+
+const statusOf = (answer: string | undefined) => Number(answer?.slice(9, 12));
+const statusesOf = (answers: readonly string[]) => answers.map(statusOf);
+const loggedStatuses = () => lines.map(({ level, status }) => [level, status]);
+
+describe('a body that the parser refuses', () => {
+  const internalErrors = () => service.metric('petstore_refusals_total', { code: 'internal_error' });
+
+  it.each([true, false])('is one 400, however its bytes are split; with a key: %s', async (hasKey) => {
+    const head = post(hasKey) + CHUNKED;
+    const bytes = `${head}zz\r\n`;
+    const from = head.length - 6;
+    for (let at = from; at <= bytes.length; at += 1) {
+      service.clock.advance(60_000);
+      lines.length = 0;
+      const answers = await sendParts([bytes.slice(0, at), bytes.slice(at)]);
+      // Without a key, the head alone is answered.
+      const expected = !hasKey && at === head.length ? 401 : 400;
+      expect(statusesOf(answers), `split at ${at - head.length}`).toEqual([expected]);
+      expect(answers[0]).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i);
+      expect(answers[0]).toMatch(/\r\ndate: /i);
+      await expect.poll(() => lines.length).toBe(1);
+      expect(loggedStatuses()).toEqual([['info', statusOf(answers[0])]]);
+    }
+    expect(await internalErrors()).toBe(0);
+  });
+
+  it.each(['', 'Connection: keep-alive\r\n'])(
+    'is refused behind what was pipelined before it: %s',
+    async (field) => {
+      const good = `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${field}${authorization()}\r\n`;
+      const bad = `${post(true)}${field}${CHUNKED}`;
+      for (const parts of [
+        [`${good}${good}${bad}zz\r\n`],
+        [good, `${good}${bad}zz\r\n`],
+        [good + good, `${bad}zz\r\n`],
+        [good + good + bad, 'zz\r\n'],
+      ]) {
+        lines.length = 0;
+        expect(statusesOf(await sendParts(parts))).toEqual([200, 200, 400]);
+        await expect.poll(loggedStatuses).toEqual([200, 200, 400].map((status) => ['info', status]));
+      }
+    },
+  );
+
+  it('is refused by the chain, with the headers of the key, when its guards have not decided', async () => {
+    const { client, server, answers } = await connected();
+    const head = post(true, '/v1/pets?wait=1') + CHUNKED;
+    client.write(head);
+    await expect.poll(() => waiting.length).toBe(1);
+    client.write('zz\r\n');
+    await expect.poll(() => server.bytesRead).toBe(head.length + 4);
+    letGo();
+    const [answer = '', ...more] = await answers;
+    expect([statusOf(answer), more]).toEqual([400, []]);
+    expect(parseRaw(answer).body).toMatchObject({ code: 'malformed_request' });
+    expect(answer).toMatch(/\r\nx-ratelimit-limit: 1000\r\n/i);
+    expect(loggedStatuses()).toEqual([['info', 400]]);
+  });
+
+  it('is refused at once while the handler runs, whose answer is dropped', async () => {
+    const { client, answers } = await connected();
+    client.write(`GET /v1/waits HTTP/1.1\r\nHost: a\r\n${authorization()}${CHUNKED}`);
+    await expect.poll(() => waiting.length).toBe(1);
+    client.write('zz\r\n');
+    const [answer = '', ...more] = await answers;
+    letGo();
+    expect([statusOf(answer), more]).toEqual([400, []]);
+    expect(answer).toMatch(/\r\nx-ratelimit-limit: 1000\r\n/i);
+    // A later request is answered, so that the handler has ended.
+    await service.request('GET', '/v1/pets');
+    expect(loggedStatuses()).toEqual([400, 200].map((status) => ['info', status]));
+    expect(await internalErrors()).toBe(0);
+  });
+});
+
+describe('what is refused beyond the limit of an address', () => {
+  const times = async (count: number, send: () => Promise<unknown>) => {
+    for (let sent = 0; sent < count; sent += 1) await send();
+  };
+
+  it.each([
+    ['by the parser', () => `${post(false)}${CHUNKED}zz\r\n`],
+    ['by its head', () => `GET /v1/pets HTTP/1.1\r\nHost: a b\r\nConnection: close${END}`],
+  ])('has one line a minute, and stays a 400: %s', async (_, bytes) => {
+    let last = '';
+    const send = async () => (last = await sendRaw(service.url, bytes()));
+    await times(60, send);
+    expect(lines).toHaveLength(60);
+    await times(10, send);
+    expect(lines).toHaveLength(61);
+    expect(parseRaw(last)).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
+    expect(last).toMatch(/\r\nx-ratelimit-remaining: 0\r\n/i);
+    service.clock.advance(60_000);
+    await times(2, send);
+    expect(lines).toHaveLength(63);
   });
 });

@@ -32,6 +32,8 @@ export function refusalCodeOf(request: Request): string | undefined {
 
 /** Answers a request with the Error body of whatever was thrown or mapped to; logs a status of 500 or above. */
 export function writeRefusal(failure: unknown, request: Request, response: Response): void {
+  // A refusal has been sent while the handler was still running: whatever comes of it now concerns nobody.
+  if (response.headersSent && CODE.get(request) !== undefined) return;
   const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
   const { body, headers } = toRefusal(thrown, request);
   CODE.set(request, body.code);

@@ -7,7 +7,7 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request is malformed: {reason}.',
     example: { reason: 'it has no Host (RFC 9112 section 3.2)' },
     cause:
-      'The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, ' +
+      'The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, ' +
       'the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
     remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
   },

@@ -5,6 +5,7 @@ import { holdsApiKey } from '../accounts/api-key.format.js';
 import { callerOf } from '../auth/caller.js';
 import { refusalCodeOf } from '../errors/error.filter.js';
 import { responseStatusOf, routeTemplateOf } from '../metrics/request-metrics.middleware.js';
+import { isUnlogged } from '../throttling/refused-addresses.js';
 import { traceIdsOf } from '../tracing/trace-ids.js';
 import { AppLogger } from './app-logger.js';
 
@@ -47,7 +48,10 @@ function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
   return status >= 500 ? 'error' : 'info';
 }
 
-/** Writes one line per request. It contains the route template, not the path, and no headers, so that no secret is logged. */
+/**
+ * Writes one line per request, except for what an address sends beyond its limit without a valid key. It contains the route template, not
+ * the path, and no headers, so that no secret is logged.
+ */
 @Injectable()
 export class RequestLogMiddleware implements NestMiddleware {
   constructor(private readonly logger: AppLogger) {}
@@ -59,7 +63,7 @@ export class RequestLogMiddleware implements NestMiddleware {
       const [route, status] = [routeTemplateOf(request), responseStatusOf(response)];
       const code = refusalCodeOf(request);
       const level = levelOf(route, status);
-      if (!this.logger.pino.isLevelEnabled(level)) return;
+      if (!this.logger.pino.isLevelEnabled(level) || isUnlogged(request)) return;
       const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
       this.logger.pino[level](
         {

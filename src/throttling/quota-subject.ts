@@ -9,6 +9,7 @@ const SUBJECT = new RequestSlot<QuotaSubject>();
 /** Set once a request was counted: what it knows of the states of the data came with that decision. */
 export const COUNTED = new RequestSlot<true>();
 const CLIENT_PREFIX = 'client:';
+const ADDRESS_PREFIX = 'address:';
 /** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
 const IPV6_PREFIX = 56;
 
@@ -35,8 +36,13 @@ export function quotaSubjectOf(request: Request): QuotaSubject {
 /** The subject of a caller without a valid key at an address. */
 export function addressSubject(address: string): QuotaSubject {
   return {
-    id: `address:${normalizeIp(address, IPV6_PREFIX)}`,
+    id: ADDRESS_PREFIX + normalizeIp(address, IPV6_PREFIX),
     plan: 'anonymous',
     perMinute: ADDRESS_LIMIT_PER_MINUTE,
   };
+}
+
+/** Whether requests count for an address, because they have no valid key. */
+export function isAddress({ id }: QuotaSubject): boolean {
+  return id.startsWith(ADDRESS_PREFIX);
 }

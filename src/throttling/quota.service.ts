@@ -20,9 +20,18 @@ import {
   underLimits,
 } from './quota.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
+import { RefusedAddresses, leaveUnlogged } from './refused-addresses.js';
 import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
+
+/** What is told of a refusal of what is no valid HTTP request. */
+export interface CountedRefusal {
+  /** The rate-limit headers of its address. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the log has a line for it. */
+  readonly isLogged: boolean;
+}
 
 /** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
@@ -30,6 +39,7 @@ export class QuotaService {
   private readonly verdicts;
   private readonly steps: ClockSteps;
   private readonly thresholds = new QuotaThresholds();
+  private readonly refused = new RefusedAddresses();
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
@@ -71,6 +81,7 @@ export class QuotaService {
       // Windows of a route are no quota of the client.
       if (isNoteworthy(window) && (!windows || windows[at]?.key === subject.id))
         this.tellOfThresholds(subject, window, verdict.at);
+    if (!this.refused.isLogged(subject, verdict)) leaveUnlogged(request);
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
@@ -133,6 +144,17 @@ export class QuotaService {
     } catch (error) {
       throw refusalOfFailure(error, 'the ban cannot be lifted');
     }
+  }
+
+  /**
+   * Counts what is no valid HTTP request for its address, and answers the headers, and whether the log has a line for it. It is refused
+   * for what it is, also beyond the limit.
+   */
+  async countRefusal(address: QuotaSubject): Promise<CountedRefusal> {
+    const verdict = await this.decide(requestOf(address));
+    this.verdicts.inc({ plan: address.plan, verdict: labelOf(verdict) });
+    const headers = quotaHeaders({ ...verdict, admitted: true });
+    return { headers, isLogged: this.refused.isLogged(address, verdict) };
   }
 
   /** Writes the current headers without counting: for a request that is refused before it would be counted. */

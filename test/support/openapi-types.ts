@@ -292,7 +292,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              */
             400: {
                 headers: {
@@ -485,7 +485,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              *
              *     `malformed_json`: The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, is nested deeper than 64 levels, or holds a number of more than 1,000 characters.
              */
@@ -766,7 +766,7 @@ export interface operations {
             /**
              * @description `validation_failed`: A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.
              *
-             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
+             *     `malformed_request`: The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.
              */
             400: {
                 headers: {

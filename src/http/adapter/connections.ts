@@ -13,7 +13,7 @@ import { Overload } from './overload.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { placeOf } from './place.js';
-import { announcesBody } from './service-server.js';
+import { announcesBody, hasUnreadBody } from './service-server.js';
 
 /** Time between two checks of all connections, in milliseconds; a time limit is exceeded by at most that much. */
 const SWEEP_MS = 1_000;
@@ -122,9 +122,14 @@ export class Connections implements AnswersInTurn {
     return current?.closed ? undefined : current;
   }
 
-  /** Calls back once everything that has arrived on a connection is answered. From now on nothing more is read from it. */
+  /**
+   * Calls back once everything that has arrived on a connection is answered. From now on nothing more is read from it, so a waiting
+   * request whose body has not arrived is dropped.
+   */
   afterAnswers(socket: Socket, callback: () => void): void {
     const connection = this.connections.get(socket);
+    const [last] = connection?.waiting.at(-1) ?? [];
+    if (last && hasUnreadBody(last)) connection?.waiting.pop();
     if (!connection || isIdle(connection)) {
       callback();
       return;
@@ -164,6 +169,10 @@ export class Connections implements AnswersInTurn {
       if (connection.waiting.length >= MOST_WAITING) hold(socket);
     } else if (headBytes > MOST_HEAD_BYTES) {
       this.refusals.refuse(socket, HTTP_ERRORS.headers_too_large);
+    } else if (hasUnreadBody(request)) {
+      // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
+      connection.waiting.push([request, response]);
+      process.nextTick(() => this.next(connection, socket));
     } else {
       this.begin(connection, request, response);
     }

@@ -4,7 +4,9 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
 import { RequestSlot } from '../../request-slot.js';
+import { quotaSubjectOf } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
+import { leaveUnlogged } from '../../throttling/refused-addresses.js';
 
 /** The most header fields that a request may have. */
 export const MOST_FIELDS = 100;
@@ -14,10 +16,10 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d{0,5}
 
 const HOST_LENGTH = 'host'.length;
 const AUTHORIZATION_LENGTH = 'authorization'.length;
+const CONTENT_TYPE_LENGTH = 'content-type'.length;
 
 /**
- * Refuses requests that Node's parser accepts although they are not valid. Such a request does not count towards a quota; the
- * headers of the refusal show the quota of the client's address.
+ * Refuses requests that Node's parser accepts although they are not valid. Such a request counts for the client's address.
  */
 @Injectable()
 export class MalformedRequestMiddleware implements NestMiddleware {
@@ -34,7 +36,9 @@ export class MalformedRequestMiddleware implements NestMiddleware {
   private async refuse(request: Request, response: Response, refusal: ApiError): Promise<never> {
     // It is uncertain where a malformed request ends and the next one begins, so nothing more is read from the connection.
     response.setHeader('Connection', 'close');
-    await this.quota.show(request, response);
+    const { headers, isLogged } = await this.quota.countRefusal(quotaSubjectOf(request));
+    response.setHeaders(new Map(Object.entries(headers)));
+    if (!isLogged) leaveUnlogged(request);
     throw refusal;
   }
 }
@@ -63,14 +67,16 @@ function faultOfHeaders({ headers, httpVersion, rawHeaders }: Request): string |
  * read, where names and values alternate. The length is compared first, because it excludes most names at little cost.
  */
 function repeatedField(rawHeaders: readonly string[]): string | undefined {
-  let [hosts, authorizations] = [0, 0];
+  let [hosts, authorizations, types] = [0, 0, 0];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     if (name.length === HOST_LENGTH && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === AUTHORIZATION_LENGTH && name.toLowerCase() === 'authorization')
       authorizations += 1;
+    else if (name.length === CONTENT_TYPE_LENGTH && name.toLowerCase() === 'content-type') types += 1;
   }
   if (hosts > 1) return 'it has more than one Host';
+  if (types > 1) return 'it has more than one Content-Type';
   return authorizations > 1 ? 'it has more than one Authorization' : undefined;
 }
 

@@ -13,8 +13,7 @@ import { AppLogger } from '../../logging/app-logger.js';
 import { requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
 import { addressSubject } from '../../throttling/quota-subject.js';
-import { quotaHeaders } from '../../throttling/quota-headers.js';
-import { QuotaService } from '../../throttling/quota.service.js';
+import { type CountedRefusal, QuotaService } from '../../throttling/quota.service.js';
 import { MOST_FIELDS } from './malformed-request.middleware.js';
 import { failBody } from '../body/limited-body.js';
 import { hasUnreadBody, lingerBeforeClosing } from './service-server.js';
@@ -26,6 +25,8 @@ const ROWS: Readonly<Record<string, ErrorRow>> = {
   ERR_HTTP_REQUEST_TIMEOUT: HTTP_ERRORS.request_timeout,
 };
 
+const NOT_COUNTED: CountedRefusal = { headers: {}, isLogged: true };
+
 /** Tells which response of a connection is in progress, so that a refusal is sent in the order of the requests. */
 export interface AnswersInTurn {
   /** The response in progress on a connection; undefined if there is none. */
@@ -36,7 +37,7 @@ export interface AnswersInTurn {
 
 /**
  * Answers what Node's HTTP parser rejects before there is a request, with the Error body, and ends the connection. This counts
- * towards no quota; the headers show the quota of the address that the connection comes from.
+ * for the address that the connection comes from.
  */
 @Injectable()
 export class ParserRefusals {
@@ -57,42 +58,50 @@ export class ParserRefusals {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const row = ROWS[error.code ?? ''] ?? HTTP_ERRORS.malformed_request;
       const current = connections.answerOf(socket);
-      if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) socket.destroy();
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
       // The body of the request in progress is malformed or late.
-      else if (current && hasUnreadBody(current.req)) this.refuseInPlace(current, row);
-      else connections.afterAnswers(socket, () => this.refuse(socket, row));
+      else if (current && hasUnreadBody(current.req)) {
+        if (current.headersSent) endAnswered(current);
+        else this.refuseInPlace(current, row);
+      } else connections.afterAnswers(socket, () => this.refuse(socket, row));
     });
     // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is no proxy: it refuses every target,
-    // and a target of that form has no methods that Allow could name.
+    // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());
-      connections.afterAnswers(socket, () => this.refuse(socket, HTTP_ERRORS.method_not_allowed));
+      connections.afterAnswers(socket, () =>
+        this.refuse(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' }),
+      );
     });
   }
 
   /**
    * Answers the request in progress, whose body is malformed or late, with this row and ends the connection. Node tells the body's
-   * reader nothing once the request is answered: without an error a handler that writes it to a file would wait for ever.
+   * reader nothing once the request is answered: without an error a handler that writes it to a file would wait for ever. Before
+   * the guards have decided there are no rate-limit headers to send: then the body fails, and the request is answered by its chain.
    */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
+    const { req } = response;
     const refusal = this.refusalOf(row);
-    response.once('close', () => failBody(response.req, refusal));
-    writeRefusal(refusal, response.req as Request, response as Response);
+    if (response.hasHeader('X-RateLimit-Limit')) {
+      response.once('close', () => failBody(req, refusal));
+      writeRefusal(refusal, req as Request, response as Response);
+    } else if (!req.destroyed) failBody(req, refusal);
   }
 
   /** Answers with this row on a connection without a request in progress, and ends the connection. */
-  refuse(socket: Socket, row: ErrorRow): void {
+  refuse(socket: Socket, row: ErrorRow, headers = {}): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
-    const refusal = this.refusalOf(row);
+    const refusal = this.refusalOf(row, headers);
     const { remoteAddress } = socket;
-    this.quotaOf(remoteAddress).then(
-      (headers) => this.end(socket, refusal, headers),
-      () => this.end(socket, refusal, {}),
+    this.count(remoteAddress).then(
+      (count) => this.end(socket, refusal, count),
+      () => this.end(socket, refusal, NOT_COUNTED),
     );
   }
 
-  private refusalOf(row: ErrorRow): ApiError {
+  private refusalOf(row: ErrorRow, headers = {}): ApiError {
     const params = {
       reason: 'it cannot be read as HTTP/1.1',
       limit: this.settings.bodyLimitBytes,
@@ -100,25 +109,29 @@ export class ParserRefusals {
       method: 'CONNECT',
       allowed: 'none, because the service is no proxy',
     };
-    return new ApiError(row, { params });
+    return new ApiError(row, { params, headers });
   }
 
-  /** The quota headers of an address; none if the address is unknown, because the connection is closed. */
-  private async quotaOf(address: string | undefined): Promise<Readonly<Record<string, string>>> {
-    if (address === undefined) return {};
-    const { at, windows } = await this.quota.look(addressSubject(address));
-    return quotaHeaders({ admitted: true, at, windows });
+  /** The address is unknown once the connection is closed. */
+  private async count(address: string | undefined): Promise<CountedRefusal> {
+    return address === undefined ? NOT_COUNTED : this.quota.countRefusal(addressSubject(address));
   }
 
-  private end(socket: Socket, { body, headers }: ApiError, quota: Readonly<Record<string, string>>): void {
+  private end(
+    socket: Socket,
+    { body, headers }: ApiError,
+    { headers: quota, isLogged }: CountedRefusal,
+  ): void {
+    // The client is gone, or has been answered already: nothing is said twice.
+    if (!socket.writable) return;
     const requestId = randomUUID();
     const { status, code } = body;
-    this.logger.pino.info(
-      { requestId, route: 'unparsed', status, code },
-      requestLine('unparsed', status, code),
-    );
+    if (isLogged)
+      this.logger.pino.info(
+        { requestId, route: 'unparsed', status, code },
+        requestLine('unparsed', status, code),
+      );
     this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0, code);
-    if (!socket.writable) return;
     socket.write(
       rawResponse(body, { ...headers, ...quota, ...this.linkOf(code), 'X-Request-Id': requestId }),
     );
@@ -139,9 +152,18 @@ function rawResponse(body: ApiError['body'], headers: Readonly<Record<string, st
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(text)),
     'Cache-Control': 'no-store',
+    Date: new Date().toUTCString(),
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status] ?? ''}\r\n${lines.join('')}\r\n${text}`;
+}
+
+/**
+ * Lets a response end that was begun before the rest of its request turned out to be malformed or late; one that has no end yet is broken
+ * off. To be called in the turn of the event loop in which `endTogether()` may still be about to end it.
+ */
+function endAnswered(response: ServerResponse): void {
+  setImmediate(() => response.writableEnded || response.req.socket.destroy());
 }

@@ -15,6 +15,7 @@ import { refusalCodeOf, writeRefusal } from '../../errors/error.filter.js';
 import { AppLogger } from '../../logging/app-logger.js';
 import { assignRequestId, requestIdOf, requestLine } from '../../logging/request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../../metrics/request-metrics.middleware.js';
+import { isUnlogged } from '../../throttling/refused-addresses.js';
 import { TransientMap } from '../../transient-map.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
@@ -125,10 +126,11 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const clientId = callerOf(request)?.clientId;
     const { method } = request;
     const requestId = requestIdOf(response);
-    this.logger.pino.info(
-      { requestId, ...trace.ids, clientId, method, route, status },
-      requestLine(method, route, status),
-    );
+    if (!isUnlogged(request))
+      this.logger.pino.info(
+        { requestId, ...trace.ids, clientId, method, route, status },
+        requestLine(method, route, status),
+      );
     const code = status === 101 ? undefined : refusalCodeOf(request);
     const seconds = (performance.now() - start) / 1_000;
     this.metrics.count({ method, route, status: String(status) }, seconds, code);

@@ -71,9 +71,10 @@ export async function readBody(
 
 /**
  * Asks a client that waits for it to go on with its body. Throws payload_too_large for one that is announced to be longer than
- * `limit` bytes.
+ * `limit` bytes, and what a body has failed with that has turned out to be malformed by now.
  */
 export function askForBody(request: Request, response: Response, limit: number): void {
+  if (request.errored) throw request.errored;
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
   if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
@@ -96,7 +97,8 @@ function bytesOf(request: Request, limit: number): Promise<Buffer> {
       request.pause();
       end(tooLarge(limit));
     };
-    const fail = (cause: Error): void => end(malformed('its body broke off', cause));
+    const fail = (cause: Error): void =>
+      end(cause instanceof ApiError ? cause : malformed('its body broke off', cause));
     if (request.destroyed) fail(new Error('The client is gone.'));
     else request.on('data', take).once('end', end).once('error', fail);
   });

@@ -109,7 +109,7 @@ export class MalformedJsonError extends PetstoreError {
   override readonly name: string = 'MalformedJsonError';
 }
 
-/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host` or `Authorization` stands there twice, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
+/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
 export class MalformedRequestError extends PetstoreError {
   declare readonly code: 'malformed_request';
   override readonly name: string = 'MalformedRequestError';

@@ -1,0 +1,34 @@
+import type { Request } from 'express';
+import { RequestSlot } from '../request-slot.js';
+import { isAddress } from './quota-subject.js';
+import { MINUTE_MS, type QuotaSubject, type QuotaVerdict } from './quota.js';
+
+const UNLOGGED = new RequestSlot<true>();
+
+/** Whether the log has no line for this request. */
+export function isUnlogged(request: Request): boolean {
+  return UNLOGGED.get(request) === true;
+}
+
+/** Leaves this request out of the log. */
+export function leaveUnlogged(request: Request): void {
+  UNLOGGED.set(request, true);
+}
+
+/**
+ * Bounds what a client without a valid key can write to the log: beyond the limit of its address, one line a minute. Metrics count
+ * every request.
+ */
+export class RefusedAddresses {
+  private minute = Number.NaN;
+  private readonly logged = new Set<string>();
+
+  /** Whether the request of this verdict gets a line. */
+  isLogged(subject: QuotaSubject, { admitted, at }: QuotaVerdict): boolean {
+    if (admitted || !isAddress(subject)) return true;
+    const minute = Math.floor(at / MINUTE_MS);
+    if (minute !== this.minute) this.logged.clear();
+    this.minute = minute;
+    return this.logged.size !== this.logged.add(subject.id).size;
+  }
+}
