@@ -88,6 +88,61 @@ describe('the lifetime of the key that follows', () => {
   );
 });
 
+describe.each(['admin', 'account'])('a key with an end, under /%s', (face) => {
+  const END = '2026-11-20T20:00:00.000Z';
+
+  async function openWithEnd() {
+    const { service, keys } = await open();
+    const { id, key } = await service.issueKey({ scopes: [face, 'pets:read'], expires: 8 * HOUR });
+    const whose = face === 'admin' ? { clientId: service.clientId } : {};
+    const order = (path: string, json: object) =>
+      service.request('POST', `/${face}/keys${path}`, { key, json });
+    const issue = (json: object = {}) => order('', { scopes: ['pets:read'], ...whose, ...json });
+    return { service, keys, id, key, order, issue };
+  }
+
+  it('makes keys that end with it, unless an earlier end is named', async () => {
+    const { issue, service } = await openWithEnd();
+    expect((await issue()).body.expiresAt).toBe(END);
+    expect((await issue({ expires: '1h' })).body.expiresAt).toBe('2026-11-20T13:00:00.000Z');
+    service.clock.advance(HOUR);
+    expect((await issue({ expires: '7h' })).body.expiresAt).toBe(END);
+  });
+
+  it('is refused a later end, with the latest that it may name', async () => {
+    const { issue, order, keys, id, service } = await openWithEnd();
+    service.clock.advance(1);
+    for (const refused of [
+      await issue({ expires: '8h' }),
+      await order(`/${id}/rotate`, { grace: '1h', expires: '8h' }),
+    ]) {
+      expect([refused.status, refused.body.code]).toEqual([400, 'validation_failed']);
+      expect(refused.body.details).toEqual([
+        { field: 'expires', code: 'later_than_own_end', message: expect.stringContaining(END) },
+      ]);
+    }
+    expect((await keys.list({ limit: 100 })).items).toHaveLength(2);
+  });
+
+  it('rotates itself and others into keys that end with it, also when its end was brought forward', async () => {
+    const { order, keys, id, service } = await openWithEnd();
+    const other = await service.issueKey({ scopes: ['pets:read'] });
+    const rotated = await order(`/${other.id}/rotate`, { grace: '24h' });
+    expect([rotated.status, rotated.body.expiresAt]).toEqual([201, END]);
+    await keys.update(id, { expires: 2 * HOUR }, { force: true }, SERVICE_ITSELF);
+    const successor = await order(`/${id}/rotate`, { grace: '24h' });
+    expect([successor.status, successor.body.expiresAt]).toEqual([201, '2026-11-20T14:00:00.000Z']);
+    // The old one neither outlives its own end nor makes what does.
+    expect((await keys.get(id)).expiresAt).toBe('2026-11-20T14:00:00.000Z');
+    service.clock.advance(HOUR);
+    const again = await service.request('POST', `/${face}/keys/${successor.body.id}/rotate`, {
+      key: successor.body.key,
+      json: { grace: '24h' },
+    });
+    expect([again.status, again.body.expiresAt]).toEqual([201, '2026-11-20T14:00:00.000Z']);
+  });
+});
+
 describe('a suspended client', () => {
   it('gets 403 for each of its keys, counts for the address, and works again once resumed', async () => {
     const { service, clients, codeOf } = await open();
@@ -187,4 +242,15 @@ describe('the last use of a key', () => {
     const written = await service.repository(ApiKey).countBy({ lastUsedAt: Not(IsNull()) });
     expect(written).toBe(2_000);
   });
+});
+
+it('the last key with admin is protected from a successor that ends sooner than itself, and within a day', async () => {
+  const { service, issuing } = await open();
+  const { id } = await service.issueKey({ scopes: ['admin'] });
+  const { key } = await service.issueKey({ scopes: ['admin'], expires: 3 * HOUR });
+  const rotate = { key, json: { grace: '0' } };
+  const refused = await service.request('POST', `/admin/keys/${id}/rotate`, rotate);
+  expect([refused.status, refused.body.code]).toEqual([409, 'last_key_with_scope']);
+  await expect(issuing.rotate(id, { grace: 0, expires: HOUR }, SERVICE_ITSELF)).rejects.toThrow(/admin/);
+  expect((await service.request('POST', `/admin/keys/${id}/rotate?force=true`, rotate)).status).toBe(201);
 });

@@ -70,7 +70,7 @@ describe('a change of a key', () => {
           {
             field: 'expires',
             code: 'later_than_before',
-            message: `The key ends at ${after(HOUR)}, and its end can only be brought forward; rotate it to go on.`,
+            message: `The key ends at ${after(HOUR)}, and its end can only be brought forward; a new key can end later.`,
           },
         ],
       },

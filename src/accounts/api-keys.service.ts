@@ -149,7 +149,7 @@ export class ApiKeysService {
 /** The new expiry of a key. Throws validation_failed when it is later than the old one: only a new key lives longer. */
 function earlier(end: string, oldEnd: string | null): string {
   if (oldEnd === null || end <= oldEnd) return end;
-  const message = `The key ends at ${oldEnd}, and its end can only be brought forward; rotate it to go on.`;
+  const message = `The key ends at ${oldEnd}, and its end can only be brought forward; a new key can end later.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_before', message }],
   });

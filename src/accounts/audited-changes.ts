@@ -50,26 +50,31 @@ export class AuditedChanges {
   ) {}
 
   /**
-   * Runs work in a transaction and returns its result; the work calls `record` for each change that it makes. Throws revoked_api_key,
-   * expired_api_key and client_suspended when the key that orders it has ended since its request was let in: a body may come long
-   * after that.
+   * Runs work in a transaction and returns its result; the work calls `record` for each change that it makes, and gets the end of the
+   * key that orders it, null for none. Throws revoked_api_key, expired_api_key and client_suspended when that key has ended since its
+   * request was let in: a body may come long after that.
    */
   run<T>(
     by: Operator,
-    work: (manager: EntityManager, record: (change: AuditedChange) => Promise<void>) => Promise<T>,
+    work: (
+      manager: EntityManager,
+      record: (change: AuditedChange) => Promise<void>,
+      end: string | null,
+    ) => Promise<T>,
   ): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       await this.transactions.claim(ADMINISTRATION);
-      if (by.kind === 'key') await this.refuseEnded(by.keyId, manager);
-      return work(manager, async (change) => {
+      const end = by.kind === 'key' ? await this.endOf(by.keyId, manager) : null;
+      const record = async (change: AuditedChange): Promise<void> => {
         const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
         this.events.publish(ACCOUNTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
-      });
+      };
+      return work(manager, record, end);
     });
   }
 
-  private async refuseEnded(id: string | null, manager: EntityManager): Promise<void> {
+  private async endOf(id: string | null, manager: EntityManager): Promise<string | null> {
     const key =
       id === null ? null : await manager.findOne(ApiKey, { where: { id }, relations: { client: true } });
     // It was deleted with its client.
@@ -79,5 +84,6 @@ export class AuditedChanges {
       });
     refuseEndedCredential(key, this.clock.now());
     refuseSuspended(key.client);
+    return key.expiresAt;
   }
 }

@@ -9,6 +9,7 @@ import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
 import {
   SOON_MS,
+  endOf,
   forceDetail,
   grantableScopes,
   protectLastKey,
@@ -16,6 +17,7 @@ import {
   refuseRotated,
   requireScopesHeld,
   type Forcible,
+  type Lifetime,
   type NewKey,
   type Rotation,
 } from './key-rules.js';
@@ -37,40 +39,43 @@ export class KeyIssuingService {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a key for a client. Throws client_not_found, scope_not_held, or validation_failed for an unknown scope. */
+  /**
+   * Makes a key for a client, which ends at the latest with the key that orders it. Throws client_not_found, scope_not_held, and
+   * validation_failed for an unknown scope or a later end.
+   */
   async issue({ clientId, scopes: wanted, label = null, expires }: NewKey, by: Operator): Promise<IssuedKey> {
     const scopes = grantableScopes(wanted, by);
-    const issued = this.make({ clientId, scopes, label }, expires);
-    const { expiresAt } = issued.apiKey;
-    await this.changes.run(by, async (manager, record) => {
+    return this.changes.run(by, async (manager, record, latest) => {
       await this.clients.get(clientId, manager);
+      const issued = this.make({ clientId, scopes, label }, { expires, latest });
       await manager.insert(ApiKey, issued.apiKey);
-      const { id: keyId, prefix } = issued.apiKey;
+      const { id: keyId, prefix, expiresAt } = issued.apiKey;
       const details = { prefix, scopes, label, expiresAt };
       await record({ action: 'api_key.issued', clientId, keyId, details });
+      return issued;
     });
-    return issued;
   }
 
   /**
    * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace
-   * period; with a grace of 0 it is revoked. Throws key_not_found, key_already_revoked, key_already_expired, key_already_rotated and
-   * scope_not_held, and last_key_with_scope for a last key that would live less than a day, unless forced.
+   * period; with a grace of 0 it is revoked. The new one ends at the latest with the key that orders it. Throws key_not_found,
+   * key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later end, and, unless
+   * forced, last_key_with_scope when the new one would end within a day and before the old one's own end.
    */
   rotate(id: string, { grace, expires }: Rotation, by: Operator, options: Forcible = {}): Promise<IssuedKey> {
-    return this.changes.run(by, async (manager, record) => {
+    return this.changes.run(by, async (manager, record, latest) => {
       const key = await this.keys.get(id, manager);
       refuseEnded(key, this.instant(0));
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);
-      if (!options.force && (expires ?? SOON_MS) < SOON_MS)
-        await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
       const { clientId, scopes, label } = key;
-      const issued = this.make({ clientId, scopes, label }, expires ?? lifetimeOf(key));
+      const issued = this.make({ clientId, scopes, label }, { expires, usual: lifetimeOf(key), latest });
       const { id: successor, prefix, expiresAt } = issued.apiKey;
+      if (!options.force && expiresAt !== null && expiresAt < earlier(key.expiresAt, this.instant(SOON_MS)))
+        await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
       await manager.insert(ApiKey, issued.apiKey);
       const end = this.instant(grace);
-      key.expiresAt = key.expiresAt !== null && key.expiresAt < end ? key.expiresAt : end;
+      key.expiresAt = earlier(key.expiresAt, end);
       // A key that ends now is revoked too: an expiry alone would be undone by a clock that is set back.
       if (grace === 0) key.revokedAt = end;
       const { revokedAt } = key;
@@ -88,11 +93,11 @@ export class KeyIssuingService {
   }
 
   /** A key with a new secret; it works once its row is inserted. */
-  private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetimeMs: number | undefined): IssuedKey {
+  private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
     const secret = generateApiKey(this.settings.nodeEnv === 'production' ? 'live' : 'test');
     // Both instants come from one reading of the clock, so that the key lives as long as was asked for to the millisecond.
     const now = this.clock.now();
-    const expiresAt = lifetimeMs === undefined ? null : new Date(now + lifetimeMs).toISOString();
+    const expiresAt = endOf(now, lifetime);
     const apiKey = Object.assign(new ApiKey(), {
       ...of,
       id: randomUUID(),
@@ -111,6 +116,11 @@ export class KeyIssuingService {
   private instant(fromNowMs: number): string {
     return new Date(this.clock.now() + fromNowMs).toISOString();
   }
+}
+
+/** The earlier of two ends, of which the first may be none. */
+function earlier(end: string | null, other: string): string {
+  return end !== null && end < other ? end : other;
 }
 
 /** The lifetime that a key was issued with, in milliseconds; undefined without an expiry. */

@@ -12,7 +12,7 @@ export interface NewKey {
   /** Default: the scopes granted by default, of those that the operator holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
-  /** Lifetime from now in milliseconds; without it the key does not expire. */
+  /** Lifetime from now in milliseconds; without it the key ends with the key that orders it, if that has an end. */
   readonly expires?: number;
 }
 
@@ -28,8 +28,30 @@ export interface KeyChanges {
 export interface Rotation {
   /** How long the old key still works, in milliseconds; at most until its own expiry. */
   readonly grace: number;
-  /** Lifetime of the new key in milliseconds; default: the lifetime that the old one was issued with. */
+  /** Lifetime of the new key in milliseconds; default: that of the old one when it was issued, as far as the ordering key allows. */
   readonly expires?: number;
+}
+
+/** How long a new key lives. */
+export interface Lifetime {
+  /** As it was asked for, in milliseconds. */
+  readonly expires: number | undefined;
+  /** What it is when it was not asked for, in milliseconds; undefined for no end. */
+  readonly usual?: number | undefined;
+  /** The end of the key that orders it, null for none. */
+  readonly latest: string | null;
+}
+
+/** The end of a key that is made `now`; throws validation_failed when an end was asked for that is later than the latest. */
+export function endOf(now: number, { expires, usual, latest }: Lifetime): string | null {
+  const lifetime = expires ?? usual;
+  const end = lifetime === undefined ? null : new Date(now + lifetime).toISOString();
+  if (latest === null || (end !== null && end <= latest)) return end;
+  if (expires === undefined) return latest;
+  const message = `The key that orders this ends at ${latest}, and makes none that ends later; leave this out for the same end.`;
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'expires', code: 'later_than_own_end', message }],
+  });
 }
 
 /** `force` carries a change out even when it ends the last key with a protected scope. */

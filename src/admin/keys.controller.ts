@@ -108,7 +108,7 @@ export class KeysController {
     id: 'updateKey',
     summary: 'Label a key or bring its end forward',
     description:
-      'Changes what is named. The end of a key can be brought forward, never put off: rotate it to go on.',
+      'Changes what is named. The end of a key can be brought forward, never put off: a new key can end later.',
     answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
   })
   @ApiErrors(key_not_found, key_already_revoked, key_already_expired, last_key_with_scope)

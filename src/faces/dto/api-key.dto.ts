@@ -103,7 +103,8 @@ export class NewOwnKeyDto {
 
   /** Lifetime in milliseconds. */
   @Duration({
-    description: 'Lifetime, such as 90d, 12h or 30m; default: no end',
+    description:
+      'Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end',
     example: '90d',
     optional: true,
   })
@@ -147,7 +148,8 @@ export class KeyRotationDto {
 
   /** Lifetime in milliseconds. */
   @Duration({
-    description: 'Lifetime of the new key; default: as long as the old one was made for',
+    description:
+      'Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives',
     example: '90d',
     optional: true,
   })

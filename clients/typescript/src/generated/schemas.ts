@@ -363,7 +363,7 @@ export interface components<Int64> {
              */
             grace?: string;
             /**
-             * @description Lifetime of the new key; default: as long as the old one was made for
+             * @description Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives
              * @example 90d
              */
             expires?: string;
@@ -383,7 +383,7 @@ export interface components<Int64> {
              */
             label?: string;
             /**
-             * @description Lifetime, such as 90d, 12h or 30m; default: no end
+             * @description Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end
              * @example 90d
              */
             expires?: string;
