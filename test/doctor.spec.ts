@@ -209,6 +209,18 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     });
   });
 
+  it('and finds that it evicts counts when memory is short, unless it may not ask', async () => {
+    const server = await redisServer();
+    server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await finding(await folder(), 'redis', { REDIS_URL: server.url })).toMatchObject({
+      state: 'wrong',
+      found: expect.stringMatching(/\(allkeys-lru\)\. Set its maxmemory-policy to noeviction/),
+    });
+    server.command('ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all', '-info');
+    const url = server.url.replace('//', '//pet:word@');
+    expect(await finding(await folder(), 'redis', { REDIS_URL: url })).toMatchObject({ state: 'well' });
+  });
+
   it('and finds keys that are of another kind', async () => {
     const server = await redisServer();
     server.command('SET', 'petstore:quota:instances', 'none');

@@ -8,6 +8,7 @@ import { BAN_RULES } from '../src/throttling/bans.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../src/throttling/quota.js';
 import { InstanceCount } from '../src/throttling/redis/instance-count.js';
+import { withTimeout } from '../src/throttling/redis/redis-commands.js';
 import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
 import { RetryBackoff } from '../src/throttling/redis/redis-state.js';
@@ -115,7 +116,9 @@ async function impatient() {
     await server.remove();
   });
   // The default of REDIS_TIMEOUT_MS.
-  const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock(), BAN_RULES, 50);
+  const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock(), BAN_RULES, (answer) =>
+    withTimeout(answer, 50),
+  );
   // Redis learns the script.
   await expect
     .poll(
@@ -158,7 +161,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'sleeps',
-    begin: (server) => server.send('DEBUG', 'SLEEP', '3'),
+    begin: (server) => server.send('DEBUG', 'SLEEP', '6'),
     end: async (server) => {
       await expect.poll(() => server.command('PING'), BACK_WITHIN).toBe('PONG');
     },
@@ -243,6 +246,21 @@ describeWith('redis-server', 'when Redis', () => {
         .toBe(instances.length + 1);
     },
   );
+
+  it('is late once, requests wait for it, are counted there, and nothing tells of an outage', async () => {
+    const { server, instances } = await together(2);
+    const [one, other] = instances as [Instance, Instance];
+    await send(instances, 'a', 10);
+    server.command('CLIENT', 'PAUSE', String(1.5 * PATIENT_MS), 'ALL');
+    const began = performance.now();
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => one.store.take(requestOf('a'), NOW)));
+    expect(performance.now() - began).toBeGreaterThan(PATIENT_MS);
+    expect(verdicts.map(({ windows }) => windows[0]?.used)).toEqual(
+      Array.from({ length: 10 }, (_, at) => 11 + at),
+    );
+    expect(await usedOf(other, 'a')).toBe(20);
+    for (const { metric } of instances) expect(await metric('changes_total{to="alone"}')).toBe(0);
+  });
 
   it('is flushed, counts and bans go on as they were, without an outage', async () => {
     const { server, instances } = await together(2);

@@ -88,7 +88,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1, 60_000),
     default: 50,
     description:
-      'Timeout of Redis in milliseconds. When it has passed, the instance decides the request without Redis.',
+      'Timeout of Redis in milliseconds. When three responses in a row take longer, the instance decides requests without Redis.',
   },
   logLevel: {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

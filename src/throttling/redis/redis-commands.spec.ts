@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DecisionBatches, TimeoutError, withTimeout } from './redis-commands.js';
+import { DecisionBatches, TimeoutError, severalLate, withTimeout } from './redis-commands.js';
 
 describe('decisions in batches', () => {
   /** Batches whose answers are the first argument of each decision, unless told otherwise. */
@@ -165,5 +165,43 @@ describe('an answer that is waited for', () => {
     vi.runAllTimers();
     await settle();
     expect(told).toEqual(['answer']);
+  });
+});
+
+describe('an answer that is late', () => {
+  const LIMIT_MS = 50;
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const never = () => new Promise<string>(() => undefined);
+
+  it('is taken all the same when it comes while a probe is under way', async () => {
+    const probes: (() => void)[] = [];
+    const inTime = severalLate(LIMIT_MS, () => new Promise<void>((resolve) => probes.push(resolve)));
+    let answered = (_: string): void => undefined;
+    const late = [inTime(new Promise<string>((resolve) => (answered = resolve))), inTime(never())];
+    const outcomes = Promise.allSettled(late);
+    await vi.advanceTimersByTimeAsync(1.5 * LIMIT_MS);
+    // All that is late waits for the same probe, and what its answer does not bring is given up.
+    expect(probes).toHaveLength(1);
+    answered('answer');
+    for (const resolve of probes) resolve();
+    expect(await outcomes).toEqual([
+      { status: 'fulfilled', value: 'answer' },
+      { status: 'rejected', reason: expect.any(TimeoutError) },
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['after two probes that are late, too', never, 3, /no answer within 50 ms/],
+    ['at once where nothing is probed', () => undefined, 1, /no answer within 50 ms/],
+    ['with the reason why a probe fails', () => Promise.reject(new Error('closed')), 1, /closed/],
+  ])('is given up %s', async (_, probe, limits, reason) => {
+    const told: string[] = [];
+    void severalLate(LIMIT_MS, probe)(never()).catch((error: unknown) => told.push(String(error)));
+    await vi.advanceTimersByTimeAsync(limits * LIMIT_MS - 1);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(told).toEqual([expect.stringMatching(reason)]);
   });
 });

@@ -116,3 +116,41 @@ export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> 
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** Settles as an answer of Redis does, and rejects with TimeoutError when that takes too long. */
+export type InTime = <T>(answer: Promise<T>) => Promise<T>;
+
+/** Redis fails when so many answers in a row are late: one may be, when Redis forks or the network loses a packet. */
+const LATE_IN_A_ROW = 3;
+
+/**
+ * Waits for an answer that is later than `limitMs` until a probe sent after it is answered, and gives it up when the probes are late as
+ * well. All that is late at one time waits for the same probes. `probe` answers undefined when a late answer is to be given up at once.
+ */
+export function severalLate(limitMs: number, probe: () => Promise<unknown> | undefined): InTime {
+  let probing: Promise<unknown> | undefined;
+  const probeAgain = async (late: unknown): Promise<never> => {
+    for (let asked = 1; asked < LATE_IN_A_ROW; asked += 1) {
+      const probed = probe();
+      if (!probed) break;
+      const isLate = await withTimeout(probed, limitMs).then(() => false, ifLate);
+      // Answers come in the order of the commands: the late one has arrived by now, unless a node of a Cluster sent it elsewhere.
+      if (!isLate) break;
+    }
+    throw late;
+  };
+  return async (answer) => {
+    try {
+      return await withTimeout(answer, limitMs);
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error;
+      probing ??= probeAgain(error).finally(() => (probing = undefined));
+      return Promise.race([answer, probing as Promise<never>]);
+    }
+  };
+}
+
+function ifLate(error: unknown): true {
+  if (error instanceof TimeoutError) return true;
+  throw error;
+}

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { type RedisClient, type RedisPlace, connectTo, reasonOf, redisClient } from './redis-client.js';
-import { withTimeout } from './redis-commands.js';
+import { type InTime, severalLate, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
@@ -21,13 +21,13 @@ const RETURN_MS = 7_000;
 export interface RedisLinkParts {
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** How long Redis may take to answer, in milliseconds. */
+  /** After this time an answer of Redis is late, in milliseconds. */
   readonly limitMs: number;
 }
 
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
-  /** Does what a decision does, within the same time, which tells more than a PING: scripts, permissions and latency are tried. */
+  /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
   /** Sends Redis the counts that it does not have; with `all` also those that it may have lost. */
   handOver(all: boolean): Promise<void>;
@@ -46,6 +46,8 @@ export class RedisLink {
   /** Called with every heartbeat while Redis is used. */
   onBeat: () => Promise<void> = () => Promise.resolve();
   readonly instances: InstanceCount;
+  /** Gives an answer of Redis up when it is late, and, while Redis is used, those to the probes after it are late, too. */
+  readonly inTime: InTime;
   private readonly state: RedisState;
   private readonly backoff: RetryBackoff;
   private duties: RedisDuties | undefined;
@@ -62,6 +64,7 @@ export class RedisLink {
     keys: RedisKeys,
     private readonly parts: RedisLinkParts,
   ) {
+    this.inTime = severalLate(parts.limitMs, () => (this.isUp ? this.duties?.probe() : undefined));
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
     this.redis = redisClient(place, { connectTimeout: CONNECT_LIMIT_MS });
@@ -146,7 +149,7 @@ export class RedisLink {
   }
 
   private async stay(): Promise<void> {
-    const { isNew } = await withTimeout(this.instances.beat(), this.parts.limitMs);
+    const { isNew } = await this.inTime(this.instances.beat());
     await this.duties?.probe();
     await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
@@ -163,7 +166,7 @@ export class RedisLink {
       // Redis may have to load the script for the first probe; the second must be as fast as any decision.
       await this.duties?.probe().catch(() => undefined);
       await this.duties?.probe();
-      await withTimeout(this.instances.beat(), this.parts.limitMs);
+      await this.inTime(this.instances.beat());
       await this.duties?.handOver(true);
       await this.onBeat();
       this.recovered();

@@ -4,7 +4,7 @@ import type { StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { type RedisClient, namesForEachMaster } from './redis-client.js';
-import { DecisionBatches, numbersOf, withTimeout } from './redis-commands.js';
+import { DecisionBatches, type InTime, numbersOf } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { PEEK_SCRIPT, takeScript } from './redis-scripts.js';
 
@@ -23,13 +23,13 @@ export class RedisQuotaStore extends QuotaStore {
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
 
-  /** `limitMs` is the timeout of each command; without it there is none. */
+  /** `inTime` rejects when the answer to a command is too late. */
   constructor(
     redis: RedisClient,
     private readonly keys: RedisKeys,
     clock: Clock,
     rules: BanRules = BAN_RULES,
-    private readonly limitMs?: number,
+    private readonly inTime: InTime = (answer) => answer,
   ) {
     super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules, !keys.isCluster) });
@@ -37,12 +37,12 @@ export class RedisQuotaStore extends QuotaStore {
     this.redis = redis as RedisClient & QuotaCommands;
     this.batches = keys.isCluster
       ? new DecisionBatches(
-          (names, args) => this.limited(this.redis.takeQuotas(names.length, ...names, ...args)),
+          (names, args) => this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
           () => this.askNames(),
         )
       : new DecisionBatches(async (names, args) => {
           const all = [keys.states(), ...names];
-          return this.decisionsIn(await this.limited(this.redis.takeQuotas(all.length, ...all, ...args)));
+          return this.decisionsIn(await this.inTime(this.redis.takeQuotas(all.length, ...all, ...args)));
         });
   }
 
@@ -73,7 +73,7 @@ export class RedisQuotaStore extends QuotaStore {
 
   async peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const keys = this.keysOf(request, now);
-    const answer = await this.limited(this.redis.peekQuota(keys.length, ...keys));
+    const answer = await this.inTime(this.redis.peekQuota(keys.length, ...keys));
     const [lastBan = 0, ...used] = numbersOf(answer);
     const bannedUntil = request.keyId !== undefined && lastBan > now ? lastBan : 0;
     const fits = request.windows.every(({ limit }, index) => (used[index] ?? 0) < limit);
@@ -81,7 +81,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   async unban(keyId: string, subjectId: string): Promise<void> {
-    await this.limited(this.redis.del(this.keys.state(subjectId, keyId)));
+    await this.inTime(this.redis.del(this.keys.state(subjectId, keyId)));
   }
 
   /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
@@ -106,15 +106,11 @@ export class RedisQuotaStore extends QuotaStore {
    * when they are. So they are as new as the decision, or newer.
    */
   private async askNames(): Promise<void> {
-    this.tellNames(await this.limited(this.redis.hmget(this.keys.states(), 'responses', 'keys')));
+    this.tellNames(await this.inTime(this.redis.hmget(this.keys.states(), 'responses', 'keys')));
   }
 
   private tellNames([responses, keys]: readonly (string | null)[]): void {
     this.onNames({ responses: responses ?? null, keys: keys ?? null });
-  }
-
-  private limited<T>(answer: Promise<T>): Promise<T> {
-    return this.limitMs === undefined ? answer : withTimeout(answer, this.limitMs);
   }
 
   /** Decisions of the same may share a command. */

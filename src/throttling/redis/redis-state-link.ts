@@ -6,7 +6,6 @@ import {
   type SharedKind,
   type StateLink,
 } from '../../database/shared-data-version.js';
-import { withTimeout } from './redis-commands.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { RedisLink } from './redis-link.js';
@@ -43,7 +42,6 @@ export class RedisStateLink implements StateLink {
   constructor(
     private readonly link: RedisLink,
     private readonly keys: RedisKeys,
-    private readonly limitMs: number,
     private readonly clock: Clock,
   ) {
     link.redis.defineCommand('withdrawStates', { lua: WITHDRAW_SCRIPT });
@@ -103,17 +101,13 @@ export class RedisStateLink implements StateLink {
 
   private send(kinds: readonly SharedKind[]): Promise<unknown> {
     const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
-    return withTimeout(
-      this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds),
-      this.limitMs,
-    );
+    return this.link.inTime(this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds));
   }
 
   private name(id: string, kinds: readonly SharedKind[]): Promise<unknown> {
     const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
-    return withTimeout(
+    return this.link.inTime(
       this.redis.nameStates(keys.length, ...keys, id, randomUUID(), NAMES_MS, ...kinds),
-      this.limitMs,
     );
   }
 }

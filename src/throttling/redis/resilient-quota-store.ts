@@ -35,8 +35,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   }
 
   /**
-   * Connects to Redis; every key begins with the prefix, and a request waits at most `limitMs` for Redis. Resolves
-   * when Redis is away, too. A data version that instances share is told by it.
+   * Connects to Redis; every key begins with the prefix, and Redis fails when several answers in a row take longer than `limitMs`.
+   * Resolves when Redis is away, too. A data version that instances share is told by it.
    */
   static async open(
     { place, prefix, limitMs }: { place: RedisPlace; prefix: string; limitMs: number },
@@ -47,7 +47,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(place.url));
     const link = new RedisLink(place, keys, { metrics, clock, limitMs });
-    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, limitMs);
+    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, link.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
     shared.onLoss = () => link.lost();
@@ -55,7 +55,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
       shared.onNames = (names) => {
         if (link.isUp) version.heard(names);
       };
-      new RedisStateLink(link, keys, limitMs, clock).serve(version);
+      new RedisStateLink(link, keys, clock).serve(version);
     }
     await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
     return store;
