@@ -32,6 +32,7 @@ import { Upgrades } from './http/adapter/upgrades.js';
 import { JsonBodyInterceptor } from './http/body/json-body.interceptor.js';
 import { JsonResponseInterceptor } from './http/body/json-response.interceptor.js';
 import { AcceptableGuard, UriLengthGuard } from './http/request-head.guards.js';
+import { IgnoredHeadersGuard } from './idempotency/ignored-headers.guard.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { EveryFaultInterceptor } from './input/every-fault.interceptor.js';
@@ -105,6 +106,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_GUARD, useClass: UriLengthGuard },
     { provide: APP_GUARD, useClass: AcceptableGuard },
     { provide: APP_GUARD, useClass: SunsetGuard },
+    { provide: APP_GUARD, useClass: IgnoredHeadersGuard },
     ...PLATFORM_INTERCEPTORS.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },

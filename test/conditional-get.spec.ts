@@ -1,6 +1,9 @@
-import { Controller, Get, Header, Module } from '@nestjs/common';
+import { Controller, Get, Header, Module, Post } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestService } from '../src/testing/test-service.js';
+
+/** How often the handler without a decorator of the service ran. */
+let plain = 0;
 
 @Controller({ path: 'reports', version: '1' })
 class ReportsController {
@@ -8,6 +11,12 @@ class ReportsController {
   @Header('Content-Type', 'text/csv')
   csv(): string {
     return 'a,b\n';
+  }
+
+  @Post('plain')
+  change(): object {
+    plain += 1;
+    return {};
   }
 
   @Get('fresh')
@@ -59,6 +68,18 @@ describe.each(['/v1/pets', '/v1/pets?limit=2', '/v1/pets/1', '/admin/audit', '/v
       expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
     });
 
+    it.each(['GET', 'HEAD'])('is a 412 to %s by who has seen another state', async (method) => {
+      const tag = (await get(path)).headers.get('etag') ?? '';
+      for (const field of ['"other"', `W/${tag}`, '', tag.slice(1)]) {
+        const refused = await get(path, { 'if-match': field, 'if-none-match': tag }, method);
+        expect([refused.status, refused.headers.get('etag')], field).toEqual([412, null]);
+        if (method === 'GET') expect(refused.body.code).toBe('precondition_failed');
+      }
+      for (const field of ['*', tag, `"other", ${tag}`])
+        expect((await get(path, { 'if-match': field }, method)).status, field).toBe(200);
+      expect((await get(path, { 'if-match': tag, 'if-none-match': tag }, method)).status).toBe(304);
+    });
+
     it('has the same ETag with HEAD, which is revalidated too', async () => {
       const { headers } = await get(path);
       const head = await get(path, {}, 'HEAD');
@@ -94,6 +115,59 @@ describe('an ETag', () => {
     });
     expect([status, headers.get('etag')]).toEqual([expected, null]);
     if (status >= 400) expect(headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('an If-Match', () => {
+  it.each(['/docs', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/swagger-ui.css', '/console/'])(
+    'is heeded for what anybody may read: %s',
+    async (path) => {
+      const tag = (await get(path)).headers.get('etag') ?? '';
+      expect(tag).not.toBe('');
+      const refused = await get(path, { 'if-match': '"other"' });
+      expect([refused.status, refused.body.code, refused.headers.get('etag')]).toEqual([
+        412,
+        'precondition_failed',
+        null,
+      ]);
+      expect((await get(path, { 'if-match': tag })).status).toBe(200);
+    },
+  );
+
+  it('does nothing but refuse where what would change is not compared with it', async () => {
+    const made = await service.request('POST', '/admin/clients', { json: { name: 'A', plan: 'free' } });
+    const client = `/admin/clients/${made.body.id}`;
+    const { text, headers } = await get(client);
+    const orders = [
+      ['DELETE', client],
+      ['PATCH', client, { name: 'B' }],
+      ['POST', `${client}/suspend`],
+      ['POST', '/v1/pets', { name: 'Rex', categoryId: 1 }],
+      ['POST', '/v1/reports/plain'],
+    ] as const;
+    for (const ifMatch of ['"stale"', headers.get('etag') ?? '', '*', 'malformed'])
+      for (const [method, path, json] of orders) {
+        const refused = await service.request(method, path, { json, headers: { 'if-match': ifMatch } });
+        expect([refused.status, refused.body.code], `${method} ${path}`).toEqual([
+          412,
+          'precondition_failed',
+        ]);
+        expect(refused.body.message).toContain('cannot check If-Match');
+      }
+    expect((await get(client)).text).toBe(text);
+    expect(plain).toBe(0);
+  });
+
+  it('comes behind credential, scope, and whether there is such a route', async () => {
+    const { key } = await service.issueKey({ scopes: ['pets:read'] });
+    const statusOf = async (method: string, path: string, by?: string | null) =>
+      (await service.request(method, path, { key: by, headers: { 'if-match': '"stale"' } })).status;
+    expect(await statusOf('DELETE', '/admin/clients/x', null)).toBe(401);
+    expect(await statusOf('DELETE', '/admin/clients/x', key)).toBe(403);
+    expect(await statusOf('DELETE', '/admin/clients')).toBe(405);
+    expect(await statusOf('POST', '/v1/nothing')).toBe(404);
+    expect(await statusOf('GET', '/v1/pets/99')).toBe(404);
+    expect(await statusOf('OPTIONS', '/v1/pets')).toBe(204);
   });
 });
 

@@ -1,11 +1,18 @@
-import { Body, Controller, Injectable, Module, Post, type Type } from '@nestjs/common';
+import { join } from 'node:path';
+import { Body, Controller, HttpCode, Injectable, Module, Post, type Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiKey } from '../src/accounts/api-key.entity.js';
+import { Client } from '../src/accounts/client.entity.js';
+import { Public } from '../src/auth/auth.decorators.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { migrate } from '../src/database/schema.js';
 import { Sweeper } from '../src/database/sweeper.js';
 import { IdempotencyEntry } from '../src/idempotency/idempotency-entry.entity.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { type Answer, TestService } from '../src/testing/test-service.js';
+import { emptyFolder } from './support/service-process.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 
@@ -129,11 +136,129 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await service.repository(IdempotencyEntry).count()).toBe(0);
   });
 
-  it.each(['', 'x'.repeat(256), 'ü', 'a b', 'tab\tbed'])('that is malformed is a 400: %j', async (key) => {
+  it.each([
+    ['q1', '"q1"'],
+    ['"q1"', 'q1'],
+    ['"a b"', '"a b"'],
+    ['"say \\"hi\\" \\\\o/"', '"say \\"hi\\" \\\\o/"'],
+    ['say-"hi"', '"say-\\"hi\\""'],
+    ['x'.repeat(255), `"${'x'.repeat(255)}"`],
+  ])('is the same bare and as a Structured Field String: %s, %s', async (sent, again) => {
+    const { post, pets } = await open();
+    const first = await post(sent);
+    const repeated = await post(again);
+    expect([first.status, repeated.status, repeated.text]).toEqual([201, 201, first.text]);
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    expect((await post(again, { ...NEW, name: 'Max' })).body.code).toBe('idempotency_key_reused');
+    expect(await pets()).toBe(1);
+  });
+
+  it.each([
+    '',
+    'x'.repeat(256),
+    `"${'x'.repeat(256)}"`,
+    'ü',
+    'a b',
+    'tab\tbed',
+    '"open',
+    '"',
+    '""',
+    '"a"b"',
+    '"a\\b"',
+    '"a\\"',
+    '"tab\tbed"',
+    '"a" "b"',
+  ])('that is malformed is a 400: %j', async (key) => {
     const { post, pets } = await open();
     const { status, body } = await post(key);
     expect([status, body.details?.[0]?.field]).toEqual([400, 'Idempotency-Key']);
     expect(await pets()).toBe(0);
+  });
+});
+
+describe('an Idempotency-Key that would be ignored', () => {
+  @Public()
+  @Controller('plain')
+  class PlainController {
+    @Post()
+    @HttpCode(200)
+    answer(): object {
+      return {};
+    }
+  }
+
+  @Module({ controllers: [PlainController] })
+  class PlainModule {}
+
+  it.each([
+    ['/admin/clients', { name: 'A', plan: 'free' }],
+    ['/admin/keys', {}],
+    ['/account/keys', {}],
+    ['/account/webhooks', {}],
+    ['/plain', {}],
+  ])('is a 400 that names it, and nothing is done: POST %s', async (path, json) => {
+    const service = await TestService.open({ scopes: ['admin', 'account'], modules: [PlainModule] });
+    onTestFinished(() => service.close());
+    const counts = () =>
+      Promise.all([service.repository(Client).count(), service.repository(ApiKey).count()]);
+    const before = await counts();
+    const headers = { 'idempotency-key': 'k-1' };
+    const { status, body } = await service.request('POST', path, { json, headers });
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+    expect(body.details).toEqual([
+      { field: 'Idempotency-Key', code: 'not_supported', message: expect.stringContaining('without it') },
+    ]);
+    expect(await counts()).toEqual(before);
+  });
+
+  it('comes behind credential, scope, and whether there is such a route', async () => {
+    const service = await TestService.open();
+    onTestFinished(() => service.close());
+    const codeOf = async (path: string, key?: null) =>
+      (await service.request('POST', path, { headers: { 'idempotency-key': 'k' }, key, json: {} })).body.code;
+    expect(await codeOf('/admin/clients', null)).toBe('missing_api_key');
+    expect(await codeOf('/admin/clients')).toBe('insufficient_scope');
+    expect(await codeOf('/admin/nothing')).toBe('route_not_found');
+  });
+});
+
+describe('the keys that were kept as they were sent', () => {
+  it('are kept by what they say from then on; of two that say the same, the later response stays', async () => {
+    const { path, remove } = await emptyFolder();
+    onTestFinished(remove);
+    const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'a.sqlite')}` });
+    onTestFinished(() => dataSource.destroy());
+    await migrate(dataSource);
+    await dataSource.undoLastMigration();
+    const kept = [
+      ['a', 'bare', '01', 'stays'],
+      ['a', '"quoted"', '01', 'moves'],
+      ['a', '"say \\"hi\\""', '01', 'moves'],
+      ['a', '"open', '01', 'cannot be sent again'],
+      ['a', 'first', '01', 'is replaced'],
+      ['a', '"first"', '02', 'replaces'],
+      ['a', 'second', '02', 'stays'],
+      ['a', '"second"', '01', 'goes'],
+      ['b', '"first"', '01', 'is of another client'],
+    ];
+    for (const [client, key, minute, body] of kept)
+      await dataSource.query(
+        `INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
+         VALUES (?, ?, 'd', 201, '{}', ?, ?)`,
+        [client, key, body, `2026-11-20T12:${minute}:00.000Z`],
+      );
+    expect(await migrate(dataSource)).toHaveLength(1);
+    expect(
+      await dataSource.query('SELECT client_id, key, body FROM idempotency_entries ORDER BY client_id, key'),
+    ).toEqual([
+      { client_id: 'a', key: '"open', body: 'cannot be sent again' },
+      { client_id: 'a', key: 'bare', body: 'stays' },
+      { client_id: 'a', key: 'first', body: 'replaces' },
+      { client_id: 'a', key: 'quoted', body: 'moves' },
+      { client_id: 'a', key: 'say "hi"', body: 'moves' },
+      { client_id: 'a', key: 'second', body: 'stays' },
+      { client_id: 'b', key: 'first', body: 'is of another client' },
+    ]);
   });
 });
 

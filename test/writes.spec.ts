@@ -127,6 +127,18 @@ describe.each(ways)('%s', (_, open, remove) => {
       }
     });
 
+    it('is joined by If-None-Match, which must not name what is there', async () => {
+      const { path, tag } = await made();
+      const change = (ifNoneMatch: string) =>
+        patch(path, { reason: 'Check' }, { 'if-match': '*', 'if-none-match': ifNoneMatch });
+      for (const field of ['*', tag, `W/${tag}`]) expect((await change(field)).status, field).toBe(412);
+      expect((await change('bare')).body.details).toEqual([
+        expect.objectContaining({ field: 'If-None-Match', code: 'malformed_entity_tag' }),
+      ]);
+      expect((await service.request('GET', path)).headers.get('etag')).toBe(tag);
+      expect((await change('"other"')).status).toBe(200);
+    });
+
     it('of a resource that is not there is 404', async () => {
       const { status, body } = await patch('/v1/visits/999999', {});
       expect([status, body.code]).toEqual([404, 'visit_not_found']);

@@ -14,7 +14,7 @@ import { Precondition } from './precondition.js';
  * Gives a handler with `@IfMatch()` the precondition of its request, and refuses one that lacks it where it is needed. Gives
  * the answers of operations that declare `entityTag` the `ETag` that GET answers of the same state. In the chain it is outside of
  * IdempotencyInterceptor: a repeated answer has the tag of the first; and inside of EveryFaultInterceptor, which adds the other
- * faults of a request to that of a malformed `If-Match`.
+ * faults of a request to that of a malformed precondition.
  */
 @Injectable()
 export class ConditionalWriteInterceptor extends AsyncInterceptor {
@@ -36,10 +36,11 @@ export class ConditionalWriteInterceptor extends AsyncInterceptor {
     const http = context.switchToHttp();
     if (need) {
       const request = http.getRequest<Request>();
-      const ifMatch = request.headers['if-match'];
+      const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
       if (ifMatch === undefined && need === 'required') throw new ApiError(HTTP_ERRORS.precondition_required);
-      if (ifMatch !== undefined && !isEntityTagField(ifMatch)) throw malformedIfMatch();
-      PRECONDITION.set(request, new Precondition(ifMatch, this.transactions));
+      if (!isEntityTagField(ifMatch ?? '')) throw malformed('If-Match');
+      if (!isEntityTagField(ifNoneMatch ?? '')) throw malformed('If-None-Match');
+      PRECONDITION.set(request, new Precondition(ifMatch, this.transactions, ifNoneMatch));
     }
     const body = await next();
     const response = http.getResponse<Response>();
@@ -49,9 +50,9 @@ export class ConditionalWriteInterceptor extends AsyncInterceptor {
   }
 }
 
-function malformedIfMatch(): ApiError {
+function malformed(field: string): ApiError {
   const message = 'This must be * or entity tags in double quotes, as ETag has them, such as "5d8c72a5".';
   return new ApiError(HTTP_ERRORS.validation_failed, {
-    details: [{ field: 'If-Match', code: 'malformed_entity_tag', message }],
+    details: [{ field, code: 'malformed_entity_tag', message }],
   });
 }

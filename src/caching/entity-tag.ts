@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
 
 /**
  * The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over the bytes and the `Link`
@@ -58,14 +60,27 @@ function behindSpace(text: string, from: number): number {
   return at;
 }
 
-/** Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then. */
+/** Throws precondition_failed unless an `If-Match` names this tag. */
+export function requireMatch(ifMatch: string, tag: string): void {
+  if (!namesEntityTag(ifMatch, tag, 'strong'))
+    throw preconditionFailed('If-Match does not name the present ETag');
+}
+
+/** A refusal because of a precondition. */
+export function preconditionFailed(reason: string): ApiError {
+  return new ApiError(HTTP_ERRORS.precondition_failed, { params: { reason } });
+}
+
+/** Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then.
+ * Throws precondition_failed when an `If-Match` does not name it. */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+  if (ifMatch !== undefined) requireMatch(ifMatch, tag);
   response.setHeader('ETag', tag);
   // Only the client may store it, it must revalidate every time, and another key may get another answer.
   response.setHeader('Cache-Control', 'private, no-cache');
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);
-  const ifNoneMatch = request.headers['if-none-match'];
   if (ifNoneMatch === undefined) return false;
   if (!namesEntityTag(ifNoneMatch, tag)) {
     // Express would parse the field again, and accept malformed tags.

@@ -38,7 +38,18 @@ describe('a precondition', () => {
   ])('with If-Match %s holds: %s', (ifMatch, holds) => {
     const check = () => new Precondition(ifMatch, inside).check(Toy, ball);
     if (holds) expect(check).not.toThrow();
-    else expect(check).toThrow('If-Match does not name its present ETag');
+    else expect(check).toThrow('If-Match does not name the present ETag');
+  });
+
+  it.each([
+    ['*', false],
+    [`"a", W/${entityTag(TEXT)}`, false],
+    ['"a"', true],
+    ['', true],
+  ])('with If-None-Match %s holds: %s', (ifNoneMatch, holds) => {
+    const check = () => new Precondition(undefined, inside, ifNoneMatch).check(Toy, ball);
+    if (holds) expect(check).not.toThrow();
+    else expect(check).toThrow('If-None-Match names the present ETag');
   });
 
   it('may be of a tag of the feature’s own', () => {

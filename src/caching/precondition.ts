@@ -1,22 +1,21 @@
 import type { Type } from '@nestjs/common';
 import type { JsonText } from '../database/json-rows.js';
 import type { Transactions } from '../database/transactions.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { jsonOf } from '../http/body/json-response.interceptor.js';
-import { entityTag, namesEntityTag } from './entity-tag.js';
+import { entityTag, namesEntityTag, preconditionFailed, requireMatch } from './entity-tag.js';
 
 /** The `ETag` of a resource as it is now: that of its DTO, as GET, POST and PATCH answer it. */
 export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): string {
   return entityTag(jsonOf(current, dto));
 }
 
-/** What a client has seen of the resource that it changes: the entity tags of its `If-Match` (RFC 9110 section 13.1.1). */
+/** What a client has seen of the resource that it changes: the entity tags of its `If-Match` and `If-None-Match` (RFC 9110 section 13.1). */
 export class Precondition {
-  /** `ifMatch` is the field as it was sent; undefined without one, which fulfils every precondition. */
+  /** Both are the fields as they were sent; undefined without one, which fulfils every precondition. */
   constructor(
     private readonly ifMatch: string | undefined,
     private readonly transactions: Pick<Transactions, 'isInside'>,
+    private readonly ifNoneMatch?: string | undefined,
   ) {}
 
   /**
@@ -31,7 +30,8 @@ export class Precondition {
   checkTag(current: () => string): void {
     if (!this.transactions.isInside())
       throw new Error('A precondition must be checked in the transaction that makes the change.');
-    if (this.ifMatch !== undefined && !namesEntityTag(this.ifMatch, current(), 'strong'))
-      throw new ApiError(HTTP_ERRORS.precondition_failed);
+    if (this.ifMatch !== undefined) requireMatch(this.ifMatch, current());
+    if (this.ifNoneMatch !== undefined && namesEntityTag(this.ifNoneMatch, current()))
+      throw preconditionFailed('If-None-Match names the present ETag');
   }
 }

@@ -84,12 +84,14 @@ export const HTTP_ERRORS = defineErrors({
   },
   precondition_failed: {
     status: 412,
-    message: 'This has changed since: If-Match does not name its present ETag.',
+    message: 'A precondition of the request does not hold: {reason}.',
+    example: { reason: 'If-Match does not name the present ETag' },
     cause:
       'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
-      'makes it) never is.',
+      'makes it) never is. Or `If-None-Match` names it. Or the operation changes something and takes no `If-Match`.',
     remedy:
-      'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received.',
+      'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received; no `If-Match` to an ' +
+      'operation that does not document it.',
   },
   payload_too_large: {
     status: 413,

@@ -7,7 +7,7 @@ export class IdempotencyEntry {
   @PrimaryColumn('varchar', { name: 'client_id', length: 36 })
   clientId!: string;
 
-  /** The `Idempotency-Key` as sent. */
+  /** The `Idempotency-Key`, parsed. */
   @PrimaryColumn('varchar', { length: 255 })
   key!: string;
 

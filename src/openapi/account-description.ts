@@ -16,7 +16,7 @@ export function accountDescription({ page }: DocumentFacts): string {
     `A webhook endpoint is an address of yours that is sent what happens, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it. \`GET /account/webhook-events\` lists what it can be told of; a key has it told only of what it may read itself. The log keeps what was sent, and sends it once more when you ask. Endpoints of other clients are [not found](${errors}#webhook_endpoint_not_found).`,
 
     '## Secrets are shown once',
-    'The secret of a key, or of a webhook endpoint, is in the answer that made it, and nowhere else. Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret. When no answer arrives, list your keys, and revoke one that nobody received.',
+    'The secret of a key, or of a webhook endpoint, is in the answer that made it, and nowhere else. Orders take no `Idempotency-Key`, and one that has it is refused: what is kept for a repetition would hold the secret. When no answer arrives, list your keys, and revoke one that nobody received.',
 
     '## Errors',
     `A status from 400 on has the Error body, and [\`validation_failed\`](${errors}#validation_failed) names every fault in \`details\`.`,

@@ -19,7 +19,7 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
 
     '## Secrets are shown once',
     'The secret of a key is in the answer to `POST /keys` and to its rotation, and nowhere else: the service keeps a digest. A rotated key goes on working for the `grace`, so that the new one can be rolled out.',
-    'Orders take no `Idempotency-Key`: what is kept for a repetition would hold the secret of a new key. When no answer arrives, list the keys of the client, and revoke one that nobody received.',
+    'Orders take no `Idempotency-Key`, and one that has it is refused: what is kept for a repetition would hold the secret of a new key. When no answer arrives, list the keys of the client, and revoke one that nobody received.',
 
     '## Nobody is locked out by accident',
     `What would end the last working key with the scope \`admin\` is refused with [\`last_key_with_scope\`](${errors}#last_key_with_scope), unless \`force=true\` says that this is meant.`,

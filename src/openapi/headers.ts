@@ -1,6 +1,6 @@
 import type { IfMatchNeed } from '../caching/if-match.decorator.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency.interceptor.js';
+import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency-key.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
 
 /** Extension of the headers that every response has, so that a page can tell of them once instead of under each status. */
@@ -138,7 +138,8 @@ export function describeIdempotency(operation: OperationObject): void {
   addHeader(operation, 'Idempotency-Key', {
     description:
       'Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, ' +
-      'and done once. 1 to 255 visible ASCII characters; a UUID for every new request is best.',
+      'and done once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are one key. A UUID ' +
+      'for every new request is best.',
     schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
   });
   for (const [status, response] of Object.entries(operation.responses) as [string, ResponseObject][]) {

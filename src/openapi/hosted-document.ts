@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { namesEntityTag } from '../caching/entity-tag.js';
+import { namesEntityTag, requireMatch } from '../caching/entity-tag.js';
 import { originOf } from '../request-origin.js';
 
 /** Stands for the origin of a request where a document is written; reserved names lead nowhere (RFC 2606 section 2). */
@@ -30,7 +30,7 @@ export class HostedDocument {
     private readonly write: (document: OpenAPIObject) => string | Promise<string>,
   ) {}
 
-  /** Answers a GET or HEAD with it, or with 304 (RFC 9110 section 13.1.2). */
+  /** Answers a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
   async send(request: Request, response: Response): Promise<void> {
     this.cut ??= this.make().catch((error: unknown) => {
       this.cut = undefined;
@@ -41,11 +41,13 @@ export class HostedDocument {
     // Paths are put behind the address of a server as they are, so it ends in no slash of its own (OpenAPI, "Server Object").
     const address = JSON.stringify(origin === undefined ? path : origin + path.replace(/\/$/, ''));
     const tag = `"${createHash('sha1').update(digest).update(address).digest('base64url')}"`;
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    if (ifMatch !== undefined) requireMatch(ifMatch, tag);
     response.setHeader('Content-Type', this.type);
     response.setHeader('Cache-Control', 'private, no-cache');
     response.setHeader('ETag', tag);
     response.setHeader('Vary', 'Host, X-Forwarded-Host, X-Forwarded-Proto');
-    if (namesEntityTag(request.headers['if-none-match'] ?? '', tag)) {
+    if (namesEntityTag(ifNoneMatch ?? '', tag)) {
       response.removeHeader('Content-Type');
       response.statusCode = 304;
       response.end();

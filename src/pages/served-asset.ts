@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { namesEntityTag } from '../caching/entity-tag.js';
+import { namesEntityTag, requireMatch } from '../caching/entity-tag.js';
 
 const compressWithBrotli = promisify(brotliCompress);
 const compressWithGzip = promisify(gzip);
@@ -32,16 +32,18 @@ export class ServedAsset {
     private readonly isText = true,
   ) {}
 
-  /** Answers a GET or HEAD with it, or with 304 (RFC 9110 section 13.1.2). */
+  /** Answers a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
   async send(request: Request, response: Response): Promise<void> {
     const coding = this.isText ? codingFor(request.headers['accept-encoding'] ?? '') : 'identity';
     const { bytes, tag } = await this.in(coding);
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    if (ifMatch !== undefined) requireMatch(ifMatch, tag);
     response.setHeader('Content-Type', this.type);
     response.setHeader('Cache-Control', 'no-cache');
     response.setHeader('ETag', tag);
     if (this.isText) response.vary('Accept-Encoding');
     if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
-    if (namesEntityTag(request.headers['if-none-match'] ?? '', tag)) {
+    if (namesEntityTag(ifNoneMatch ?? '', tag)) {
       response.removeHeader('Content-Type');
       response.statusCode = 304;
       response.end();

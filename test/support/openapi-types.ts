@@ -451,7 +451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, and done once. 1 to 255 visible ASCII characters; a UUID for every new request is best. */
+                /** @description Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, and done once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are one key. A UUID for every new request is best. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

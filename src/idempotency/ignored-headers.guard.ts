@@ -1,0 +1,44 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { ifMatchNeedOf } from '../caching/if-match.decorator.js';
+import { preconditionFailed } from '../caching/entity-tag.js';
+import { ApiError } from '../errors/api-error.js';
+import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { HandlerMetadata } from '../handler-metadata.js';
+import { UnmatchedRoutes } from '../http/adapter/unmatched-routes.js';
+import { isHttp } from '../request-protocol.js';
+import { IDEMPOTENT } from './idempotent.decorator.js';
+
+/** Methods that change a resource. */
+const CHANGING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/**
+ * Refuses a request that changes something and asks for a safety that its handler does not give: an `If-Match` without
+ * `@IfMatch()`, and the `Idempotency-Key` of a POST without `@Idempotent()`.
+ */
+@Injectable()
+export class IgnoredHeadersGuard implements CanActivate {
+  private readonly heeds = new HandlerMetadata(([handler]) => ({
+    ifMatch: ifMatchNeedOf(handler) !== undefined,
+    idempotencyKey: Reflect.hasMetadata(IDEMPOTENT, handler),
+  }));
+
+  canActivate(context: ExecutionContext): boolean {
+    if (!isHttp(context)) return true;
+    const { method, headers } = context.switchToHttp().getRequest<Request>();
+    if (!CHANGING.has(method) || context.getClass() === UnmatchedRoutes) return true;
+    const heeds = this.heeds.of(context);
+    if (method === 'POST' && 'idempotency-key' in headers && !heeds.idempotencyKey) throw notSupported();
+    if ('if-match' in headers && !heeds.ifMatch)
+      throw preconditionFailed('this operation cannot check If-Match');
+    return true;
+  }
+}
+
+function notSupported(): ApiError {
+  const message =
+    'This operation does not take one: a repeated request is carried out again. Send it without it.';
+  return new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'Idempotency-Key', code: 'not_supported', message }],
+  });
+}

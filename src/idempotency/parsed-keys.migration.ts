@@ -1,0 +1,40 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { keyIn } from './idempotency-key.js';
+
+interface Kept {
+  readonly client_id: string;
+  readonly key: string;
+  readonly created_at: string;
+}
+
+/**
+ * Rewrites the keys that were kept as they were sent, in double quotes. Where the same key is kept without them, too, the later response
+ * stays: a retry follows soon, and of the other it is refused or answered with this one, so nothing is done again.
+ */
+export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const [one, two, three] = [0, 1, 2].map((at) => runner.connection.driver.createParameter(`p${at}`, at));
+    const entry = `idempotency_entries WHERE client_id = ${one} AND key = ${two}`;
+    // A parsed key is shorter than what was sent: its place is free by then, if it was another key in quotes.
+    const quoted = (await runner.query(
+      `SELECT client_id, key, created_at FROM idempotency_entries WHERE key LIKE '"%' ORDER BY length(key)`,
+    )) as Kept[];
+    for (const { client_id, key, created_at } of quoted) {
+      const parsed = keyIn(key);
+      if (parsed === undefined) continue;
+      const [other] = (await runner.query(`SELECT created_at FROM ${entry}`, [client_id, parsed])) as Kept[];
+      const isEarlier = other !== undefined && created_at <= other.created_at;
+      if (other) await runner.query(`DELETE FROM ${entry}`, [client_id, isEarlier ? key : parsed]);
+      if (!isEarlier)
+        await runner.query(
+          `UPDATE idempotency_entries SET key = ${one} WHERE client_id = ${two} AND key = ${three}`,
+          [parsed, client_id, key],
+        );
+    }
+  }
+
+  /** Nothing: how a key was sent is not kept. */
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
