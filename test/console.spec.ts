@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
 import { ClientsService } from '../src/accounts/clients.service.js';
@@ -213,6 +213,35 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.locator('.key', { hasText: 'Web shop' }).waitFor();
     expect(await tab.page.content()).not.toContain(secret);
     expect(await keysOf('Rotating')).toMatchObject([{ label: 'Web shop', scopes: ['pets:read'] }]);
+  });
+
+  it('offers what the key may hand on: scopes that it holds, and ends before its own', async () => {
+    const other = await ConsoleBrowser.open(proxy.url, '/store/console');
+    onTestFinished(() => other.close());
+    const expires = 30 * 86_400_000;
+    const narrow = await service.issueKey({ plan: 'business', scopes: ['admin'], expires });
+    await other.signIn(narrow.key);
+    await other.page.getByRole('link', { name: 'Corner Pets' }).click();
+    await other.page.getByRole('button', { name: 'Issue a key' }).click();
+    const form = other.page.getByRole('dialog');
+    await form.getByText('hands on only what it holds itself').waitFor();
+    for (const scope of ['account', 'pets:read', 'pets:write']) {
+      const box = form.getByRole('checkbox', { name: scope });
+      expect([scope, await box.isChecked(), await box.isDisabled()]).toEqual([scope, false, true]);
+    }
+    expect(await form.getByLabel('Lifetime').locator('option').allTextContents()).toEqual([
+      expect.stringMatching(/^Until your key ends, /),
+      '8 hours',
+      '7 days',
+    ]);
+    await form.getByRole('checkbox', { name: 'admin' }).check();
+    await form.getByRole('button', { name: 'Issue the key' }).click();
+    expect(await form.getByLabel('The new key').inputValue()).toMatch(SECRET);
+    const [issued] = await keysOf('Corner Pets');
+    const { expiresAt, clientId } = await order('GET', `/admin/keys/${narrow.id}`);
+    expect(issued).toMatchObject({ scopes: ['admin'], expiresAt });
+    await order('POST', `/admin/keys/${issued.id}/revoke`);
+    await order('DELETE', `/admin/clients/${clientId}`);
   });
 
   it('rotates a key with a grace, and revokes the old one', async () => {

@@ -1,12 +1,12 @@
 // @ts-check
 // What an operator does with a key, each asked before it is done.
-import { ask, strangeAnswer } from './admin-api.js';
+import { Refusal, ask, strangeAnswer } from './admin-api.js';
 import { confirm } from './dialogs.js';
 import { choice, field, valueOf } from './fields.js';
 import { showSecret } from './secret-dialog.js';
 import { el, tell, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
-import { exactly } from './times.js';
+import { exactly, now } from './times.js';
 
 /**
  * @typedef {object} Key
@@ -21,14 +21,15 @@ import { exactly } from './times.js';
  * @property {string | null} replacedBy
  */
 
-/** @type {readonly (readonly [string, string])[]} */
+const HOUR_MS = 3_600_000;
+
+/** @type {readonly (readonly [value: string, text: string, hours: number])[]} */
 const LIFETIMES = [
-  ['', 'It has no end'],
-  ['8h', '8 hours'],
-  ['7d', '7 days'],
-  ['30d', '30 days'],
-  ['90d', '90 days'],
-  ['365d', '365 days'],
+  ['8h', '8 hours', 8],
+  ['7d', '7 days', 7 * 24],
+  ['30d', '30 days', 30 * 24],
+  ['90d', '90 days', 90 * 24],
+  ['365d', '365 days', 365 * 24],
 ];
 
 /** @type {readonly (readonly [string, string])[]} */
@@ -49,6 +50,29 @@ async function orderKey(path, options) {
   return body;
 }
 
+/**
+ * The key that is signed in: it hands on no scope that it lacks, and makes no key that ends later. Undefined where that is not told, as
+ * behind a proxy that leads to the administration alone.
+ * @returns {Promise<Key | undefined>}
+ */
+async function ownKey() {
+  try {
+    return (await ask('GET', '../account')).body.key;
+  } catch (error) {
+    if (error instanceof Refusal && (error.status === 404 || error.is('no_account'))) return undefined;
+    throw error;
+  }
+}
+
+/** The lifetimes that end before an instant, and that one. @param {string | null | undefined} latest */
+function lifetimesUntil(latest) {
+  const longest = latest ? Date.parse(latest) - now() : Number.POSITIVE_INFINITY;
+  const shorter = LIFETIMES.filter(([, , hours]) => hours * HOUR_MS < longest);
+  /** @type {[string, string]} */
+  const whole = ['', latest ? `Until your key ends, ${exactly(latest)}` : 'It has no end'];
+  return [whole, ...shorter.map(([value, text]) => /** @type {[string, string]} */ ([value, text]))];
+}
+
 /** How a key is called in a sentence. @param {Key} key */
 function called({ prefix, label }) {
   return el('span', {}, el('code', {}, `${prefix}…`), label !== null && [' ', written(label)]);
@@ -56,7 +80,8 @@ function called({ prefix, label }) {
 
 /** @param {{ id: string, name: string }} client @returns {Promise<boolean>} whether it was done */
 export async function issue(client) {
-  const { body: scopes } = await ask('GET', 'scopes');
+  const [{ body: scopes }, own] = await Promise.all([ask('GET', 'scopes'), ownKey()]);
+  const isHeld = (/** @type {string} */ scope) => own === undefined || own.scopes.includes(scope);
   const issued = await confirm({
     title: 'Issue a key',
     body: [
@@ -78,13 +103,16 @@ export async function issue(client) {
               type: 'checkbox',
               name: 'scopes',
               value: scope.name,
-              checked: scope.grantedByDefault,
+              checked: scope.grantedByDefault && isHeld(scope.name),
+              disabled: !isHeld(scope.name),
             }),
             el('span', {}, el('code', {}, scope.name), el('small', {}, ` ${scope.description}`)),
           ),
         ),
+        scopes.every((/** @type {any} */ { name }) => isHeld(name)) ||
+          el('p', { class: 'note' }, 'The key that you signed in with hands on only what it holds itself.'),
       ),
-      field('Lifetime', choice('expires', LIFETIMES, '90d')),
+      field('Lifetime', choice('expires', lifetimesUntil(own?.expiresAt), '90d')),
     ],
     action: 'Issue the key',
     unsure: UNSURE,
@@ -108,6 +136,7 @@ export async function rotate(key) {
   // Its secret is known here alone, so what can be compared is its beginning; of another key that begins alike the tab learns by the
   // next answer.
   const isOfTab = key.scopes.includes('admin') && keyOfTab()?.startsWith(key.prefix) === true;
+  const end = (await ownKey())?.expiresAt;
   const issued = await confirm({
     title: 'Rotate this key?',
     body: [
@@ -117,6 +146,7 @@ export async function rotate(key) {
         'A new key with the same scopes takes the place of ',
         called(key),
         '. The old one goes on for the grace, so that nothing stops meanwhile.',
+        end && ` The new one ends at the latest with the key that you signed in with, ${exactly(end)}.`,
       ),
       field('Grace of the old key', choice('grace', GRACES), 'Never longer than its own end.'),
     ],
