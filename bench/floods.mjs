@@ -27,6 +27,8 @@ export const FLOODS = {
       `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked${END}`,
       `10000\r\n${' '.repeat(65_536)}\r\n`,
     ),
+  '16 a second: 99 kB of white space around a new animal': (at, key) => posts(at, key, spaces),
+  '16 a second: 99 kB in the status of a new animal': (at, key) => posts(at, key, nested),
   '20 × 2^53 bytes announced and sent, without a key': (at) =>
     endless(
       at,
@@ -42,6 +44,20 @@ export const FLOODS = {
     for (const socket of sockets) socket.destroy();
   },
 };
+
+const NEW_PET = '"name":"Biscuit","categoryId":1';
+const spaces = `{${NEW_PET}${' '.repeat(99_000)}}`;
+const nested = `{${NEW_PET},"status":{${Array.from({ length: 10_000 }, (_, at) => `"m${at}":1`)}}}`;
+
+async function posts({ href }, key, body) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const sent = [];
+  for (let at = 0; at < (LASTS_MS / 1_000) * 16; at += 1) {
+    sent.push(fetch(new URL('/v1/pets', href), { method: 'POST', headers, body }).then((one) => one.text()));
+    await pause(1_000 / 16);
+  }
+  await Promise.all(sent);
+}
 
 async function open({ hostname, port }) {
   const socket = connect(Number(port), hostname);

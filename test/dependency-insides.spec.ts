@@ -24,7 +24,7 @@ function deepImports(): Map<string, string[]> {
   for (const file of filesOf(join(ROOT, 'src'), '.ts').toSorted()) {
     if (file.endsWith('.spec.ts')) continue;
     const imports = readFileSync(file, 'utf8').matchAll(
-      /^(?!import type)[^'\n]*(?:from|import)\s*\(?\s*'((?:@nestjs\/[\w-]+|express|router|typeorm|pg|sqlite3)\/[^']+)'/gm,
+      /^(?!import type)[^'\n]*(?:from|import)\s*\(?\s*'((?:@nestjs\/[\w-]+|class-transformer|express|router|typeorm|pg|sqlite3)\/[^']+)'/gm,
     );
     for (const [, name = ''] of imports) found.set(name, [...(found.get(name) ?? []), file]);
   }
@@ -34,7 +34,7 @@ function deepImports(): Map<string, string[]> {
 describe('what the service reads of the insides of Nest, Express, Throttler, TypeORM and the drivers', () => {
   it(`stands in ${DECISION}, each with a test that is there`, () => {
     const rows = readFileSync(join(ROOT, DECISION), 'utf8').matchAll(
-      /^\| `((?:@nestjs|express|router|typeorm|pg|sqlite3)[^`]*\/[^`]*)` .*$/gm,
+      /^\| `((?:@nestjs|class-transformer|express|router|typeorm|pg|sqlite3)[^`]*\/[^`]*)` .*$/gm,
     );
     const listed = new Map([...rows].map(([row, name = '']) => [name, row]));
     expect([...listed.keys()].toSorted()).toEqual([...deepImports().keys()].toSorted());

@@ -1,5 +1,5 @@
 import { type ArgumentMetadata, ValidationPipe as NestValidationPipe } from '@nestjs/common';
-import { Transform, Type } from 'class-transformer';
+import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import {
   IsDate,
   IsDefined,
@@ -70,6 +70,32 @@ class Nested {
   name: unknown;
 }
 
+/** Of members that class-transformer renames, hides and changes; some have no rule. */
+class Declared {
+  @IsString()
+  @Expose({ name: 'text' })
+  shown: unknown;
+
+  @Exclude()
+  hidden: unknown;
+
+  @Transform(({ obj }: { obj: Record<string, unknown> }) => obj.other)
+  changed: unknown;
+
+  initial = 'its own';
+}
+
+class Holding {
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Declared)
+  name: unknown;
+
+  @IsOptional()
+  @Type(() => Declared)
+  kind: unknown;
+}
+
 @ValidatorConstraint({ async: true })
 class SlowlyShort implements ValidatorConstraintInterface {
   validate(value: unknown): Promise<boolean> {
@@ -93,7 +119,7 @@ class WithoutRules {
   name: unknown;
 }
 
-const CLASSES = { Fields, Plain, Nested, Asynchronous, Removed, WithoutRules, Object, String };
+const CLASSES = { Fields, Plain, Nested, Holding, Asynchronous, Removed, WithoutRules, Object, String };
 const NAMES = [
   'name',
   'name',
@@ -137,6 +163,8 @@ const member = fc.oneof(
       () => ['a'],
       () => ({}),
       () => ({ text: 'a' }),
+      () => ({ text: 'a', hidden: 'b' }),
+      () => [{ text: 'a', other: [{ text: 1 }], changed: 'c', initial: 'd', toString: 'e' }],
       () => ({ constructor: 1 }),
       () => new Inner(),
       () => new Date(0),

@@ -36,11 +36,6 @@ const LEFT_TO_CLASS_VALIDATOR: ReadonlySet<string> = new Set([
 export class CompiledRules {
   private readonly known = new WeakMap<object, { rules: ClassRules }>();
 
-  /** Whether the rules of a class are known, and none of them is left to class-validator. */
-  takes(target: object): boolean {
-    return this.of(target).rules !== undefined;
-  }
-
   /**
    * Whether an instance has no fault, so that class-validator need not be asked. Like that, it removes members without rules, unless
    * they are faults.
