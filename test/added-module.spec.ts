@@ -1,4 +1,5 @@
 import {
+  BadRequestException,
   Body,
   ConflictException,
   Controller,
@@ -6,6 +7,7 @@ import {
   Get,
   Header,
   HttpCode,
+  HttpException,
   Module,
   NotFoundException,
   Post,
@@ -101,6 +103,23 @@ class GadgetsController {
   @Get('conflict')
   conflict(): never {
     throw new ConflictException('Taken already.');
+  }
+
+  @Get('object')
+  object(): never {
+    throw new HttpException({ message: 'Sold out.', error: 'Conflict', stock: 0 }, 409);
+  }
+
+  @Get('list')
+  several(): never {
+    throw new BadRequestException({ message: ['size must be an integer', 'maker must be an email'] });
+  }
+
+  @Get('long')
+  long(): never {
+    throw new BadRequestException(
+      Array.from({ length: 9_000 }, (_, at) => `property ${at} should not exist`),
+    );
   }
 
   @Get('away')
@@ -216,6 +235,9 @@ describe('a module added to the service', () => {
     ['a thrown text', 'crash-oddly', 500, 'internal_error', /X-Request-Id/],
     ['Nest’s 404', 'missing', 404, 'not_found', 'Not Found'],
     ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
+    ['an object with a message', 'object', 409, 'conflict', /^Sold out\.$/],
+    ['several messages', 'list', 400, 'bad_request', /^size must be an integer; maker must be an email$/],
+    ['messages without end', 'long', 400, 'bad_request', /^property 0 should not exist; .{1,500}…$/],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
   ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
     const { body, headers, text } = await service.request('GET', `/v1/gadgets/${path}`);

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
-import { ApiError, type ErrorBody } from './api-error.js';
+import { ApiError, type ErrorBody, shortened } from './api-error.js';
 import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 import { mappedError } from './map-error.js';
@@ -88,7 +88,15 @@ function toRefusal(thrown: unknown, request: Request): Refusal {
     return new ApiError(HTTP_ERRORS.route_not_found);
   }
   // A module may throw Nest's own exceptions: their message is sent, and their code is the name of the status.
-  return { body: { code: slugOf(status), message: thrown.message, status }, headers: {} };
+  return { body: { code: slugOf(status), message: messageOf(thrown), status }, headers: {} };
+}
+
+/** The message of an exception, or of the object that it was made with: Nest's pipes give several, of which any may repeat the request. */
+function messageOf(thrown: HttpException): string {
+  const response = thrown.getResponse();
+  const message: unknown =
+    typeof response === 'object' && 'message' in response ? response.message : undefined;
+  return Array.isArray(message) ? shortened(message.map(String).join('; ')) : thrown.message;
 }
 
 function slugOf(status: number): string {
