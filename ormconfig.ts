@@ -1,8 +1,11 @@
 import 'reflect-metadata';
 // The modules of other packages bring their tables.
-import './src/app.module.js';
+import { AppModule } from './src/app.module.js';
 import { loadSettings } from './src/config/settings.js';
 import { createDataSource } from './src/database/data-source.js';
+import { leaveOtherTablesOf } from './src/database/tables.module.js';
+
+leaveOtherTablesOf(AppModule);
 
 /** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
 export default await createDataSource(loadSettings());

@@ -15,6 +15,7 @@ import { changesNoAnswer } from './caching/changes-no-answer.decorator.js';
 import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
 import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { Settings } from './config/settings.js';
+import { leaveOtherTablesOf } from './database/tables.module.js';
 import { HelpLinks, useHelpLinks } from './errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
@@ -38,6 +39,8 @@ import { trustedProxies } from './request-address.js';
  * applies stricter limits.
  */
 const BEYOND_KEEP_ALIVE_MS = 5_000;
+
+leaveOtherTablesOf(AppModule);
 
 /**
  * Creates the service, which does not listen yet. main, the command line and every test begin with this function or with

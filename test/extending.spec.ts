@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
 import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-process.js';
@@ -8,13 +10,29 @@ import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-p
 const run = promisify(execFile);
 const FEATURE = 'src/adoptions/';
 
-/** A copy of the project with the files of docs/extending.md written over it. */
+/** A copy of the project with the files of docs/extending.md and of the second database written over it. */
 async function extendedProject(): Promise<string> {
   const { path: project, remove } = await emptyFolder();
   onTestFinished(remove);
   await copyProject(project);
   await writeFiles(project, await filesOfGuide('docs/extending.md'));
+  await writeFiles(project, await filesOfGuide('docs/guides/rows-and-transactions.md'));
+  const modules = join(project, 'src/app.module.ts');
+  const source = await readFile(modules, 'utf8');
+  const added = "import { ReportsModule } from './reports/reports.module.js';";
+  await writeFile(modules, `${added}\n${source.replace(' PetsModule,', ' PetsModule, ReportsModule,')}`);
   return project;
+}
+
+/** The tables of a file of SQLite. */
+async function tablesOf(file: string): Promise<string[]> {
+  const database = new sqlite3.Database(file);
+  const rows = await new Promise<{ name: string }[]>((resolve, reject) => {
+    const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
+    database.all<{ name: string }>(sql, (error, found) => (error ? reject(error) : resolve(found)));
+  });
+  await new Promise((resolve) => database.close(resolve));
+  return rows.map(({ name }) => name);
 }
 
 describe('the module of docs/extending.md, as it stands there', () => {
@@ -70,6 +88,10 @@ describe('the module of docs/extending.md, as it stands there', () => {
     const document = (await (await fetch(`${service.url}/docs/openapi.json`)).json()) as {
       paths: Record<string, object>;
     };
+    // Each table is in the database that it is registered for.
+    expect(await tablesOf(join(project, 'data/reports.sqlite'))).toEqual(['migrations', 'reports']);
+    const own = await tablesOf(join(project, 'data/petstore.sqlite'));
+    expect([own.includes('adoptions'), own.includes('reports')]).toEqual([true, false]);
     expect(Object.keys(document.paths)).toEqual([
       '/pets',
       '/pets/{petId}',

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import sqlite3 from 'sqlite3';
 import {
   DEFAULT_POOL,
@@ -11,7 +12,7 @@ import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
 import { UnusableDatabase, messageOf, naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
-import { addedTables } from './tables.module.js';
+import { addedTables, otherTables } from './tables.module.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -68,9 +69,11 @@ export async function createDataSource(
 ): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   const added = addedTables();
+  const isOther = otherTables();
+  const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
   const declared = {
-    entities: distinct([...entities, ...added.entities]),
-    migrations: distinct([...migrations, ...added.migrations]) as never[],
+    entities: distinct([...own(entities), ...added.entities]),
+    migrations: distinct([...own(migrations), ...added.migrations]) as never[],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',
     synchronize: false,

@@ -1,6 +1,12 @@
-import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import type { MigrationInterface } from 'typeorm';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Module,
+  type Type,
+  type ValueProvider,
+} from '@nestjs/common';
+import { TypeOrmModule, getRepositoryToken } from '@nestjs/typeorm';
+import type { DataSourceOptions, MigrationInterface } from 'typeorm';
 
 /** The tables of a module: their entities, and the migrations that make and change them. */
 export interface Tables {
@@ -30,4 +36,47 @@ export class TablesModule {
 /** The tables that modules have brought so far. */
 export function addedTables(): Tables {
   return { entities: [...entities], migrations: [...migrations] };
+}
+
+let root: Type | undefined;
+
+/** Names the module that imports all others: what these register for another DataSource is left to that, wherever its file lies. */
+export function leaveOtherTablesOf(module: Type): void {
+  root = module;
+}
+
+/** Tells of an entity or a migration whether it is registered for a DataSource with a name, and not for that of the service. */
+export function otherTables(): (found: Type) => boolean {
+  const providers = [...dynamicModules(root, new Set())].flatMap(
+    (one) => (one.providers ?? []) as Registered[],
+  );
+  const tokens = new Set(providers.map(({ provide }) => provide));
+  const names = [...tokens].flatMap((token) => /^(.+)DataSource$/.exec(String(token))?.[1] ?? []);
+  const options = providers.flatMap(({ provide, useValue }) =>
+    provide === OPTIONS && useValue ? [useValue] : [],
+  );
+  const named = options.filter(({ name = 'default' }) => name !== 'default');
+  const listed = new Set(
+    named.flatMap((one): unknown[] =>
+      [one.entities, one.migrations].flatMap((all) => Object.values(all ?? {})),
+    ),
+  );
+  return (found) =>
+    !tokens.has(getRepositoryToken(found)) &&
+    (listed.has(found) || names.some((name) => tokens.has(getRepositoryToken(found, name))));
+}
+
+/** The token of what `TypeOrmModule.forRoot()` is given, which @nestjs/typeorm does not export: test/extending.spec.ts notices a new one. */
+const OPTIONS = 'TypeOrmModuleOptions';
+type Registered = FactoryProvider & ValueProvider<(DataSourceOptions & { name?: string }) | undefined>;
+
+/** What `forRoot()` and `forFeature()` have made of the modules below one. */
+function* dynamicModules(imported: unknown, seen: Set<unknown>): Generator<DynamicModule> {
+  const one = (imported as { forwardRef?: () => unknown } | undefined)?.forwardRef?.() ?? imported;
+  if (!one || seen.has(one)) return;
+  seen.add(one);
+  const { module, imports = [] } = typeof one === 'function' ? { module: one } : (one as DynamicModule);
+  if (one !== module) yield one as DynamicModule;
+  const declared = module === undefined ? [] : ((Reflect.getMetadata('imports', module) ?? []) as unknown[]);
+  for (const other of [...imports, ...declared]) yield* dynamicModules(other, seen);
 }
