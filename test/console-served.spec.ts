@@ -58,7 +58,7 @@ describe('the console', () => {
   );
 
   it('is read only', async () => {
-    expect((await service.request('POST', '/console/')).body).toMatchObject({ code: 'route_not_found' });
+    expect((await service.request('POST', '/console/')).body).toMatchObject({ code: 'method_not_allowed' });
   });
 
   it('has no address of its own that begins at the root: a prefix would be lost', async () => {

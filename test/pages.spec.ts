@@ -134,6 +134,6 @@ describe('what browsers and robots ask for by themselves', () => {
   ])('%s', async (path, type) => {
     const response = await get(path);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
-    expect((await get(path, {}, 'POST')).status).toBe(404);
+    expect((await get(path, {}, 'POST')).status).toBe(405);
   });
 });

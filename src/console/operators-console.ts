@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../config/settings.js';
+import { noteReadOnly } from '../http/adapter/unmatched-routes.js';
 import { noteServed } from '../metrics/request-metrics.middleware.js';
 import { pageFile } from '../pages/page-files.js';
 import { ServedAsset } from '../pages/served-asset.js';
@@ -105,7 +106,10 @@ export class OperatorsConsole implements OnModuleInit {
   private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
     const asset = this.assets.get(path);
-    if (!READS.has(request.method) || (!asset && path !== PATH)) {
+    const isServed = asset !== undefined || path === PATH;
+    const isRead = READS.has(request.method);
+    if (isServed && !isRead) noteReadOnly(request);
+    if (!isServed || !isRead) {
       next();
       return undefined;
     }

@@ -35,7 +35,7 @@ export function writeRefusal(failure: unknown, request: Request, response: Respo
   // A refusal has been sent while the handler was still running: whatever comes of it now concerns nobody.
   if (response.headersSent && CODE.get(request) !== undefined) return;
   const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
-  const { body, headers } = toRefusal(thrown, request);
+  const { body, headers } = toRefusal(thrown);
   CODE.set(request, body.code);
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
@@ -73,7 +73,7 @@ interface Refusal {
 }
 
 /** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
-function toRefusal(thrown: unknown, request: Request): Refusal {
+function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   if (status === 503) {
@@ -83,10 +83,6 @@ function toRefusal(thrown: unknown, request: Request): Refusal {
     });
   }
   if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
-  if (thrown.message === `Cannot ${request.method} ${request.originalUrl}`) {
-    // Nest's own exception for a request without a matching route, outside /v1, /account and /admin.
-    return new ApiError(HTTP_ERRORS.route_not_found);
-  }
   // A module may throw Nest's own exceptions: their message is sent, and their code is the name of the status.
   return { body: { code: slugOf(status), message: messageOf(thrown), status }, headers: {} };
 }

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
+import { noteReadOnly } from '../http/adapter/unmatched-routes.js';
 import { noteServed } from '../metrics/request-metrics.middleware.js';
 import type { ServedAsset } from './served-asset.js';
 
@@ -50,8 +51,10 @@ export class ServedPages implements OnModuleInit {
 
   private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const found = READS.has(request.method) ? this.served.get(path) : undefined;
-    if (!found || found.page.answers?.(request, response) === false) {
+    const found = this.served.get(path);
+    const isRead = READS.has(request.method);
+    if (found && !isRead) noteReadOnly(request);
+    if (!found || !isRead || found.page.answers?.(request, response) === false) {
       next();
       return undefined;
     }

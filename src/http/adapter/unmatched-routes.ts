@@ -1,10 +1,11 @@
 import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
-import type { Application, NextFunction, Request, Response } from 'express';
+import type { Application, ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../../deprecation/deprecation.guards.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { RequestSlot } from '../../request-slot.js';
 import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { versionOf } from '../path-version.js';
@@ -18,11 +19,18 @@ const GUARDED_PATHS = ['/v1', '/account', '/admin'];
 /** The first segment of a path, if it is literal. */
 const FIRST_SEGMENT = /^\/[\w.~-]+/;
 
+const READ_ONLY = new RequestSlot<true>();
+
+/** Notes that something is served at the path of a request, but not for its method: it takes GET and HEAD alone. */
+export function noteReadOnly(request: Request): void {
+  READ_ONLY.set(request, true);
+}
+
 /**
- * Answers requests under /v1, /account and /admin that no route matches (404, 405, a broken percent-encoding). They pass the same guards
- * as other requests: they need a key, count towards the quota, and the answer carries the headers. Nest alone runs no guards
- * for them. After all routes, each of their paths is registered again for every method. A request that gets there has a known
- * path, but no route for its method.
+ * Answers requests that no route matches (404, 405, a broken percent-encoding). They pass the same guards as other requests: they need
+ * a key, count towards the quota, and the answer carries the headers. Nest alone runs no guards for them. Elsewhere than under /v1,
+ * /account and /admin no key is needed: without one they count for their address. After all routes, each of their paths is registered
+ * again for every method. A request that gets there has a known path, but no route for its method.
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {
@@ -37,32 +45,43 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   /** Nest calls this after it has registered all routes, and before it registers its own 404. */
   onModuleInit(): void {
-    // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
-    ignoreBodies(this.refuse);
-    const throughChain = this.contexts.create(
-      this,
-      this.refuse as never,
-      'refuse',
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      { guards: true, interceptors: true, filters: false },
-    );
-    const answer = (request: Request, response: Response, next: NextFunction): void => {
-      void throughChain(request, response, next).then((body: unknown) => response.end(body), next);
-    };
+    Reflect.defineMetadata(PUBLIC_ROUTE, true, this.refuseAnyone);
+    const answer = this.throughChain('refuse');
+    const answerAnyone = this.throughChain('refuseAnyone');
+    const elsewhere: RequestHandler = (request, response, next) =>
+      (request.headers.authorization === undefined ? answerAnyone : answer)(request, response, next);
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
     // Another adapter does not list its routes: there a method that a path does not have gets 404 instead of 405.
     const routes = httpAdapter instanceof ServiceAdapter ? httpAdapter.routes : [];
     this.noteRoutes(express, routes);
     const guarded = [...new Set([...GUARDED_PATHS, ...routes.flatMap(guardedPathOf)])];
-    express.use(guarded, answer);
-    express.use(guarded, (error: unknown, request: Request, response: Response, next: NextFunction) => {
-      if (error instanceof URIError) answer(request, response, next);
-      else next(error);
-    });
+    express.use(guarded, answer, undecodable(answer));
+    // In place of Nest's own 404, behind whatever modules serve.
+    const setNotFoundHandler = httpAdapter.setNotFoundHandler?.bind(httpAdapter);
+    httpAdapter.setNotFoundHandler = (_, ...rest) => {
+      setNotFoundHandler?.(elsewhere, ...rest);
+      express.use(undecodable(elsewhere));
+    };
+  }
+
+  /** A handler that has the guards of the chain run before a method of this class. */
+  private throughChain(method: 'refuse' | 'refuseAnyone'): RequestHandler {
+    // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
+    ignoreBodies(this[method]);
+    const run = this.contexts.create(
+      this,
+      this[method] as never,
+      method,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      { guards: true, interceptors: true, filters: false },
+    );
+    return (request, response, next) => {
+      void run(request, response, next).then((body: unknown) => response.end(body), next);
+    };
   }
 
   /**
@@ -88,6 +107,9 @@ export class UnmatchedRoutes implements OnModuleInit {
     });
   };
 
+  /** For a caller without a key. */
+  refuseAnyone = (request: Request, response: Response): undefined => this.refuse(request, response);
+
   /**
    * Registers each path again, so that Express itself finds which routes have the path of a request, in whatever syntax they
    * were declared.
@@ -105,6 +127,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   }
 
   private methodsOf(request: Request): string[] {
+    if (READ_ONLY.get(request)) return ['GET', 'HEAD', 'OPTIONS'];
     const routes = this.ofPath.get(request);
     if (!routes || routes.some(({ method }) => method === 'ALL')) return [];
     const methods = new Set(
@@ -132,6 +155,14 @@ function guardedPathOf({ path, handler }: RegisteredRoute): readonly string[] {
   const { constructor } = declared.prototype;
   if ([handler, constructor].some((target) => Reflect.hasMetadata(PUBLIC_ROUTE, target))) return [];
   return FIRST_SEGMENT.exec(path) ?? [];
+}
+
+/** Has a handler answer also where Express cannot decode a parameter of the path. */
+function undecodable(answer: RequestHandler): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (error instanceof URIError) answer(request, response, next);
+    else next(error);
+  };
 }
 
 function brokenEncoding(): ApiError {
