@@ -144,6 +144,7 @@ describe('what is unusual, but a request', () => {
     ['a path without a slash', () => `GET v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 400],
     ['two slashes', () => `GET //v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['a path of dots', () => `GET /v1/../v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
+    ['a path of encoded dots', () => `GET /v1/%2e%2e/v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['capitals', () => `GET /V1/PETS HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['a trailing slash', () => `GET /v1/pets/ HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['an encoded slash', () => `GET /v1%2Fpets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
@@ -160,6 +161,34 @@ describe('what is unusual, but a request', () => {
     const text = await sendRaw(service.url, request());
     expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])).toBe(expected);
     if (expected >= 400) expect(parseRaw(text).body).toMatchObject({ status: expected });
+  });
+
+  it.each(['/v1/p%65ts', '/%761/pets', '/v1/%70%65%74%73', '/v1/pet%73'])(
+    'an encoded letter, digit, hyphen, period, underscore or tilde is the character itself: %s',
+    async (path) => {
+      for (let name = 0; name < 2; name += 1)
+        await service.request('POST', path, { json: { name: 'One', categoryId: 1 } });
+      lines.length = 0;
+      const [plain, encoded] = [
+        await service.request('GET', '/v1/pets?limit=1'),
+        await service.request('GET', `${path}?limit=1`),
+      ];
+      expect([encoded.status, encoded.text]).toEqual([200, plain.text]);
+      for (const name of ['link', 'etag']) expect(encoded.headers.get(name)).toBe(plain.headers.get(name));
+      expect(encoded.headers.get('link')).toContain('</v1/pets?limit=1&cursor=');
+      expect(lines.map(({ route }) => route)).toEqual(['/v1/pets', '/v1/pets']);
+    },
+  );
+
+  it.each([
+    ['/v1%2Fpets', 404],
+    ['/v1/p%2565ts', 404],
+    ['/v1/pets%3Flimit=1', 404],
+    ['/v1/pets/%31%32', 404],
+    ['/v1/pets/%2B1', 400],
+    ['/h%65alth/live', 200],
+  ])('any other encoding stays as it is: %s', async (path, expected) => {
+    expect((await service.request('GET', path)).status).toBe(expected);
   });
 
   it('a target above 8,192 characters is 414, behind the quota', async () => {

@@ -84,19 +84,30 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 const FAULT = new RequestSlot<string>();
 
+/** Unreserved characters whose encoding means nothing (RFC 3986 section 2.3): letters, digits, hyphen, period, underscore, tilde. */
+const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
+
 /**
- * Rewrites the target of a request that has just arrived to origin form, before anything routes by it. If the target or the
+ * Rewrites the target of a request that has just arrived to origin form, and decodes the unreserved characters of its path, before
+ * anything routes by it. If the target or the
  * protocol is not supported, the request gets the target `*` and a fault, which MalformedRequestMiddleware refuses. With the
  * original target Express and Nest could not even log the request.
  */
 export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;
-  if (url.startsWith('/') && request.httpVersion === '1.1') return;
+  if (url.startsWith('/') && !url.includes('%') && request.httpVersion === '1.1') return;
   const target = originFormOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
     FAULT.set(request, 'its target is neither a path nor an http URL');
   else if (!isHttp1(request)) FAULT.set(request, 'its protocol is not HTTP/1.1');
-  request.url = FAULT.get(request) === undefined ? target : '*';
+  request.url = FAULT.get(request) === undefined ? withPlainPath(target) : '*';
+}
+
+function withPlainPath(target = ''): string {
+  const [path = ''] = target.split('?', 1);
+  return (
+    path.replace(NEEDLESSLY_ENCODED, (encoded) => decodeURIComponent(encoded)) + target.slice(path.length)
+  );
 }
 
 /** What is wrong with the request line, as words that complete "The request is malformed: …"; undefined if nothing is. */
