@@ -47,7 +47,7 @@ export const FLOODS = {
 
 const NEW_PET = '"name":"Biscuit","categoryId":1';
 const spaces = `{${NEW_PET}${' '.repeat(99_000)}}`;
-const nested = `{${NEW_PET},"status":{${Array.from({ length: 10_000 }, (_, at) => `"m${at}":1`)}}}`;
+const nested = `{${NEW_PET},"status":{${Array.from({ length: 10_000 }, (_, at) => `"m${at}":1`).join(',')}}}`;
 
 async function posts({ href }, key, body) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -5,6 +5,7 @@ import {
   Body,
   Catch,
   Controller,
+  Delete,
   type ExceptionFilter,
   Get,
   Header,
@@ -14,6 +15,7 @@ import {
   type NestInterceptor,
   Param,
   Post,
+  Put,
   Query,
   Res,
   SetMetadata,
@@ -21,7 +23,7 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { OnEvent } from '@nestjs/event-emitter';
-import { ApiConsumes, ApiSecurity } from '@nestjs/swagger';
+import { ApiConsumes, ApiProperty, ApiSecurity } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faultsOfDeclaring } from '../src/declaration-faults.js';
@@ -33,7 +35,8 @@ import { migrate } from '../src/database/schema.js';
 import { schemaDifference } from '../src/database/schema-difference.js';
 import { Deprecated } from '../src/deprecation/deprecated.decorator.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
-import { Enum, Instant, Int64, Integer } from '../src/input/fields.js';
+import { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from '../src/input/fields.js';
+import { Sort } from '../src/paging/selection.decorators.js';
 import { Operation } from '../src/openapi/operation.decorator.js';
 import { application } from './support/application.js';
 import { Consumes } from '../src/http/body/consumes.decorator.js';
@@ -132,30 +135,68 @@ class UnvalidatedController {
   query(@Query() _: Filter): object {
     return {};
   }
+
+  @Get(':name')
+  @declared('unvalidatedPath')
+  path(@Param() _: Filter): object {
+    return {};
+  }
 }
 
-class WrongMembers {
-  @Integer({ minimum: 0, maximum: 9 })
-  big!: bigint;
-
-  @Int64()
-  small!: number;
-
-  @Instant()
-  when!: Date;
-
-  @Int64()
-  right!: bigint;
+class WithBytes {
+  @ApiProperty({ type: 'string' })
+  bytes!: Buffer;
 }
 
 @Controller({ path: 'members', version: '1' })
 @RequireScopes()
 class MembersController {
-  @Post()
-  @declared('members')
-  add(@Body() _: WrongMembers): object {
+  @Get()
+  @declared('members', WithBytes)
+  get(): object {
     return {};
   }
+}
+
+/** A class without declared fields. */
+class Bare {
+  name!: string;
+}
+
+@Controller({ path: 'bare', version: '1' })
+@RequireScopes()
+class BareController {
+  @Post()
+  @declared('bareBody')
+  body(@Body() _: Bare): object {
+    return {};
+  }
+
+  @Get()
+  query(@Query() _: Filter): object {
+    return {};
+  }
+}
+
+@Controller({ path: 'plain', version: '1' })
+class PlainController {
+  @Post()
+  add(): object {
+    return {};
+  }
+
+  @Get()
+  list(): object {
+    return {};
+  }
+
+  @Delete()
+  @Public()
+  clear(): void {}
+
+  @Put()
+  @RequireScopes()
+  replace(): void {}
 }
 
 @Controller({ path: 'handmade', version: '1' })
@@ -178,10 +219,13 @@ const REQUIRED_SCOPES = 'petstore:scopes';
 const right = [declared('right'), RequireScopes()];
 
 /** What the start says about a module: its error, and its warnings. */
-async function started(module: Type): Promise<{ faults: string; warnings: string[] }> {
+async function started(
+  module: Type,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ faults: string; warnings: string[] }> {
   const warned = vi.spyOn(Logger.prototype, 'warn');
   onTestFinished(() => warned.mockRestore());
-  const faults = await application({ modules: [module] }).then(
+  const faults = await application({ modules: [module], environment }).then(
     () => '',
     (error: Error) => error.message,
   );
@@ -255,13 +299,14 @@ describe('a start', () => {
         'OtherNameController.byName: it reads the path parameter "nmae"',
       ],
     ],
+    ['members that JSON cannot show', [MembersController], ['WithBytes.bytes: JSON cannot show bytes']],
     [
-      'members of another type than their decorators make',
-      [MembersController],
+      'a body, a query and a path whose class is imported as a type alone',
+      [UnvalidatedController],
       [
-        'WrongMembers.big: it is a bigint',
-        'WrongMembers.small: it is a number',
-        'WrongMembers.when: it is a Date',
+        'UnvalidatedController.body: @Body(), its parameter 1, is not validated',
+        'UnvalidatedController.query: @Query(), its parameter 1, is not validated',
+        'UnvalidatedController.path: @Param(), its parameter 1, is not validated',
       ],
     ],
   ])('fails at %s', async (_, controllers, lines) => {
@@ -276,7 +321,7 @@ describe('a start', () => {
     const { faults } = await started(
       moduleOf({ controllers: [MembersController, OtherNameController, HandmadeController] }),
     );
-    expect(faults.split('\n')).toHaveLength(7);
+    expect(faults.split('\n')).toHaveLength(5);
   });
 
   it.each<[string, { controllers?: Type[]; providers?: Type[] }, string]>([
@@ -291,14 +336,19 @@ describe('a start', () => {
       'WrongController.answer: the document declares no security scheme "baerer"',
     ],
     [
-      'a body without a class',
-      { controllers: [UnvalidatedController] },
-      'UnvalidatedController.body: @Body() is not validated',
+      'a body of a class without fields',
+      { controllers: [BareController] },
+      'BareController.body: @Body() is not validated',
     ],
     [
-      'a query without a class',
-      { controllers: [UnvalidatedController] },
-      'UnvalidatedController.query: @Query() is not validated',
+      'a query without a class, of a handler that is no operation',
+      { controllers: [BareController] },
+      'BareController.query: @Query() is not validated',
+    ],
+    [
+      'a plain handler that changes something and that every key may call',
+      { controllers: [PlainController] },
+      'PlainController.add: every valid key may call it',
     ],
     [
       'a listener of an event that nobody declares',
@@ -309,6 +359,15 @@ describe('a start', () => {
     const { faults, warnings } = await started(moduleOf(parts));
     expect(faults).toBe('');
     expect(warnings.filter((warning) => warning.startsWith(line))).toHaveLength(1);
+  });
+
+  it('in production refuses a plain handler that changes something and that every key may call', async () => {
+    const environment = { NODE_ENV: 'production' };
+    const { faults, warnings } = await started(moduleOf({ controllers: [PlainController] }), environment);
+    expect(faults.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^PlainController\.add: every valid key may call it\. Add @RequireScopes/),
+    ]);
+    expect(warnings).toEqual([]);
   });
 
   it.each<[string, MethodDecorator[]]>([
@@ -415,5 +474,70 @@ describe('a default that its field refuses', () => {
     expect(faultsOfDeclaring(() => declare()(Sized.prototype, 'size'))).toEqual([
       expect.stringMatching(new RegExp(`^Sized.size: it has the default .*${reason}$`)),
     ]);
+  });
+});
+
+describe('a field whose property has another type', () => {
+  it.each<[string, () => PropertyDecorator, unknown, string]>([
+    [
+      '@Text() on a number',
+      () => Text({ maxLength: 9 }),
+      Number,
+      'its type is number, but @Text() makes it string',
+    ],
+    ['@Int64() on a number', () => Int64(), Number, 'its type is number, but @Int64() makes it bigint'],
+    [
+      '@Integer() on a bigint',
+      () => Integer({ minimum: 1, maximum: 9 }),
+      BigInt,
+      'its type is bigint, but @Integer() makes it number',
+    ],
+    ['@Instant() on a Date', () => Instant(), Date, 'its type is Date, but @Instant() makes it string'],
+    ['@Flag() on a string', () => Flag(), String, 'its type is string, but @Flag() makes it boolean'],
+    [
+      '@Enum() on a number',
+      () => Enum({ enumName: 'E', values: ['a'] }),
+      Number,
+      'its type is number, but @Enum() makes it string',
+    ],
+    [
+      'a list on a string',
+      () => Uuid({ list: true }),
+      String,
+      'its type is string, but @Uuid() makes it Array',
+    ],
+    ['@Names() on a string', () => Names(), String, 'its type is string, but @Names() makes it Array'],
+    [
+      '@Duration() on a string',
+      () => Duration({}),
+      String,
+      'its type is string, but @Duration() makes it number',
+    ],
+    [
+      '@Sort() on an array',
+      () => Sort({ by: ['id'] }),
+      Array,
+      'its type is Array, but @Sort() makes it string',
+    ],
+  ])('stops the start: %s', (_, decorator, type, line) => {
+    class Toy {}
+    Reflect.defineMetadata('design:type', type, Toy.prototype, 'name');
+    expect(faultsOfDeclaring(() => decorator()(Toy.prototype, 'name'))).toEqual([
+      `Toy.name: ${line}. Change one of them.`,
+    ]);
+  });
+
+  it('is told by the compiler', () => {
+    const declare = (): void => {
+      class Toy {
+        @Text({ maxLength: 9 })
+        price!: number;
+
+        @Text({ maxLength: 9, nullable: true, optional: true })
+        note?: string | null;
+      }
+      void Toy;
+    };
+    expect(faultsOfDeclaring(declare)).toEqual([expect.stringMatching(/^Toy\.price: its type is number/)]);
   });
 });

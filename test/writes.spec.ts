@@ -1,13 +1,73 @@
+import { Controller, Get, Module, Param } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
 import { byNest } from './support/by-nest.js';
 import { emptyFolder } from './support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { RequireScopes } from '../src/auth/auth.decorators.js';
 import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { Visit, VisitsModule } from './support/visits.js';
+import { JsonRows, type JsonText } from '../src/database/json-rows.js';
+import { Int64, Text } from '../src/input/fields.js';
+import { Operation } from '../src/openapi/operation.decorator.js';
+import { Visit, VisitParams, VisitsModule } from './support/visits.js';
+
+/** Of columns that may be null, one as a field that is optional but not nullable. */
+class NotedVisit {
+  @Text({ maxLength: 1000, optional: true })
+  note?: string | null;
+
+  @Int64()
+  id!: bigint;
+}
+
+const noted = (id: string, isList = false) =>
+  Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: {
+      status: 200,
+      description: 'Visits',
+      ...(isList ? { arrayOf: NotedVisit, schemaName: 'NotedVisits' } : { type: NotedVisit }),
+    },
+  });
+
+@Controller({ path: 'noted', version: '1' })
+@RequireScopes()
+class NotedController {
+  constructor(
+    private readonly rows: JsonRows,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Get('row/:visitId')
+  @noted('notedRow')
+  row(@Param() { visitId }: VisitParams): Promise<JsonText<NotedVisit> | undefined> {
+    return this.rows.one(Visit, NotedVisit, visitId);
+  }
+
+  @Get('rows/:visitId')
+  @noted('notedRows', true)
+  async page(@Param() { visitId }: VisitParams): Promise<JsonText<NotedVisit[]>> {
+    return (await this.rows.page(Visit, NotedVisit, { limit: 2, after: [String(visitId)] })).items;
+  }
+
+  @Get('entity/:visitId')
+  @noted('notedEntity')
+  entity(@Param() { visitId }: VisitParams): Promise<NotedVisit> {
+    return this.dataSource.getRepository(Visit).findOneByOrFail({ id: visitId });
+  }
+}
+
+@Module({ controllers: [NotedController] })
+class NotedModule {}
 
 const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
-const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
+const OPTIONS: TestServiceOptions = {
+  modules: [VisitsModule, NotedModule],
+  plan: 'enterprise',
+  limits: MANY,
+};
 const VISIT = {
   reason: 'Vaccination',
   note: 'shy',
@@ -51,6 +111,17 @@ describe.each(ways)('%s', (_, open, remove) => {
 
   const patch = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     service.request('PATCH', path, { json, headers: { ...MERGE_PATCH, 'if-match': '*', ...headers } });
+
+  it('leaves out a member that is null where its schema has no null', async () => {
+    const [full, none] = [await made(), await made({ note: null })].map(({ body }) => body as { id: number });
+    const [a = 0, b = 0] = [full?.id, none?.id];
+    const read = async (path: string) => (await service.request('GET', `/v1/noted/${path}`)).text;
+    expect(await read(`row/${a}`)).toBe(`{"note":"shy","id":${a}}`);
+    for (const kind of ['row', 'entity']) expect(await read(`${kind}/${b}`)).toBe(`{"id":${b}}`);
+    expect(await read(`rows/${a}`)).toBe(`[{"note":"shy","id":${a}},{"id":${b}}]`);
+    // A nullable one is null.
+    expect((await service.request('GET', `/v1/visits/${b}`)).body).toMatchObject({ note: null });
+  });
 
   describe('the entity tag of a state', () => {
     it('is one, whether POST, GET or PATCH answers it', async () => {

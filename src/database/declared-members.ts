@@ -10,6 +10,8 @@ export interface DeclaredMember {
   /** The class of an object or of an array's elements; undefined for anything else. */
   readonly type: Type | undefined;
   readonly isRequired: boolean;
+  /** Whether null is no value of it, and it may be left out instead. */
+  readonly isAbsentAsNull: boolean;
 }
 
 /** What @nestjs/swagger keeps of a property. */
@@ -18,6 +20,9 @@ interface Options {
   readonly type?: unknown;
   readonly required?: unknown;
   readonly selfRequired?: boolean;
+  readonly nullable?: boolean;
+  readonly anyOf?: unknown;
+  readonly oneOf?: unknown;
 }
 
 const known = new WeakMap<Type, readonly DeclaredMember[]>();
@@ -37,8 +42,11 @@ function read({ prototype }: Type): DeclaredMember[] {
     const property = mark.slice(1);
     const options: Options =
       (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, target, property) as Options | undefined) ?? {};
-    const { name = property, type, required, selfRequired } = options;
-    return { property, name, type: classIn(type), isRequired: required !== false && selfRequired !== false };
+    const { name = property, type, required, selfRequired, nullable, anyOf, oneOf } = options;
+    const isRequired = required !== false && selfRequired !== false;
+    // One of several schemas may allow null.
+    const isAbsentAsNull = !isRequired && nullable !== true && type !== 'null' && !anyOf && !oneOf;
+    return { property, name, type: classIn(type), isRequired, isAbsentAsNull };
   });
 }
 

@@ -4,6 +4,8 @@ export interface ShownMember {
   /** As it stands in SQL. */
   readonly column: string;
   readonly isInteger: boolean;
+  /** Whether it is left out of the object where the column is null. */
+  readonly isAbsentAsNull: boolean;
 }
 
 /** What SQL the databases write in different ways. Parameters are `?1`, `?2` in all of them. */
@@ -39,8 +41,14 @@ export const SQLITE_DIALECT: Dialect = {
   insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
     WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
   insertedCount: 'SELECT changes() AS inserted',
-  object: (members) =>
-    `json_object(${members.map(({ name, column }) => `${literal(name)}, ${column}`).join(', ')})`,
+  object(members) {
+    const all = `json_object(${members.map(({ name, column }) => `${literal(name)}, ${column}`).join(', ')})`;
+    // An index of an object removes nothing.
+    const absent = members
+      .filter(({ isAbsentAsNull }) => isAbsentAsNull)
+      .map(({ name, column }) => `iif(${column} IS NULL, ${literal(`$.${JSON.stringify(name)}`)}, '$[0]')`);
+    return absent.length === 0 ? all : `json_remove(${[all, ...absent].join(', ')})`;
+  },
   array: (object, order, condition) =>
     `json_group_array(${object} ORDER BY ${order}) FILTER (WHERE ${condition})`,
   binary: (text) => `${text} COLLATE BINARY`,
@@ -58,12 +66,14 @@ export const POSTGRES_DIALECT: Dialect = {
   insertsDoMore: undefined,
   insertedCount: undefined,
   object(members) {
-    const shown = members.map(
-      ({ name, column, isInteger }, at) =>
-        `${literal(`${at === 0 ? '{' : ','}${JSON.stringify(name)}:`)} || ` +
-        `coalesce(${isInteger ? `${column}::text` : `to_json(${column})::text`}, 'null')`,
-    );
-    return `(${shown.join(' || ')} || '}')`;
+    const isOpened = members[0]?.isAbsentAsNull !== true;
+    const shown = members.map(({ name, column, isInteger, isAbsentAsNull }, at) => {
+      const value = isInteger ? `${column}::text` : `to_json(${column})::text`;
+      const named = literal(`${at === 0 && isOpened ? '{' : ','}${JSON.stringify(name)}:`);
+      return isAbsentAsNull ? `coalesce(${named} || ${value}, '')` : `${named} || coalesce(${value}, 'null')`;
+    });
+    const joined = shown.join(' || ');
+    return isOpened ? `(${joined} || '}')` : `('{' || substr(${joined}, 2) || '}')`;
   },
   array: (object, order, condition) =>
     `'[' || coalesce(string_agg(${object}, ',' ORDER BY ${order}) FILTER (WHERE ${condition}), '') || ']'`,

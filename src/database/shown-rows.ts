@@ -101,11 +101,16 @@ export class ShownRows {
   private rowAs(dto: Type): string {
     const members = declaredMembers(dto);
     if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
-    const shown = members.map(({ property, name }) => {
+    const shown = members.map(({ property, name, isAbsentAsNull }) => {
       const column = this.columnOf(property);
       if (!isShownAsStored(column))
         throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
-      return { name, column: quoted(column.databaseName), isInteger: INTEGERS.has(column.type) };
+      return {
+        name,
+        column: quoted(column.databaseName),
+        isInteger: INTEGERS.has(column.type),
+        isAbsentAsNull: isAbsentAsNull && column.isNullable,
+      };
     });
     return this.dialect.object(shown);
   }

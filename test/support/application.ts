@@ -14,6 +14,7 @@ import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 export interface ApplicationOptions {
   readonly modules?: readonly Type[];
   readonly adapter?: AbstractHttpAdapter;
+  readonly environment?: Readonly<Record<string, string>>;
   /** Options that Nest is given for the application. */
   readonly nest?: NestApplicationOptions;
   /** Changes the application before it is started. */
@@ -24,12 +25,13 @@ export interface ApplicationOptions {
 export async function application(
   options: ApplicationOptions,
 ): Promise<{ app: INestApplication; url: string }> {
-  const { modules = [], adapter = new ServiceAdapter(), nest = {}, prepare } = options;
+  const { modules = [], adapter = new ServiceAdapter(), environment = {}, nest = {}, prepare } = options;
   const settings = {
     ...exampleEnvironment(),
     NODE_ENV: 'test',
     DATABASE_URL: 'sqlite::memory:',
     LOG_LEVEL: 'silent',
+    ...environment,
   };
   const module = await Test.createTestingModule({ imports: [AppModule, ...modules] })
     .overrideProvider(Settings)

@@ -94,9 +94,10 @@ function declaredOf(dto: Type, value: Members): unknown {
   const members = declaredMembers(dto);
   if (members.length === 0) return value;
   const shown: Record<string, unknown> = {};
-  for (const { property, name, type } of members) {
+  for (const { property, name, type, isAbsentAsNull } of members) {
     const member = value[property];
-    if (member !== undefined) shown[name] = type ? partOf(type, member) : member;
+    if (member !== undefined && !(member === null && isAbsentAsNull))
+      shown[name] = type ? partOf(type, member) : member;
   }
   return shown;
 }
