@@ -43,6 +43,8 @@ export interface FieldKind<Value> {
   readonly read: (sent: unknown) => Value | undefined;
   /** Converts the text of a path or query parameter, where that differs. */
   readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
+  /** The decorator and the type that its property has to have, such as `['@Text()', String]`; the start compares them. */
+  readonly declares?: readonly [decorator: string, type: object];
   /** Further rules for a value of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
 }
@@ -56,7 +58,7 @@ const MOST_LISTED = 16;
 
 /** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
 function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
-  const { schema, code, rules = [], text } = kind;
+  const { schema, code, rules = [], text, declares } = kind;
   const one = { ...kind, ...text };
   const { enumName: _named, ...plain } = schema as Readonly<Record<string, unknown>>;
   const holds = (value: Value): boolean => rules.every(([, , isRight]) => isRight(value));
@@ -70,6 +72,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
       explode: false,
     } as unknown as ApiPropertyOptions,
     code,
+    ...(declares ? { declares: [declares[0], Array] as const } : {}),
     mustBe: `1 to ${MOST_LISTED} values separated by commas, each ${one.mustBe}`,
     read: (sent) => {
       const values = typeof sent === 'string' ? sent.split(',', MOST_LISTED + 1).map(one.read) : [];
@@ -109,7 +112,8 @@ export function defineField<Sent, Value>(
     value !== undefined && value !== null && !(value instanceof Unreadable);
 
   const checked = (target: object, property: string | symbol): void => {
-    if (refused !== undefined) declarationFault(`${decorated(target, property)}: ${refused}`);
+    for (const fault of [refused, typeFault(kind, Reflect.getMetadata('design:type', target, property))])
+      if (fault !== undefined) declarationFault(`${decorated(target, property)}: ${fault}`);
   };
 
   return applyDecorators(
@@ -132,6 +136,18 @@ export function defineField<Sent, Value>(
       Rule(rule, text, (value) => !isRead(value) || holds(value)),
     ),
   );
+}
+
+/** What the compiler emits for a type that is no class, or that it does not know, is Object. */
+function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
+  const [decorator, made] = declares ?? [];
+  if (!made || typeof type !== 'function' || type === Object || type === made) return undefined;
+  return `its type is ${nameOf(type)}, but ${decorator} makes it ${nameOf(made)}. Change one of them.`;
+}
+
+function nameOf(type: object): string {
+  const { name } = type as { readonly name: string };
+  return [String, Number, Boolean, BigInt].includes(type as never) ? name.toLowerCase() : name;
 }
 
 /** A default that the field itself would refuse is never what is meant: it stops the start. */

@@ -17,6 +17,7 @@ export function Text(options: FieldOptions<string> & { readonly maxLength: numbe
   return defineField(
     {
       schema: { type: 'string', minLength: 1, maxLength, pattern: PATTERN },
+      declares: ['@Text()', String],
       code: 'not_a_string',
       mustBe: 'a string',
       read: (sent) => (typeof sent === 'string' ? sent : undefined),
@@ -53,6 +54,7 @@ export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {
   return defineField(
     {
       schema: { type: 'integer', format: 'int64' },
+      declares: ['@Int64()', BigInt],
       code: 'not_an_integer',
       mustBe: 'an integer',
       read: (sent) => (isInteger(sent) ? BigInt(sent) : undefined),
@@ -74,6 +76,7 @@ export function Integer(
   return defineField(
     {
       schema: { type: 'integer' },
+      declares: ['@Integer()', Number],
       code: 'not_an_integer',
       mustBe: 'an integer',
       read: (sent) => (isInteger(sent) ? sent : undefined),
@@ -108,6 +111,7 @@ export function Enum<Value extends string>(
   return defineField(
     {
       schema: { enum: [...values], enumName },
+      declares: ['@Enum()', String],
       code: 'not_allowed_value',
       mustBe: `one of ${values.join(', ')}`,
       read: (sent) => values.find((value) => value === sent),
@@ -121,6 +125,7 @@ export function Flag(options: FieldOptions<boolean> = {}): PropertyDecorator {
   return defineField(
     {
       schema: { type: 'boolean' },
+      declares: ['@Flag()', Boolean],
       code: 'not_a_flag',
       mustBe: 'true or false',
       read: (sent) => (typeof sent === 'boolean' ? sent : undefined),
@@ -136,6 +141,7 @@ export function Duration(options: FieldOptions<string> & { readonly orZero?: boo
   return defineField(
     {
       schema: { type: 'string' },
+      declares: ['@Duration()', Number],
       code: 'not_a_duration',
       mustBe: `${DURATION_FORM}${orZero ? ', or 0' : ''}`,
       read: (sent) => {
@@ -155,6 +161,7 @@ export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
       schema: { type: 'string', format: 'date-time', example: AN_INSTANT },
+      declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
       read: (sent) =>
@@ -171,6 +178,7 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
       schema: { type: 'string', format: 'uuid' },
+      declares: ['@Uuid()', String],
       code: 'not_a_uuid',
       mustBe: 'a UUID in lower case',
       read: (sent) => (isText(sent, UUID) ? sent : undefined),
@@ -187,6 +195,7 @@ export function Names(options: FieldOptions<string[]> & { readonly most?: number
   return defineField(
     {
       schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most },
+      declares: ['@Names()', Array],
       code: 'not_a_list_of_names',
       mustBe: `a list of 1 to ${most} strings`,
       read: (sent) => (isListOfNames(sent, most) ? sent : undefined),

@@ -54,6 +54,7 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
   const field = defineField<string, string>(
     {
       schema: { type: 'string', enum: [...by] },
+      declares: ['@Sort()', String],
       code: 'not_allowed_value',
       mustBe: `one of ${by.join(', ')}`,
       read: (sent) => by.find((value) => value === sent),

@@ -30,7 +30,7 @@ export class ModuleChecks extends DeclarationChecks {
   async check(declared: Database): Promise<void> {
     const findings: Findings = { faults: declarationFaults(), warnings: [] };
     const handlers = checkedHandlers(this.discovery);
-    checkOperations(handlers, findings);
+    checkOperations(handlers, findings, this.settings.nodeEnv === 'production');
     checkParameters(handlers, findings);
     checkMembers(handlers, findings);
     checkNames(this.discovery, findings);

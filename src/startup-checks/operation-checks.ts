@@ -18,8 +18,12 @@ const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIO
 /** The security scheme that the documents declare. */
 const SCHEMES = new Set(['bearer']);
 
-/** Checks what decorators declare of each operation. */
-export function checkOperations(handlers: readonly CheckedHandler[], { faults, warnings }: Findings): void {
+/** Checks what decorators declare of each operation, and in production also that no other handler is open by mistake. */
+export function checkOperations(
+  handlers: readonly CheckedHandler[],
+  { faults, warnings }: Findings,
+  isProduction: boolean,
+): void {
   const scopes = new Set(declaredScopes().map(({ name }) => name));
   for (const one of handlers) {
     const { name, handler, method } = one;
@@ -41,8 +45,11 @@ export function checkOperations(handlers: readonly CheckedHandler[], { faults, w
     const required = declaredOf(REQUIRED_SCOPES, one) as string[] | undefined;
     for (const scope of required ?? [])
       if (!scopes.has(scope)) fault(`no key can hold the scope "${scope}". Declare it with defineScopes().`);
-    if (!required && declaredOperationOf(handler) && declaredOf(PUBLIC_ROUTE, one) !== true)
-      warning('every valid key may call it. Add @RequireScopes(…); without an argument it says so.');
+    const isOperation = declaredOperationOf(handler) !== undefined;
+    if (!required && declaredOf(PUBLIC_ROUTE, one) !== true && (isOperation || !SAFE.has(method)))
+      (isOperation || !isProduction ? warning : fault)(
+        'every valid key may call it. Add @RequireScopes(…), without an argument to say so, or @Public().',
+      );
     for (const type of (declaredOf(DECORATORS.API_CONSUMES, one) ?? []) as string[])
       if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
         fault(

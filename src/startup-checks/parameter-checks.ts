@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { declaredOperationOf } from '../http/adapter/declared-operation.js';
 import { declaredFieldsOf } from '../input/declared-fields.js';
 import type { CheckedHandler, Findings } from './checked-handlers.js';
 
@@ -10,6 +11,7 @@ const IN_PATH = /[:*](\w+)/g;
 const WHOLE: ReadonlyMap<unknown, string> = new Map([
   [RouteParamtypes.BODY, '@Body()'],
   [RouteParamtypes.QUERY, '@Query()'],
+  [RouteParamtypes.PARAM, '@Param()'],
 ]);
 
 /** Checks path parameters against those of the path, and that bodies and queries are validated at all. */
@@ -44,11 +46,17 @@ function checkPath({ name, paths, parameters }: CheckedHandler, { faults, warnin
       );
 }
 
-function checkClasses({ name, parameters }: CheckedHandler, { warnings }: Findings): void {
-  for (const { kind, data, metatype, pipes = [] } of parameters) {
+function checkClasses({ name, handler, parameters }: CheckedHandler, { faults, warnings }: Findings): void {
+  for (const { index, kind, data, metatype, pipes = [] } of parameters) {
     const decorator = WHOLE.get(kind);
     const isWhole = data === undefined || data === '';
-    if (decorator && isWhole && pipes.length === 0 && !fieldsOf(metatype))
+    if (!decorator || !isWhole || pipes.length > 0 || fieldsOf(metatype)) continue;
+    if (declaredOperationOf(handler) && (metatype as unknown) === Object)
+      faults.push(
+        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type does not exist at run time. ` +
+          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type".',
+      );
+    else if (kind !== RouteParamtypes.PARAM)
       warnings.push(
         `${name}: ${decorator} is not validated, because its type is no class with declared fields. ` +
           'Declare a class with decorators such as @Text() and @Int64().',
