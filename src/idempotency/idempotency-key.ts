@@ -13,7 +13,10 @@ export const IDEMPOTENCY_KEY_FORM = {
 
 const ALLOWED = new RegExp(IDEMPOTENCY_KEY_FORM.pattern);
 
-/** The key that a header field has, bare or as a String (RFC 9651 section 3.3.3): `q1` and `"q1"` are one; undefined when it is malformed. */
+/**
+ * The key that a header field has, bare or as a String (RFC 9651 section 3.3.3), so that `q1` and `"q1"` are one; undefined when it is
+ * malformed.
+ */
 export function keyIn(field: string): string | undefined {
   if (!ALLOWED.test(field)) return undefined;
   const key = field.startsWith('"') ? field.slice(1, -1).replaceAll(/\\(.)/g, '$1') : field;

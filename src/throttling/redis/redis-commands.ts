@@ -125,32 +125,44 @@ const LATE_IN_A_ROW = 3;
 
 /**
  * Waits for an answer that is later than `limitMs` until a probe sent after it is answered, and gives it up when the probes are late as
- * well. All that is late at one time waits for the same probes. `probe` answers undefined when a late answer is to be given up at once.
+ * well. All that is late at one time waits for the same probes.
  */
-export function severalLate(limitMs: number, probe: () => Promise<unknown> | undefined): InTime {
-  let probing: Promise<unknown> | undefined;
-  const probeAgain = async (late: unknown): Promise<never> => {
-    for (let asked = 1; asked < LATE_IN_A_ROW; asked += 1) {
-      const probed = probe();
-      if (!probed) break;
-      const isLate = await withTimeout(probed, limitMs).then(() => false, ifLate);
-      // Answers come in the order of the commands: the late one has arrived by now, unless a node of a Cluster sent it elsewhere.
-      if (!isLate) break;
-    }
-    throw late;
-  };
-  return async (answer) => {
+export class LateAnswers {
+  /** Resolves when it is known whether Redis has failed; undefined while no answer is late. */
+  doubt: Promise<void> | undefined;
+
+  /** `probe` answers undefined when a late answer is to be given up at once; `failed` is called when Redis has failed. */
+  constructor(
+    private readonly limitMs: number,
+    private readonly probe: () => Promise<unknown> | undefined,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** Settles as an answer does; rejects with TimeoutError when it is given up. */
+  readonly inTime: InTime = async (answer) => {
     try {
-      return await withTimeout(answer, limitMs);
+      return await withTimeout(answer, this.limitMs);
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error;
-      probing ??= probeAgain(error).finally(() => (probing = undefined));
-      return Promise.race([answer, probing as Promise<never>]);
+      this.doubt ??= this.probeAgain(error).finally(() => (this.doubt = undefined));
+      // Answers come in the order of the commands: after a probe's this one has come, unless a node of a Cluster sent it elsewhere.
+      return Promise.race([answer, this.doubt.then(() => Promise.reject(error))]);
     }
   };
-}
 
-function ifLate(error: unknown): true {
-  if (error instanceof TimeoutError) return true;
-  throw error;
+  private async probeAgain(late: TimeoutError): Promise<void> {
+    for (let asked = 1; asked < LATE_IN_A_ROW; asked += 1) {
+      const probed = this.probe();
+      if (!probed) return;
+      try {
+        await withTimeout(probed, this.limitMs);
+        return;
+      } catch (error) {
+        if (error instanceof TimeoutError) continue;
+        this.failed(error);
+        return;
+      }
+    }
+    this.failed(late);
+  }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { type RedisClient, type RedisPlace, connectTo, reasonOf, redisClient } from './redis-client.js';
-import { type InTime, severalLate, withTimeout } from './redis-commands.js';
+import { LateAnswers, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
@@ -46,8 +46,7 @@ export class RedisLink {
   /** Called with every heartbeat while Redis is used. */
   onBeat: () => Promise<void> = () => Promise.resolve();
   readonly instances: InstanceCount;
-  /** Gives an answer of Redis up when it is late, and, while Redis is used, those to the probes after it are late, too. */
-  readonly inTime: InTime;
+  readonly late: LateAnswers;
   private readonly state: RedisState;
   private readonly backoff: RetryBackoff;
   private duties: RedisDuties | undefined;
@@ -64,7 +63,8 @@ export class RedisLink {
     keys: RedisKeys,
     private readonly parts: RedisLinkParts,
   ) {
-    this.inTime = severalLate(parts.limitMs, () => (this.isUp ? this.duties?.probe() : undefined));
+    const probe = () => (this.isUp ? this.duties?.probe() : undefined);
+    this.late = new LateAnswers(parts.limitMs, probe, (error) => this.failed(error));
     this.backoff = new RetryBackoff(parts.clock);
     this.state = new RedisState(parts.metrics);
     this.redis = redisClient(place, { connectTimeout: CONNECT_LIMIT_MS });
@@ -149,7 +149,7 @@ export class RedisLink {
   }
 
   private async stay(): Promise<void> {
-    const { isNew } = await this.inTime(this.instances.beat());
+    const { isNew } = await this.late.inTime(this.instances.beat());
     await this.duties?.probe();
     await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
@@ -166,7 +166,7 @@ export class RedisLink {
       // Redis may have to load the script for the first probe; the second must be as fast as any decision.
       await this.duties?.probe().catch(() => undefined);
       await this.duties?.probe();
-      await this.inTime(this.instances.beat());
+      await this.late.inTime(this.instances.beat());
       await this.duties?.handOver(true);
       await this.onBeat();
       this.recovered();

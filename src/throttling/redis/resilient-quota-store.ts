@@ -47,7 +47,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(place.url));
     const link = new RedisLink(place, keys, { metrics, clock, limitMs });
-    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, link.inTime);
+    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
     shared.onLoss = () => link.lost();
@@ -115,15 +115,19 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     now: number,
   ): Promise<QuotaVerdict> {
     const began = this.clock.steady();
+    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
+    const later = () => now + Math.floor(this.clock.steady() - began);
+    const { doubt } = this.link.late;
+    // What is sent to a Redis that fails may be counted there, too, when it goes on.
+    if (doubt) await doubt;
     if (this.link.isUp) {
       try {
-        return await inRedis(now);
+        return await inRedis(doubt ? later() : now);
       } catch (error) {
         this.link.failed(error);
       }
     }
-    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
-    return alone(now + Math.floor(this.clock.steady() - began));
+    return alone(later());
   }
 
   private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
