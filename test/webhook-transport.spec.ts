@@ -11,7 +11,7 @@ import { type WantedCertificate, certificateFor, makeCertificates } from './supp
 import { NameServer, type Naming } from './support/name-server.js';
 import { ServiceProcess, emptyFolder } from './support/service-process.js';
 import { addEndpoint } from './support/webhook-receiver.js';
-import { receive } from './support/webhook-service.js';
+import { flood, receive } from './support/webhook-service.js';
 
 /** Why an attempt to a host was not made, whether its name does not exist, has no address, or has one that is not public. */
 const NO_ADDRESS =
@@ -196,4 +196,25 @@ describe('the name of a receiver', () => {
     );
     expect(trap.connections).toBe(0);
   });
+});
+
+it('twenty receivers that never stop sending hardly delay others', async () => {
+  const { endpointAt, post } = await start(() => 'nxdomain', {
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
+  });
+  const median = async (): Promise<number> => {
+    const times: number[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const began = performance.now();
+      await post('X');
+      times.push(performance.now() - began);
+    }
+    return times.toSorted((a, b) => a - b)[10] ?? 0;
+  };
+  const alone = await median();
+  const receiver = await receive(flood('HTTP/1.1 102 Processing\r\n\r\n', 4_000));
+  await Promise.all(Array.from({ length: 20 }, () => endpointAt(receiver.url)));
+  const besides = await median();
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(20);
+  expect(besides).toBeLessThan(10 * alone);
 });

@@ -6,6 +6,8 @@ import type { Duplex } from 'node:stream';
 /** Most bytes that a receiver may send over one connection, TLS and all responses together, and most reads that they may take. */
 const MOST_BYTES = 65_536;
 const MOST_READS = 128;
+/** Most bytes of a read. */
+const PIECE = 1_024;
 /** How often bytes of TLS are counted that carry no data, in milliseconds. */
 const COUNT_MS = 100;
 
@@ -40,12 +42,15 @@ export function bounded(agent: HttpAgent): HttpAgent {
       if (share > 1) socket.destroy(sentTooMuch());
       else if (share > 0.5) used.add(socket);
     };
+    const read = (): void => {
+      // The parser gets no more of what arrived once the request is given up.
+      while (!socket.destroyed && socket.read(Math.min(socket.readableLength, PIECE) || undefined) !== null) {
+        reads += 1;
+        count();
+      }
+    };
     const timer = setInterval(count, COUNT_MS).unref();
-    socket.on('close', () => clearInterval(timer));
-    return socket.on('data', () => {
-      reads += 1;
-      count();
-    });
+    return socket.on('readable', read).on('close', () => clearInterval(timer));
   };
   return agent;
 }

@@ -10,6 +10,7 @@ import { Leases } from '../jobs/leases.js';
 import { Running } from '../jobs/running.js';
 import { DueTimes } from './due-times.js';
 import { type Attempting, EndpointLanes } from './endpoint-lanes.js';
+import { EventLoopShare } from './event-loop-share.js';
 import { KeptLease } from './kept-lease.js';
 import { WebhookDeliveries, type WaitingEndpoint } from './webhook-deliveries.js';
 import type { WebhookDelivery } from './webhook-delivery.entity.js';
@@ -39,6 +40,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   private readonly running = new Running();
   private readonly looks = new OneAtATime(() => this.look());
   private readonly lanes = new EndpointLanes((id, attempting) => this.serve(id, attempting));
+  private readonly share = new EventLoopShare();
   private readonly lease: KeptLease;
   private readonly dueTimes: DueTimes;
   private timer: NodeJS.Timeout | undefined;
@@ -189,6 +191,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 
   /** Sends the first message that waits for an endpoint; answers whether it was delivered. */
   private async sendFirst(id: string, attempting: Attempting): Promise<boolean> {
+    await this.share.turn(() => this.running.isStopping);
     const { stopped } = this;
     if (!stopped || stopped.aborted || this.running.isStopping) return false;
     const delivery = await this.deliveries.first(id);

@@ -167,7 +167,7 @@ export class WebhookSender implements OnModuleDestroy {
       let interim = 0;
       request.on('information', () => {
         interim += 1;
-        if (interim > MOST_INTERIM) request.destroy(sentTooMuch());
+        if (interim === MOST_INTERIM + 1) request.destroy(sentTooMuch());
       });
       // 101: without this the client closes the connection and tells nobody.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {

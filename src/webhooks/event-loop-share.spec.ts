@@ -1,0 +1,41 @@
+import { performance } from 'node:perf_hooks';
+import { expect, it, onTestFinished } from 'vitest';
+import { EventLoopShare } from './event-loop-share.js';
+
+const never = (): boolean => false;
+
+/** Keeps the event loop busy for so many milliseconds. */
+function work(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+it('leaves half of the event loop to others', async () => {
+  const share = new EventLoopShare();
+  const before = performance.eventLoopUtilization();
+  await Promise.all(Array.from({ length: 100 }, () => share.turn(never).then(() => work(2))));
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.65);
+});
+
+it('gives a turn in 10 ms while others keep the event loop busy', async () => {
+  let isBusy = true;
+  const busy = (): void => {
+    work(1);
+    if (isBusy) setImmediate(busy);
+  };
+  busy();
+  onTestFinished(() => void (isBusy = false));
+  const share = new EventLoopShare();
+  const began = performance.now();
+  for (let turns = 0; turns < 20; turns += 1) await share.turn(never);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(150);
+});
+
+it('gives every turn at once when it is over', async () => {
+  const share = new EventLoopShare();
+  work(5);
+  let given = 0;
+  for (let turns = 0; turns < 100; turns += 1) void share.turn(() => true).then(() => (given += 1));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(given).toBe(100);
+});
