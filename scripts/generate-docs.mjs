@@ -1,5 +1,5 @@
 // Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, docs/errors.md,
-// .env.example, the settings in docs/operations.md, the types of the test client and what the typed client has of the documents. test/generated-files.spec.ts fails when they are stale.
+// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, the types of the test client and what the typed client has of the documents. test/generated-files.spec.ts fails when they are stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,6 +21,7 @@ const { buildDocument } = await built('openapi/document.js');
 const { errorCatalogue } = await built('errors/define-errors.js');
 const { declaredSettings, exampleEnvironment } = await built('config/define-settings.js');
 const { envExample, withSettings } = await built('config/settings-docs.js');
+const { withWebhookEvents } = await built('webhooks/webhook-events.js');
 const { errorsMarkdown } = await built('errors/errors-markdown.js');
 
 Object.assign(process.env, exampleEnvironment());
@@ -39,3 +40,5 @@ if (existsSync(join(root, GENERATED))) await writeClientFiles(join(root, GENERAT
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
 const operations = join(root, 'docs/operations.md');
 writeFileSync(operations, withSettings(readFileSync(operations, 'utf8'), declaredSettings()));
+const webhooks = join(root, 'docs/webhooks.md');
+writeFileSync(webhooks, withWebhookEvents(readFileSync(webhooks, 'utf8')));

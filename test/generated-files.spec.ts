@@ -8,6 +8,7 @@ import { errorCatalogue } from '../src/errors/define-errors.js';
 import { errorsMarkdown } from '../src/errors/errors-markdown.js';
 import { GENERATED, clientFiles } from '../scripts/generate-client.mjs';
 import { TestService } from '../src/testing/test-service.js';
+import { withWebhookEvents } from '../src/webhooks/webhook-events.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -40,6 +41,11 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
   it('docs/operations.md, the settings in it', async () => {
     const page = await file('docs/operations.md');
     expect(page).toBe(withSettings(page, declaredSettings()));
+  });
+
+  it('docs/webhooks.md, the events in it', async () => {
+    const page = await file('docs/webhooks.md');
+    expect(page).toBe(withWebhookEvents(page));
   });
 
   it('test/support/openapi-types.ts', async () => {

@@ -1,3 +1,4 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../src/accounts/api-keys.service.js';
 import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
@@ -7,6 +8,7 @@ import { Settings } from '../src/config/settings.js';
 import { Jobs } from '../src/jobs/jobs.js';
 import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
 import { WebhookEndpointsService } from '../src/webhooks/endpoints/webhook-endpoints.service.js';
+import { defineWebhookEvent } from '../src/webhooks/webhook-events.js';
 import { WebhookMessages } from '../src/webhooks/webhook-messages.js';
 import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
 import { dueNotice } from '../src/webhooks/sources/expiry-notice.js';
@@ -50,6 +52,18 @@ async function told(service: TestService) {
     return { endpointId, type, data };
   });
 }
+
+defineWebhookEvent('toys.sold', { description: 'A toy was sold. `data`: `id | name`.' });
+
+it('is in the document that is served, whichever module declares it', async () => {
+  const service = await open();
+  const served = await fetch(`${service.url}/docs/account/openapi.json`);
+  const { info } = (await served.json()) as OpenAPIObject;
+  expect(info.description).toMatch(
+    /^\| `toys\.sold` +\| A toy was sold\. `data`: `id \\\| name`\. +\| +\|$/m,
+  );
+  expect(info.description).toMatch(/^\| `pets\.created` .* \| `pets:read` \|$/m);
+});
 
 describe('api_key.expiring', () => {
   const look = (service: TestService) => service.app.get(Jobs).run('api_keys.tell_of_end');

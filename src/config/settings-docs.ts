@@ -23,12 +23,30 @@ export function envExample(all: readonly DeclaredSettings[]): string {
 
 /** docs/operations.md with the settings as they are declared now. Throws when the comments are missing that they stand between. */
 export function withSettings(page: string, all: readonly DeclaredSettings[]): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin === -1 || end < begin) throw new Error(`There is no place for the settings: ${BEGIN} … ${END}`);
   const tables = all
     .filter(({ settings }) => settings.length > 0)
     .map(({ feature, settings }) => `${titleOf(feature)}${tableOf(settings)}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${tables.join('\n\n')}\n\n${page.slice(end)}`;
+  return withGenerated(page, [BEGIN, END], tables.join('\n\n'));
+}
+
+/** A page of docs with what is generated between two comments. Throws when they are missing. */
+export function withGenerated(
+  page: string,
+  [begin, end]: readonly [begin: string, end: string],
+  text: string,
+): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`There is no place for what is generated: ${begin} … ${end}`);
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
+}
+
+/** A table in Markdown, the first row its head, as prettier has it. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const [head = '', ...body] = rows.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  );
+  return [head, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body].join('\n');
 }
 
 function linesOf(setting: DeclaredSetting): string {
@@ -55,7 +73,7 @@ function titleOf(feature: string): string {
 }
 
 function tableOf(settings: readonly DeclaredSetting[]): string {
-  const rows = [
+  return markdownTable([
     ['Variable', 'Default', 'Allowed', 'Meaning'],
     ...settings.map((setting) => [
       `\`${setting.variable}\``,
@@ -63,12 +81,7 @@ function tableOf(settings: readonly DeclaredSetting[]): string {
       escaped(setting.type.allowed),
       escaped(setting.description),
     ]),
-  ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const [head = '', ...body] = rows.map(
-    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
-  );
-  return [head, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body].join('\n');
+  ]);
 }
 
 function codeOf(text: string): string {

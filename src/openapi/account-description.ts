@@ -1,3 +1,4 @@
+import { webhookEventsTable } from '../webhooks/webhook-events.js';
 import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
 
 /** The prose at the head of the self-service's document, in Markdown. */
@@ -14,6 +15,7 @@ export function accountDescription({ page }: DocumentFacts): string {
 
     '## Have your server told',
     `A webhook endpoint is an address of yours that is sent what happens, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it. \`GET /account/webhook-events\` lists what it can be told of; a key has it told only of what it may read itself. The log keeps what was sent, and sends it once more when you ask. Endpoints of other clients are [not found](${errors}#webhook_endpoint_not_found).`,
+    webhookEventsTable(),
 
     '## Secrets are shown once',
     'The secret of a key, or of a webhook endpoint, is in the answer that made it, and nowhere else. Orders take no `Idempotency-Key`, and one that has it is refused: what is kept for a repetition would hold the secret. When no answer arrives, list your keys, and revoke one that nobody received.',

@@ -16,6 +16,7 @@ export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent<WebhookEndpointDisab
   'webhook_endpoint.disabled',
   {
     description:
-      'Another endpoint of yours gets no messages any more, because it failed for three days or answered 410.',
+      'Another endpoint of yours gets no messages any more, because it failed for three days or answered 410. `data`: `id`, `url`, ' +
+      '`label`, `because`, `disabledAt`.',
   },
 );

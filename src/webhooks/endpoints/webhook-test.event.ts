@@ -8,5 +8,5 @@ export interface WebhookTest {
 /** Is sent when it is ordered, and to no subscriber. */
 export const WEBHOOK_TEST = defineWebhookEvent<WebhookTest>('webhook.test', {
   description:
-    'A test was ordered. It goes to the endpoint that it was ordered for; no endpoint subscribes to it.',
+    'A test was ordered: `POST …/webhooks/{endpointId}/test`. It goes to that endpoint; none subscribes to it. `data`: `endpointId`.',
 });
