@@ -46,6 +46,14 @@ export class ApiKeyVerifier {
     return this.cache.isCurrent(cachedAt);
   }
 
+  /** The key of the credential as it was last read; undefined if that is not cached. It admits nobody: it may have changed since. */
+  lastRead(authorization = ''): ApiKey | undefined {
+    const token = BEARER.exec(authorization)?.[1];
+    return token !== undefined && isWellFormedApiKey(token)
+      ? this.cache.lastRead(digestOf(token))
+      : undefined;
+  }
+
   /**
    * The key of the credential, with its client; `isFresh` reads it anew. `turn` runs the look-up of a key that is not cached. Throws
    * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key; the last two only when the whole key matched, so

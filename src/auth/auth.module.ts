@@ -6,11 +6,12 @@ import { ApiKeyVerifier } from './api-key.verifier.js';
 import { KeyCache } from './key-cache.js';
 import { KeyLookUp } from './key-look-up.js';
 import { OtherCredentials } from './other-credentials.js';
+import { ShownQuota } from './shown-quota.js';
 
 /** Who sends a request: what the guards of the chain need to verify its credential. */
 @Module({
   imports: [AccountsModule, DatabaseModule, ThrottlingModule],
-  providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials],
-  exports: [ApiKeyVerifier, KeyCache, OtherCredentials],
+  providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials, ShownQuota],
+  exports: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
 })
 export class AuthModule {}

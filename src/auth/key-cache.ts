@@ -65,6 +65,11 @@ export class KeyCache {
     return this.dataVersion.versions();
   }
 
+  /** The key of a digest as it was last read, whatever has been committed since. */
+  lastRead(digest: string): ApiKey | undefined {
+    return this.keys.get(digest)?.key;
+  }
+
   /** The entry of a digest, if there is one of the current data version that is not too old. */
   get(digest: string, versions: Versions): CachedKey | undefined {
     const cached = this.current(digest, versions);

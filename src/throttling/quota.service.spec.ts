@@ -16,8 +16,8 @@ import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import type { QuotaJournal } from './memory/quota-journal.js';
 import type { QuotaStore } from './quota-store.js';
 import { setQuotaSubject } from './quota-subject.js';
-import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
-import { QuotaService, windowsOf } from './quota.service.js';
+import { DAY_MS, MINUTE_MS, type QuotaSubject, windowsOf } from './quota.js';
+import { QuotaService } from './quota.service.js';
 
 const NOON = '2026-11-20T12:00:00.000Z';
 const MIDNIGHT = String(Date.parse('2026-11-21T00:00:00.000Z') / 1_000);

@@ -10,28 +10,21 @@ import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
 import { COUNTED, clientIdOfSubject, quotaSubjectOf, setQuotaSubject } from './quota-subject.js';
 import {
-  DAY_MS,
-  MINUTE_MS,
   type QuotaRequest,
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
   type WindowState,
+  labelOf,
+  requestOf,
   underLimits,
+  windowsOf,
 } from './quota.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
-import { RefusedAddresses, leaveUnlogged } from './refused-addresses.js';
+import { type CountedRefusal, RefusedAddresses, leaveUnlogged } from './refused-addresses.js';
 import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
-
-/** What is told of a refusal of what is no valid HTTP request. */
-export interface CountedRefusal {
-  /** The rate-limit headers of its address. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whether the log has a line for it. */
-  readonly isLogged: boolean;
-}
 
 /** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
@@ -159,8 +152,12 @@ export class QuotaService {
 
   /** Writes the current headers without counting: for a request that is refused before it would be counted. */
   async show(request: Request, response: Response): Promise<void> {
-    const { at, windows } = await this.look(quotaSubjectOf(request));
-    setHeaders(response, quotaHeaders({ admitted: true, at, windows }));
+    setHeaders(response, await this.headersFor(quotaSubjectOf(request)));
+  }
+
+  /** The current headers of a subject, without counting. */
+  async headersFor(subject: QuotaSubject): Promise<Readonly<Record<string, string>>> {
+    return quotaHeaders({ ...(await this.look(subject)), admitted: true });
   }
 
   /** The current time; first tells the store if the clock was set since the last call. */
@@ -196,22 +193,6 @@ export class QuotaService {
 
 function hasSameLimits(a: QuotaSubject, b: QuotaSubject): boolean {
   return a.perMinute === b.perMinute && a.perDay === b.perDay;
-}
-
-/** The windows of a subject: its minute, and its day if it has a daily limit. */
-export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
-  const minute = { key: subject.id, name: 'minute', limit: subject.perMinute, lengthMs: MINUTE_MS };
-  if (subject.perDay === undefined) return [minute];
-  return [minute, { key: subject.id, name: 'day', limit: subject.perDay, lengthMs: DAY_MS }];
-}
-
-function requestOf(subject: QuotaSubject, windows = windowsOf(subject)): QuotaRequest {
-  return { subject: subject.id, isClient: subject.perDay !== undefined, windows, keyId: subject.keyId };
-}
-
-function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
-  if (admitted) return 'admitted';
-  return bannedUntil === undefined ? 'refused' : 'banned';
 }
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {

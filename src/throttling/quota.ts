@@ -52,6 +52,18 @@ export interface QuotaRequest {
   readonly keyId?: string | undefined;
 }
 
+/** The windows of a subject: its minute, and its day if it has a daily limit. */
+export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
+  const minute = { key: subject.id, name: 'minute', limit: subject.perMinute, lengthMs: MINUTE_MS };
+  if (subject.perDay === undefined) return [minute];
+  return [minute, { key: subject.id, name: 'day', limit: subject.perDay, lengthMs: DAY_MS }];
+}
+
+/** One request of a subject, in its own windows unless others are given. */
+export function requestOf(subject: QuotaSubject, windows = windowsOf(subject)): QuotaRequest {
+  return { subject: subject.id, isClient: subject.perDay !== undefined, windows, keyId: subject.keyId };
+}
+
 /** What a decision found in one window. */
 export interface WindowState {
   readonly name: string;
@@ -129,4 +141,10 @@ export function underLimits(
     return { ...state, limit, remaining: Math.max(0, limit - state.used) };
   });
   return { ...verdict, windows: states, admitted: states.every(({ used, limit }) => used <= limit) };
+}
+
+/** What metrics call a verdict. */
+export function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
+  if (admitted) return 'admitted';
+  return bannedUntil === undefined ? 'refused' : 'banned';
 }

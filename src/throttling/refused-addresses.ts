@@ -15,6 +15,14 @@ export function leaveUnlogged(request: Request): void {
   UNLOGGED.set(request, true);
 }
 
+/** What is told of a refusal of what is no valid HTTP request. */
+export interface CountedRefusal {
+  /** The rate-limit headers of its address. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the log has a line for it. */
+  readonly isLogged: boolean;
+}
+
 /**
  * Bounds what a client without a valid key can write to the log: beyond the limit of its address, one line a minute. Metrics count
  * every request.

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings.js';
+import { ShownQuota } from '../../auth/shown-quota.js';
 import { ApiError } from '../../errors/api-error.js';
 import { HelpLinks } from '../../errors/help-link.js';
 import { HTTP_ERRORS } from '../../errors/http.errors.js';
@@ -50,6 +51,7 @@ export class Overload {
   constructor(
     private readonly settings: Settings,
     private readonly requests: RequestMetricsMiddleware,
+    private readonly quota: ShownQuota,
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
@@ -88,7 +90,7 @@ export class Overload {
     const reason = this.reason();
     if (reason !== undefined) {
       if (this.isExempt(request) || this.isPreflight(request)) return true;
-      this.refuse(request, response, reason);
+      void this.refuse(request as Request, response, reason);
       return false;
     }
     const place = new Place(this.places);
@@ -100,10 +102,10 @@ export class Overload {
   }
 
   /** The refusal of a connection that is to be upgraded; undefined if it may be. */
-  refusalOfUpgrade(): ApiError | undefined {
+  async refusalOfUpgrade(request: Request): Promise<ApiError | undefined> {
     const reason = this.reason();
     if (reason === undefined) return undefined;
-    const headers = this.note(reason);
+    const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
     return new ApiError(HTTP_ERRORS.service_unavailable, { params: OVERLOADED, headers, isLogged: true });
   }
 
@@ -146,17 +148,21 @@ export class Overload {
     );
   }
 
-  private refuse(request: IncomingMessage, response: ServerResponse, reason: Reason): void {
+  private async refuse(request: Request, response: ServerResponse, reason: Reason): Promise<void> {
     const headers = this.note(reason);
-    const labels = { method: request.method ?? '', route: 'shed', status: '503' };
+    const labels = { method: request.method, route: 'shed', status: '503' };
     this.requests.count(labels, 0, HTTP_ERRORS.service_unavailable.code);
-    traceShed(request as Request, 503);
-    assignRequestId(request as Request, response as Response, () => undefined);
+    traceShed(request, 503);
+    assignRequestId(request, response as Response, () => undefined);
+    const quota = await this.quota.headersFor(request);
     const end = (): void => {
       const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request.headers.origin);
-      response.writeHead(503, { ...headers, ...this.fields, ...crossOrigin }).end(BODY);
+      response.writeHead(503, { ...headers, ...quota, ...this.fields, ...crossOrigin }).end(BODY);
     };
-    if (!announcesBody(request)) return end();
+    if (!announcesBody(request)) {
+      end();
+      return;
+    }
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
     request.resume();
     setImmediate(end);

@@ -105,7 +105,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     let status = 101;
     try {
       assignRequestId(request, response, () => undefined);
-      const refusal = this.overload.refusalOfUpgrade();
+      const refusal = await this.overload.refusalOfUpgrade(request);
       if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
       const context = new OperationContext(

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { ClientQuotas } from '../accounts/client-quotas.js';
+import { quotaSubjectOf } from '../throttling/quota-subject.js';
+import { QuotaService } from '../throttling/quota.service.js';
+import type { QuotaSubject } from '../throttling/quota.js';
+import { ApiKeyVerifier } from './api-key.verifier.js';
+
+/** Tells what is left to the caller of a request that is refused before its credential is verified. */
+@Injectable()
+export class ShownQuota {
+  constructor(
+    private readonly verifier: ApiKeyVerifier,
+    private readonly quotas: ClientQuotas,
+    private readonly quota: QuotaService,
+  ) {}
+
+  /**
+   * The rate-limit headers, without counting and without a look at the database: those of a key that is cached, of the address otherwise.
+   * None when the counters cannot be read.
+   */
+  async headersFor(request: Request): Promise<Readonly<Record<string, string>>> {
+    return this.quota.headersFor(this.subjectOf(request)).catch(() => ({}));
+  }
+
+  private subjectOf(request: Request): QuotaSubject {
+    const key = this.verifier.lastRead(request.headers.authorization);
+    return key ? { ...this.quotas.subjectOf(key.client), keyId: key.id } : quotaSubjectOf(request);
+  }
+}
