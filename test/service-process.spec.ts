@@ -415,7 +415,7 @@ describe('a running process', () => {
       'http_requests_total{method="GET",route="/v1/pets",status="401"} 1',
       'http_request_duration_seconds_count{method="GET",route="/v1/pets",status="200"} 1',
       'petstore_quota_verdicts_total{plan="free",verdict="admitted"} 4',
-      'petstore_quota_verdicts_total{plan="anonymous",verdict="admitted"} 1',
+      'petstore_quota_verdicts_total{plan="anonymous",verdict="admitted"} 2',
     ]) {
       expect(metrics).toContain(line);
     }
