@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 // The modules of other packages bring their tables.
 import { AppModule } from './src/app.module.js';
-import { loadSettings } from './src/config/settings.js';
+import { loadSettings } from './src/core/config/settings.js';
 import { createDataSource } from './src/database/data-source.js';
 import { leaveOtherTablesOf } from './src/database/tables.module.js';
 

@@ -54,7 +54,7 @@ export function fileOfService(id) {
 }
 
 /**
- * Writes dist/bundle-for-tests as the bundle is written: one module that exports every file of dist/src (`src/clock.js`) and
+ * Writes dist/bundle-for-tests as the bundle is written: one module that exports every file of dist/src (`src/core/time/clock.js`) and
  * every joined package (`rxjs`) by its name, for suites that import them. Answers where that module is.
  */
 export async function bundleForTests() {

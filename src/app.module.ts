@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { PetsModule } from './pets/pets.module.js';
-import { PlatformModule } from './platform.module.js';
+import { PlatformModule } from './http/http.module.js';
 
 /**
  * The service: the platform and its features. Add the module of your feature here, and nowhere else. Express tries routes in

@@ -11,12 +11,12 @@ import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { AppModule } from './app.module.js';
-import { changesNoAnswer } from './caching/changes-no-answer.decorator.js';
-import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
-import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
-import { Settings } from './config/settings.js';
+import { changesNoAnswer } from './http/caching/changes-no-answer.decorator.js';
+import { ConditionalGetInterceptor } from './http/caching/conditional-get.interceptor.js';
+import { InterceptorsOfCached } from './http/caching/interceptors-of-cached.js';
+import { Settings } from './core/config/settings.js';
 import { leaveOtherTablesOf } from './database/tables.module.js';
-import { HelpLinks, useHelpLinks } from './errors/help-link.js';
+import { HelpLinks, useHelpLinks } from './core/errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { Overload } from './http/adapter/overload.js';
@@ -26,13 +26,13 @@ import { Upgrades } from './http/adapter/upgrades.js';
 import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
 import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
-import { AppLogger, LogBuffer } from './logging/app-logger.js';
-import { RequestLogMiddleware, assignRequestId } from './logging/request-log.middleware.js';
-import { RequestMetricsMiddleware } from './metrics/request-metrics.middleware.js';
-import { SwaggerUi } from './openapi/swagger-ui.js';
-import { PLATFORM_INTERCEPTORS } from './platform.module.js';
-import { usePublicPrefix } from './public-prefix.js';
-import { trustedProxies } from './request-address.js';
+import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
+import { RequestLogMiddleware, assignRequestId } from './http/request-log.middleware.js';
+import { RequestMetricsMiddleware } from './http/request-metrics.middleware.js';
+import { SwaggerUi } from './docs/openapi/swagger-ui.js';
+import { PLATFORM_INTERCEPTORS } from './http/http.module.js';
+import { usePublicPrefix } from './core/public-prefix.js';
+import { trustedProxies } from './core/request-address.js';
 
 /**
  * By how much Node's own time limits on requests exceed the one on idle connections, in milliseconds. ConnectionTimeouts

@@ -1,11 +1,11 @@
 // The platform's public surface: what a feature may use, in this project or in a package of its own (`petstore-service`).
 // `npm run lint` reads this list: within src a feature imports the files that are named here, and no others. Whatever stands
 // here changes only with a new major version of the service.
-import './one-copy.js';
+import './core/one-copy.js';
 
 // Declarations: what a feature owns, collected from all features; a clash stops the start.
-export { type Scope, type ScopeOptions, defineScope, defineScopes } from './accounts/scopes.js';
-export { type ErrorDefinition, type ErrorRow, defineErrors } from './errors/define-errors.js';
+export { type Scope, type ScopeOptions, defineScope, defineScopes } from './auth/clients/scopes.js';
+export { type ErrorDefinition, type ErrorRow, defineErrors } from './core/errors/define-errors.js';
 export {
   type DomainEvent,
   DomainEvents,
@@ -23,11 +23,11 @@ export { type WebhookEvent, defineWebhookEvent } from './webhooks/webhook-events
 export { type MessageOptions, WebhookMessages } from './webhooks/webhook-messages.js';
 
 // Background jobs, run by one process at a time.
-export { Job, type JobOptions } from './jobs/job.decorator.js';
-export { Jobs } from './jobs/jobs.js';
+export { Job, type JobOptions } from './events/jobs/job.decorator.js';
+export { Jobs } from './events/jobs/jobs.js';
 
 // Settings: typed, read from the environment, documented by themselves.
-export { type SettingDefinition, type ValuesOf, defineSettings } from './config/define-settings.js';
+export { type SettingDefinition, type ValuesOf, defineSettings } from './core/config/define-settings.js';
 export {
   type SettingType,
   baseUrl,
@@ -39,35 +39,45 @@ export {
   origins,
   textUpTo,
   wholeNumber,
-} from './config/setting.js';
+} from './core/config/setting.js';
 
 // Operations: who may call them, what they are called, what they refuse.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
 export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
-export { type Answer, NEXT_PAGE, Operation, Tag } from './openapi/operation.decorator.js';
-export { ApiErrors, ErrorSchema } from './errors/api-errors.decorator.js';
-export { Idempotent } from './idempotency/idempotent.decorator.js';
-export { Cached } from './caching/response-cache.js';
+export { type Answer, NEXT_PAGE, Operation, Tag } from './http/operation.decorator.js';
+export { ApiErrors, ErrorSchema } from './core/errors/api-errors.decorator.js';
+export { Idempotent } from './http/idempotency/idempotent.decorator.js';
+export { Cached } from './http/caching/response-cache.js';
 export { AnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
-export { IfMatch } from './caching/if-match.decorator.js';
-export { Precondition, entityTagOf } from './caching/precondition.js';
-export { Deprecated, type Deprecation } from './deprecation/deprecated.decorator.js';
+export { IfMatch } from './http/caching/if-match.decorator.js';
+export { Precondition, entityTagOf } from './http/caching/precondition.js';
+export { Deprecated, type Deprecation } from './http/deprecation/deprecated.decorator.js';
 
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
-export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './errors/api-error.js';
-export { HTTP_ERRORS } from './errors/http.errors.js';
-export { mapError } from './errors/map-error.js';
+export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './core/errors/api-error.js';
+export { HTTP_ERRORS } from './core/errors/http.errors.js';
+export { mapError } from './core/errors/map-error.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
 
 // Fields of bodies, paths, queries and answers.
-export { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './input/fields.js';
-export { type FieldKind, type FieldOptions, Rule, defineField } from './input/define-field.js';
+export {
+  Duration,
+  Enum,
+  Flag,
+  Instant,
+  Int64,
+  Integer,
+  Names,
+  Text,
+  Uuid,
+} from './http/validation/fields.js';
+export { type FieldKind, type FieldOptions, Rule, defineField } from './http/validation/define-field.js';
 export { Consumes } from './http/body/consumes.decorator.js';
-export { MergePatch, type MergePatchOf } from './input/merge-patch.js';
+export { MergePatch, type MergePatchOf } from './http/validation/merge-patch.js';
 
 // Lists, page by page; how they are filtered and ordered.
-export { Filter, Sort } from './paging/selection.decorators.js';
-export { Cursor, PageQuery, Paged, Pager } from './paging/pager.js';
+export { Filter, Sort } from './http/paging/selection.decorators.js';
+export { Cursor, PageQuery, Paged, Pager } from './http/paging/pager.js';
 export {
   BY_CREATION,
   BY_INT64_ID,
@@ -89,9 +99,9 @@ export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
 // What surrounds a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
-export { ChangesNoAnswer } from './caching/changes-no-answer.decorator.js';
+export { ChangesNoAnswer } from './http/caching/changes-no-answer.decorator.js';
 export { AsyncInterceptor } from './http/async.interceptor.js';
-export { entityTag, namesEntityTag } from './caching/entity-tag.js';
+export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
 export { WEB_SOCKET_ADAPTER, type WebSocketAdapterFactory } from './http/adapter/web-socket-adapter.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.
@@ -105,15 +115,19 @@ export { PLANS, type Plan, type PlanLimits } from './throttling/plans.js';
 export { type QuotaSubject } from './throttling/quota.js';
 
 // Providers to inject.
-export { Clock, SystemClock } from './clock.js';
-export { Settings } from './config/settings.js';
-export { Metrics } from './metrics/metrics.js';
+export { Clock, SystemClock } from './core/time/clock.js';
+export { Settings } from './core/config/settings.js';
+export { Metrics } from './core/metrics/metrics.js';
 
 // For decorators of your own: faults that the start tells.
-export { declarationFault, decorated } from './declaration-faults.js';
+export { declarationFault, decorated } from './core/declaration-faults.js';
 
 // Events of the platform to listen to.
-export { ACCOUNTS_EVENTS, type AccountChanged, type AccountsEventName } from './accounts/accounts.events.js';
+export {
+  ACCOUNTS_EVENTS,
+  type AccountChanged,
+  type AccountsEventName,
+} from './auth/clients/accounts.events.js';
 export {
   API_KEY_BANNED,
   type ApiKeyBanned,

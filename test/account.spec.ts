@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKey } from '../src/accounts/api-key.entity.js';
-import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
-import { ClientsService } from '../src/accounts/clients.service.js';
-import { declaredScopes } from '../src/accounts/scopes.js';
-import { AuditEntry } from '../src/audit/audit-entry.entity.js';
+import { ApiKey } from '../src/auth/clients/api-key.entity.js';
+import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../src/auth/clients/clients.service.js';
+import { declaredScopes } from '../src/auth/clients/scopes.js';
+import { AuditEntry } from '../src/auth/audit/audit-entry.entity.js';
 import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
-import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
 import { earnBan, hammer } from './support/earn-ban.js';
 import { RedisServer } from './support/redis-server.js';
 import { describeWith } from './support/requirements.js';

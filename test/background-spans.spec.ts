@@ -12,10 +12,10 @@ import { Public } from '../src/auth/auth.decorators.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
 import { Outbox } from '../src/events/outbox/outbox.js';
 import { startRequestSpans } from '../src/http/adapter/request-spans.js';
-import { Job } from '../src/jobs/job.decorator.js';
-import { Jobs } from '../src/jobs/jobs.js';
-import { TestService } from '../src/testing/test-service.js';
-import { runningTraceIds } from '../src/tracing/trace-ids.js';
+import { Job } from '../src/events/jobs/job.decorator.js';
+import { Jobs } from '../src/events/jobs/jobs.js';
+import { TestService } from './kit/test-service.js';
+import { runningTraceIds } from '../src/core/tracing/trace-ids.js';
 import { sendRaw } from './support/raw-http.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

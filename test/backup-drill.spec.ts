@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from '
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeDatabase } from '../src/testing/test-database.js';
+import { makeDatabase } from './kit/test-database.js';
 import { BackupFolder, drillLines } from './support/backup-folder.js';
 import { RedisServer } from './support/redis-server.js';
 import { POSTGRES_URL, describeWith } from './support/requirements.js';

@@ -80,7 +80,7 @@ describe('a build', () => {
   });
 
   it('has the files of folders `static`, also linked ones, and may be replaced although those may not be written to', async () => {
-    const folder = join(project, 'src/pages/static');
+    const folder = join(project, 'src/docs/pages/static');
     await writeFile(join(project, 'shared.txt'), 'Shared');
     await symlink(join(project, 'shared.txt'), join(folder, 'linked.txt'));
     await mkdir(join(folder, 'deep'));
@@ -91,10 +91,10 @@ describe('a build', () => {
       ['linked.txt', 'Shared'],
       ['deep/own.txt', 'Own'],
     ] as const) {
-      const built = join(project, 'dist/src/pages/static', file);
+      const built = join(project, 'dist/src/docs/pages/static', file);
       expect([await readFile(built, 'utf8'), (await lstat(built)).isFile()]).toEqual([text, true]);
     }
-    const { mode } = await stat(join(project, 'dist/src/pages/static'));
+    const { mode } = await stat(join(project, 'dist/src/docs/pages/static'));
     expect(mode & 0o200).toBe(0o200);
     await chmod(folder, 0o755);
   });
@@ -116,7 +116,7 @@ describe('a build', () => {
   });
 
   it('is made anew by what starts the service when a source is newer, but not in production', async () => {
-    await appendFile(join(project, 'src/clock.ts'), '\n');
+    await appendFile(join(project, 'src/core/time/clock.ts'), '\n');
     const before = await builtAt(project);
     await petstore(project, ['--help'], { NODE_ENV: 'production' });
     await writeFile(join(project, '.env'), 'NODE_ENV=production\n');
@@ -129,7 +129,7 @@ describe('a build', () => {
 
   it('is enough without what only a build needs, though a source is newer', async () => {
     await omitDevelopment(project);
-    await appendFile(join(project, 'src/clock.ts'), '\n');
+    await appendFile(join(project, 'src/core/time/clock.ts'), '\n');
     for (const script of ['bin/petstore.js', 'scripts/build-if-stale.mjs'])
       expect(await run(project, script, ['--help'])).toMatchObject({ code: 0, stderr: '' });
     const service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { TestService, type TestServiceOptions } from './kit/test-service.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;

@@ -2,13 +2,13 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredScopes } from '../src/accounts/scopes.js';
+import { declaredScopes } from '../src/auth/clients/scopes.js';
 import '../src/app.module.js';
 import type { Shell } from '../src/cli/shell.js';
 import { petstoreProgram, runPetstore } from '../src/cli/program.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { DemoData } from '../src/database/demo-data.js';
-import { TestService } from '../src/testing/testing.js';
+import { TestService } from './kit/testing.js';
 import { type Finished, ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 
 // What the modules of the service declare is there once they are imported.

@@ -38,17 +38,17 @@ import fc from 'fast-check';
 import { type Observable, map, of, tap } from 'rxjs';
 import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, CurrentClient, callerOf } from '../src/auth/caller.js';
-import { Cached } from '../src/caching/response-cache.js';
+import { Cached } from '../src/http/caching/response-cache.js';
 import { DemoData } from '../src/database/demo-data.js';
-import { ApiError } from '../src/errors/api-error.js';
-import { ErrorFilter } from '../src/errors/error.filter.js';
-import { HTTP_ERRORS } from '../src/errors/http.errors.js';
+import { ApiError } from '../src/core/errors/api-error.js';
+import { ErrorFilter } from '../src/core/errors/error.filter.js';
+import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { AsyncInterceptor } from '../src/http/async.interceptor.js';
-import { Metrics } from '../src/metrics/metrics.js';
-import { Operation } from '../src/openapi/operation.decorator.js';
+import { Metrics } from '../src/core/metrics/metrics.js';
+import { Operation } from '../src/http/operation.decorator.js';
 import { byNest } from './support/by-nest.js';
-import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
 
 let run: MockInstance<CompiledOperation['run']>;
 beforeEach(() => {

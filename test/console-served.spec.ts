@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { ROOT } from './support/service-process.js';
 
-const STATIC = join(ROOT, 'src/console/static');
+const STATIC = join(ROOT, 'src/admin/console/static');
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
-import { ClientsService } from '../src/accounts/clients.service.js';
-import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
-import { TestService } from '../src/testing/test-service.js';
+import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
+import { TestService } from './kit/test-service.js';
 import { ConsoleBrowser } from './support/console-browser.js';
 import { earnBan } from './support/earn-ban.js';
 import { PrefixProxy } from './support/prefix-proxy.js';

@@ -1,10 +1,10 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
-import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
-import { ClientsService } from '../src/accounts/clients.service.js';
-import { AuditService } from '../src/audit/audit.service.js';
-import { TestService } from '../src/testing/test-service.js';
+import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../src/auth/clients/clients.service.js';
+import { AuditService } from '../src/auth/audit/audit.service.js';
+import { TestService } from './kit/test-service.js';
 import { ConsoleBrowser } from './support/console-browser.js';
 import { earnBan } from './support/earn-ban.js';
 import { PrefixProxy } from './support/prefix-proxy.js';

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 /** Of a page of SQLite, in bytes. */
 const PAGE_BYTES = 4_096;

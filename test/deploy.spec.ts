@@ -8,7 +8,7 @@ import { validate } from 'dockerfile-utils';
 import { parseDocument } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { INPUTS } from '../scripts/build-if-stale.mjs';
-import { Settings } from '../src/config/settings.js';
+import { Settings } from '../src/core/config/settings.js';
 import { freePort } from './support/free-port.js';
 
 import { type Finished, ROOT, emptyFolder } from './support/service-process.js';

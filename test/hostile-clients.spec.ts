@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../src/accounts/api-key.format.js';
+import { generateApiKey } from '../src/auth/clients/api-key.format.js';
 import { sendRaw } from './support/raw-http.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 

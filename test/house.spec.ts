@@ -48,7 +48,7 @@ describe('the walls of the house', () => {
     ['a platform folder imports a feature', 'src/auth/a', 'src/toys/toy', 'platform-knows-no-feature'],
     [
       'the list of the chain imports a feature',
-      'src/platform.module',
+      'src/http/http.module',
       'src/toys/toy',
       'platform-knows-no-feature',
     ],
@@ -56,7 +56,7 @@ describe('the walls of the house', () => {
     [
       'a feature reaches into the platform',
       'src/toys/a',
-      'src/accounts/api-key.entity',
+      'src/auth/clients/api-key.entity',
       'features-use-the-public-surface',
     ],
     ['errors import another folder', 'src/errors/a', 'src/http/b', 'foundations-stand-alone'],
@@ -102,8 +102,8 @@ describe('the walls of the house', () => {
       'platform-knows-no-feature',
     ],
     ['the public surface lists a feature', 'src/public', 'src/pets/pets.public', 'platform-knows-no-feature'],
-    ['a feature imports the test kit', 'src/toys/a', 'src/testing/testing', 'kit-is-for-tests'],
-    ['the platform imports the test kit', 'src/http/a', 'src/testing/testing', 'kit-is-for-tests'],
+    ['a feature imports the test kit', 'src/toys/a', 'test/kit/testing', 'kit-is-for-tests'],
+    ['the platform imports the test kit', 'src/http/a', 'test/kit/testing', 'kit-is-for-tests'],
     [
       'the typed client imports the service',
       'clients/typescript/src/a',
@@ -133,8 +133,8 @@ describe('the walls of the house', () => {
     ['a feature uses what src/public.ts has gained', 'src/toys/a', 'src/http/async.interceptor'],
     ['a feature listens to an event of the platform', 'src/toys/a', 'src/throttling/throttling.events'],
     ['a feature uses what another shows', 'src/toys/a', 'src/pets/pets.public'],
-    ['a suite of a feature uses the test kit', 'src/toys/a.spec', 'src/testing/testing'],
-    ['a suite of the platform uses the test kit', 'src/auth/a.spec', 'src/testing/testing'],
+    ['a suite of a feature uses the test kit', 'src/toys/a.spec', 'test/kit/testing'],
+    ['a suite of the platform uses the test kit', 'src/auth/a.spec', 'test/kit/testing'],
     ['a feature uses its own files', 'src/toys/a', 'src/toys/dto/b'],
     ['the service lists a feature', 'src/app.module', 'src/toys/toys.module'],
   ])('let pass when %s', async (_, from, to) => {

@@ -1,7 +1,7 @@
 import { Column, DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { itOnSqlite } from './support/databases.js';
 
 type Kind = 'sqlite' | 'postgres';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { ON_POSTGRES, withParameters } from './support/databases.js';
 
 let service: TestService;

@@ -1,11 +1,11 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Job } from '../src/jobs/job.decorator.js';
-import { JobState } from '../src/jobs/job.entity.js';
-import { Jobs } from '../src/jobs/jobs.js';
-import { Lease } from '../src/jobs/lease.entity.js';
-import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { Job } from '../src/events/jobs/job.decorator.js';
+import { JobState } from '../src/events/jobs/job.entity.js';
+import { Jobs } from '../src/events/jobs/jobs.js';
+import { Lease } from '../src/events/jobs/lease.entity.js';
+import { TestService, type TestServiceOptions } from './kit/test-service.js';
 import { ON_POSTGRES } from './support/databases.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Metrics } from '../src/metrics/metrics.js';
-import { TestService } from '../src/testing/test-service.js';
+import { Metrics } from '../src/core/metrics/metrics.js';
+import { TestService } from './kit/test-service.js';
 import { ON_POSTGRES } from './support/databases.js';
 import { sendRaw } from './support/raw-http.js';
 

@@ -4,7 +4,7 @@ import helmet from 'helmet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
 import { vi } from 'vitest';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 /** As Nest's documentation has it: a functional middleware, applied by a module. */
 function marked(_request: Request, response: Response, next: NextFunction): void {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { makeDatabase } from '../src/testing/test-database.js';
+import { makeDatabase } from './kit/test-database.js';
 import { RedisServer } from './support/redis-server.js';
 import { describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';

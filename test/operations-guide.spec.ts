@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import '../src/app.module.js';
 import type { Shell } from '../src/cli/shell.js';
 import { petstoreProgram } from '../src/cli/program.js';
-import { declaredSettings } from '../src/config/define-settings.js';
+import { declaredSettings } from '../src/core/config/define-settings.js';
 import { BackupFolder, drillLines } from './support/backup-folder.js';
 import { callsIn, codeIn, faultOfCall } from './support/documented-calls.js';
 import { ROOT } from './support/service-process.js';

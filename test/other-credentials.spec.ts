@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { AuditService } from '../src/audit/audit.service.js';
+import { AuditService } from '../src/auth/audit/audit.service.js';
 import { type Caller, CurrentClient } from '../src/auth/caller.js';
 import {
   CredentialVerifier,
@@ -23,12 +23,12 @@ import {
   clientIdOfUser,
 } from '../src/auth/credential-verifier.js';
 import { Public } from '../src/auth/auth.decorators.js';
-import { ApiError } from '../src/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
+import { ApiError } from '../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
 import { emptyFolder } from './support/service-process.js';
 import { SsoModule } from './support/sso/sso.module.js';
-import { type Answer, type RequestOptions, TestService } from '../src/testing/test-service.js';
+import { type Answer, type RequestOptions, TestService } from './kit/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const NOW = Math.floor(Date.parse(AT) / 1_000);

@@ -6,8 +6,8 @@ import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Operation } from '../src/openapi/operation.decorator.js';
-import { type RequestOptions, TestService } from '../src/testing/test-service.js';
+import { Operation } from '../src/http/operation.decorator.js';
+import { type RequestOptions, TestService } from './kit/test-service.js';
 import { parseRaw } from './support/raw-http.js';
 
 /** Larger than what sockets and their peers hold of an answer that is not read. */

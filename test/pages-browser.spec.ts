@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { findingsOn, launchChromium, scrollsSideways } from './support/chromium.js';
 import { PrefixProxy } from './support/prefix-proxy.js';
 import { describeWith } from './support/requirements.js';

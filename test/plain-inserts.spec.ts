@@ -14,7 +14,7 @@ import { Int64Column, Int64Key } from '../src/database/int64.js';
 import { PlainInsert } from '../src/database/plain-insert.js';
 import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { itOnSqlite } from './support/databases.js';
 
 class Size {

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { OnlyProcess } from '../src/throttling/memory/only-process.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { NetworkProxy } from './support/network-proxy.js';
 import { PostgresServer } from './support/postgres-server.js';
 import { RedisServer } from './support/redis-server.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { makeDatabase } from '../src/testing/test-database.js';
+import { makeDatabase } from './kit/test-database.js';
 import { RedisServer } from './support/redis-server.js';
 import { describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';

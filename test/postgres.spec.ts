@@ -10,7 +10,7 @@ import { JsonRows } from '../src/database/json-rows.js';
 import { type Migration, checkSchema, migrate, schemaStatus } from '../src/database/schema.js';
 import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
 import { PetDto } from '../src/pets/pets.dto.js';
-import { type MadeDatabase, makeDatabase } from '../src/testing/test-database.js';
+import { type MadeDatabase, makeDatabase } from './kit/test-database.js';
 import { POSTGRES_URL, REDIS_URL, describeWith } from './support/requirements.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 

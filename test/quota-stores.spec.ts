@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { SystemClock } from '../src/clock.js';
+import { SystemClock } from '../src/core/time/clock.js';
 import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
 import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';

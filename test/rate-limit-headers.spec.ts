@@ -5,7 +5,7 @@ import {
   type RequestOptions,
   TestService,
   type TestServiceOptions,
-} from '../src/testing/test-service.js';
+} from './kit/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const REMOVED = '2030-12-05T00:00:00.000Z';

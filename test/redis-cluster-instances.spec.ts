@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeDatabase } from '../src/testing/test-database.js';
+import { makeDatabase } from './kit/test-database.js';
 import { Instances } from './support/instances.js';
 import { RedisClusterServers } from './support/redis-groups.js';
 import { describeWith } from './support/requirements.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SystemClock } from '../src/clock.js';
+import { SystemClock } from '../src/core/time/clock.js';
 import { checkRedis } from '../src/throttling/redis/check-redis.js';
 import { redisClient, type RedisClient } from '../src/throttling/redis/redis-client.js';
 import { RedisKeys } from '../src/throttling/redis/redis-keys.js';

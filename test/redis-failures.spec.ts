@@ -1,9 +1,9 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { Metrics } from '../src/metrics/metrics.js';
+import { Metrics } from '../src/core/metrics/metrics.js';
 import { REDIS_URL, describeWith } from './support/requirements.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 type Weather = 'fair' | 'slow' | 'garbage' | 'refusing';
 

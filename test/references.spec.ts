@@ -4,10 +4,10 @@ import { Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Int64Column, Int64Key } from '../src/database/int64.js';
 import { References } from '../src/database/references.js';
-import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
-import { Int64, Text } from '../src/input/fields.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { Int64, Text } from '../src/http/validation/fields.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { addedTable } from './support/added-table.js';
 
 @Entity('litters')

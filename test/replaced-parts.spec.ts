@@ -12,16 +12,16 @@ import {
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, EntityNotFoundError, QueryFailedError, type Repository } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/accounts/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
-import { ClientsService } from '../src/accounts/clients.service.js';
-import { KeyIssuingService } from '../src/accounts/key-issuing.service.js';
-import { Clock, SystemClock } from '../src/clock.js';
+import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
+import { Clock, SystemClock } from '../src/core/time/clock.js';
 import { uniqueViolation } from '../src/database/constraint-violations.js';
-import { ApiError } from '../src/errors/api-error.js';
-import { defineErrors } from '../src/errors/define-errors.js';
-import { HTTP_ERRORS } from '../src/errors/http.errors.js';
-import { mapError } from '../src/errors/map-error.js';
+import { ApiError } from '../src/core/errors/api-error.js';
+import { defineErrors } from '../src/core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
+import { mapError } from '../src/core/errors/map-error.js';
 import { OnDomainEvent } from '../src/events/domain-events.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import type { PlanLimits } from '../src/throttling/plans.js';
@@ -31,7 +31,7 @@ import type { QuotaSubject } from '../src/throttling/quota.js';
 import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
 import { application } from './support/application.js';
 import { ContractsModule } from './support/contracts/contracts.module.js';
-import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { TestService, type TestServiceOptions } from './kit/test-service.js';
 
 async function open(options: TestServiceOptions): Promise<TestService> {
   const service = await TestService.open(options);

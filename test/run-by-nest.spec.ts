@@ -25,10 +25,10 @@ import { Observable, of } from 'rxjs';
 import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public } from '../src/auth/auth.decorators.js';
 import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import { Operation } from '../src/openapi/operation.decorator.js';
+import { Operation } from '../src/http/operation.decorator.js';
 import { type ApplicationOptions, application } from './support/application.js';
 import { byNest } from './support/by-nest.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 /** Declares no member, so that every one is shown. */
 class Anything {}

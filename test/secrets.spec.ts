@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { API_KEY_PATTERN, holdsApiKey } from '../src/accounts/api-key.format.js';
+import { API_KEY_PATTERN, holdsApiKey } from '../src/auth/clients/api-key.format.js';
 import { freePort } from './support/free-port.js';
 import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
 

@@ -6,9 +6,9 @@ import { Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Connections } from '../src/http/adapter/connections.js';
 import { stopServing } from '../src/http/adapter/graceful-stop.js';
-import { Metrics } from '../src/metrics/metrics.js';
-import { Operation } from '../src/openapi/operation.decorator.js';
-import { TestService } from '../src/testing/test-service.js';
+import { Metrics } from '../src/core/metrics/metrics.js';
+import { Operation } from '../src/http/operation.decorator.js';
+import { TestService } from './kit/test-service.js';
 
 const EVENTS = new EventEmitter();
 

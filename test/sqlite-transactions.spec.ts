@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 const services: TestService[] = [];
 let dataSource: DataSource;

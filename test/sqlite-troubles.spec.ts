@@ -6,7 +6,7 @@ import { JsonRows } from '../src/database/json-rows.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { PetDto } from '../src/pets/pets.dto.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 async function open(): Promise<{ service: TestService; file: string }> {
   const { path, remove } = await emptyFolder();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DemoData } from '../src/database/demo-data.js';
 import { launchChromium } from './support/chromium.js';
 import { describeWith } from './support/requirements.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 describeWith('browser', 'the Swagger UI in a real browser', () => {
   let service: TestService;

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Sweeper } from '../src/database/sweeper.js';
 import { KeyBan, QuotaCount } from '../src/throttling/memory/quota-journal.entity.js';
 import { emptyFolder } from './support/service-process.js';
-import { TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { TestService, type TestServiceOptions } from './kit/test-service.js';
 
 const DAY = 86_400_000;
 const MIB = 2 ** 20;

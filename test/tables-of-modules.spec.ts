@@ -11,7 +11,7 @@ import { addedTables, TablesModule } from '../src/database/tables.module.js';
 import { Pet } from '../src/pets/pet.entity.js';
 import { Pets1793491201000 } from '../src/pets/pets.migration.js';
 import { PetsService } from '../src/pets/pets.service.js';
-import { TestService } from '../src/testing/testing.js';
+import { TestService } from './kit/testing.js';
 import { emptyFolder } from './support/service-process.js';
 
 @Entity('leashes')

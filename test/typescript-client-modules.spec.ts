@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientFiles } from '../scripts/generate-client.mjs';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { CLIENT, run } from './support/packed-client.js';
 import { ROOT, emptyFolder } from './support/service-process.js';
 

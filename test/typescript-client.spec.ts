@@ -13,7 +13,7 @@ import {
   ScopeNotHeldError,
   ValidationFailedError,
 } from '../clients/typescript/src/index.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { ControlledChances } from './support/controlled-chances.js';
 
 const MOST = 2n ** 63n - 1n;

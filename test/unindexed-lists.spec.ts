@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../src/testing/test-service.js';
-import { unindexedLists } from '../src/testing/unindexed-lists.js';
+import { TestService } from './kit/test-service.js';
+import { unindexedLists } from './kit/unindexed-lists.js';
 import { ON_POSTGRES } from './support/databases.js';
 import { Visit, VisitsModule } from './support/visits.js';
 

@@ -18,12 +18,12 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Consumes } from '../src/http/body/consumes.decorator.js';
-import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
-import { Integer, Text } from '../src/input/fields.js';
-import { Operation } from '../src/openapi/operation.decorator.js';
+import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { Integer, Text } from '../src/http/validation/fields.js';
+import { Operation } from '../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from './support/raw-http.js';
 import { describeRefusals } from './support/refusal-table.js';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-uploads-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/accounts/audited-changes.js';
-import { ClientsService } from '../src/accounts/clients.service.js';
-import { AuditEntry } from '../src/audit/audit-entry.entity.js';
-import { type Answer, TestService, type TestServiceOptions } from '../src/testing/test-service.js';
+import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../src/auth/clients/clients.service.js';
+import { AuditEntry } from '../src/auth/audit/audit-entry.entity.js';
+import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
 import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';

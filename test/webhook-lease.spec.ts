@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Settings } from '../src/config/settings.js';
-import { LEASE_MS, Leases } from '../src/jobs/leases.js';
-import { TestService } from '../src/testing/test-service.js';
+import { Settings } from '../src/core/config/settings.js';
+import { LEASE_MS, Leases } from '../src/events/jobs/leases.js';
+import { TestService } from './kit/test-service.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
 import type { Answering } from './support/webhook-receiver.js';
 import { open, receive } from './support/webhook-service.js';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { Settings } from '../src/config/settings.js';
-import { TestService } from '../src/testing/test-service.js';
+import { Settings } from '../src/core/config/settings.js';
+import { TestService } from './kit/test-service.js';
 import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
 import { goOn, hammer } from './support/earn-ban.js';
 import { RedisServer } from './support/redis-server.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../src/accounts/client.entity.js';
+import { Client } from '../src/auth/clients/client.entity.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
 import { type WantedCertificate, certificateFor, makeCertificates } from './support/certificates.js';

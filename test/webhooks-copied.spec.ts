@@ -1,7 +1,7 @@
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../src/testing/test-service.js';
+import { TestService } from './kit/test-service.js';
 import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';

@@ -19,7 +19,7 @@ const OWN_REQUIRE = {
 };
 
 /**
- * What is exported as `src/clock.js` has to be quoted where a dynamic import of another file takes it; the bundler writes it as if it
+ * What is exported as `src/core/time/clock.js` has to be quoted where a dynamic import of another file takes it; the bundler writes it as if it
  * were an identifier.
  */
 export const QUOTED_NAMES = {

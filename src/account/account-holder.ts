@@ -1,7 +1,7 @@
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import { CHALLENGE } from '../accounts/scopes.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { CHALLENGE } from '../auth/clients/scopes.js';
 import type { Caller } from '../auth/caller.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 
 /** Whose account it is, and the key that was sent. */
 export interface AccountHolder {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
-import { AuditModule } from '../audit/audit.service.js';
+import { AccountsModule } from '../auth/clients/accounts.module.js';
+import { AuditModule } from '../auth/audit/audit.service.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { AccountController } from './account.controller.js';
 import { KeyLimits } from './key-limits.js';

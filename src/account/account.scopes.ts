@@ -1,4 +1,4 @@
-import { defineScope } from '../accounts/scopes.js';
+import { defineScope } from '../auth/clients/scopes.js';
 
 /** The right to order keys and webhooks for the own client; not a right of a feature, so its name has one word. No key gets it unless it is named. */
 export const ACCOUNT_SCOPE = defineScope(

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull, MoreThan } from 'typeorm';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import { ApiKey } from '../accounts/api-key.entity.js';
-import { ADMINISTRATION } from '../accounts/audited-changes.js';
-import { AuditEntry } from '../audit/audit-entry.entity.js';
-import { AuditService } from '../audit/audit.service.js';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { ApiKey } from '../auth/clients/api-key.entity.js';
+import { ADMINISTRATION } from '../auth/clients/audited-changes.js';
+import { AuditEntry } from '../auth/audit/audit-entry.entity.js';
+import { AuditService } from '../auth/audit/audit.service.js';
+import { Clock } from '../core/time/clock.js';
+import { Settings } from '../core/config/settings.js';
 import { Transactions } from '../database/transactions.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 import { DAY_MS } from '../throttling/quota.js';
 
 /** How many changes of a client and its keys stop further labels and ends by self-service, within 24 hours. */

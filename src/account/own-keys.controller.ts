@@ -1,11 +1,11 @@
 import { Body, Controller, Get, Header, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import type { Operator } from '../accounts/audited-changes.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../auth/caller.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { CurrentOperator } from '../faces/current-operator.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from '../admin/current-operator.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,
@@ -17,10 +17,10 @@ import {
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
-} from '../faces/dto/api-key.dto.js';
-import { KeyParams } from '../faces/dto/inputs.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { PageQuery, Paged, type Pager } from '../paging/pager.js';
+} from '../admin/dto/api-key.dto.js';
+import { KeyParams } from '../admin/dto/inputs.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { PageQuery, Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { KEYS_BOUND, NEW_KEYS_BOUND } from './account.bounds.js';
 import { accountHolderOf } from './account-holder.js';

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import type { ApiKey } from '../accounts/api-key.entity.js';
-import { ApiKeysService } from '../accounts/api-keys.service.js';
-import type { Operator } from '../accounts/audited-changes.js';
-import { type IssuedKey, KeyIssuingService } from '../accounts/key-issuing.service.js';
-import type { KeyChanges, NewKey, Rotation } from '../accounts/key-rules.js';
-import { CHALLENGE, declaredScopes } from '../accounts/scopes.js';
-import { UsageService } from '../accounts/usage.service.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import type { ApiKey } from '../auth/clients/api-key.entity.js';
+import { ApiKeysService } from '../auth/clients/api-keys.service.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
+import { type IssuedKey, KeyIssuingService } from '../auth/clients/key-issuing.service.js';
+import type { KeyChanges, NewKey, Rotation } from '../auth/clients/key-rules.js';
+import { CHALLENGE, declaredScopes } from '../auth/clients/scopes.js';
+import { UsageService } from '../auth/clients/usage.service.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 import type { AccountHolder } from './account-holder.js';
 import { KeyLimits } from './key-limits.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { WEBHOOKS_TAG, WebhookEventDto, toWebhookEventDto } from '../faces/dto/webhook-endpoint.dto.js';
-import { Operation, Tag } from '../openapi/operation.decorator.js';
+import { WEBHOOKS_TAG, WebhookEventDto, toWebhookEventDto } from '../admin/dto/webhook-endpoint.dto.js';
+import { Operation, Tag } from '../http/operation.decorator.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WEBHOOKS_BOUND } from './account.bounds.js';

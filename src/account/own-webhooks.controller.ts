@@ -1,12 +1,12 @@
 import { Body, Controller, Delete, Get, Header, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import type { Operator } from '../accounts/audited-changes.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../auth/caller.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { CurrentOperator } from '../faces/current-operator.js';
-import { WebhookEndpointParams } from '../faces/dto/webhook-delivery.dto.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from '../admin/current-operator.js';
+import { WebhookEndpointParams } from '../admin/dto/webhook-delivery.dto.js';
 import {
   WEBHOOKS_TAG,
   NewOwnWebhookEndpointDto,
@@ -18,9 +18,9 @@ import {
   toWebhookEndpointDto,
   toWebhookEndpointStateDto,
   toWebhookEndpointWithSecretDto,
-} from '../faces/dto/webhook-endpoint.dto.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { PageQuery, Paged, type Pager } from '../paging/pager.js';
+} from '../admin/dto/webhook-endpoint.dto.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { PageQuery, Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { WEBHOOK_ERRORS } from '../webhooks/endpoints/webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';

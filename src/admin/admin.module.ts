@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
-import { AuditModule } from '../audit/audit.service.js';
+import { AccountsModule } from '../auth/clients/accounts.module.js';
+import { AuditModule } from '../auth/audit/audit.service.js';
 import { AuditController } from './audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { KeysController } from './keys.controller.js';

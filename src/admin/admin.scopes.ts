@@ -1,4 +1,4 @@
-import { defineScope } from '../accounts/scopes.js';
+import { defineScope } from '../auth/clients/scopes.js';
 
 /** The right to administer; not a right of a feature, so its name has one word. */
 export const ADMIN_SCOPE = defineScope(

@@ -1,11 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { AuditService } from '../audit/audit.service.js';
+import { AuditService } from '../auth/audit/audit.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { AuditQuery } from '../faces/dto/inputs.js';
-import { AuditEntryDto, toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
+import { AuditQuery } from './dto/inputs.js';
+import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
 @Tag('Audit', 'Who changed what, when, and from where.')

@@ -1,19 +1,19 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import type { Operator } from '../accounts/audited-changes.js';
-import type { Client } from '../accounts/client.entity.js';
-import { ClientsService } from '../accounts/clients.service.js';
-import { UsageService } from '../accounts/usage.service.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
+import type { Client } from '../auth/clients/client.entity.js';
+import { ClientsService } from '../auth/clients/clients.service.js';
+import { UsageService } from '../auth/clients/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { CurrentOperator } from '../faces/current-operator.js';
-import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from '../faces/dto/inputs.js';
-import { ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
-import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from '../faces/dto/client.dto.js';
+import { CurrentOperator } from './current-operator.js';
+import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from './dto/inputs.js';
+import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
   ACCOUNTS_ERRORS;

@@ -1,9 +1,9 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Operator } from '../accounts/audited-changes.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { callerOf } from '../auth/caller.js';
-import { requestIdOf } from '../logging/request-log.middleware.js';
-import { addressOf } from '../request-address.js';
+import { requestIdOf } from '../http/request-log.middleware.js';
+import { addressOf } from '../core/request-address.js';
 
 /** Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant. */
 export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {

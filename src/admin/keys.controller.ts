@@ -1,18 +1,18 @@
 import { Body, Controller, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import { ApiKeysService } from '../accounts/api-keys.service.js';
-import type { Operator } from '../accounts/audited-changes.js';
-import { KeyIssuingService } from '../accounts/key-issuing.service.js';
-import { UsageService } from '../accounts/usage.service.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { ApiKeysService } from '../auth/clients/api-keys.service.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
+import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
+import { UsageService } from '../auth/clients/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { CurrentOperator } from '../faces/current-operator.js';
-import { ForceQuery, KeyParams, KeysQuery } from '../faces/dto/inputs.js';
+import { CurrentOperator } from './current-operator.js';
+import { ForceQuery, KeyParams, KeysQuery } from './dto/inputs.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,
@@ -24,7 +24,7 @@ import {
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
-} from '../faces/dto/api-key.dto.js';
+} from './dto/api-key.dto.js';
 
 const {
   client_not_found,

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
-import { declaredScopes } from '../accounts/scopes.js';
+import { declaredScopes } from '../auth/clients/scopes.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { Operation, Tag } from '../openapi/operation.decorator.js';
+import { Operation, Tag } from '../http/operation.decorator.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
 import { ScopeDto } from './scope.dto.js';
 

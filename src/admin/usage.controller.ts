@@ -1,11 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { UsageService } from '../accounts/usage.service.js';
+import { UsageService } from '../auth/clients/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { UsageQuery, nameOf } from '../faces/dto/inputs.js';
-import { ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
+import { UsageQuery, nameOf } from './dto/inputs.js';
+import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
 @Tag('Usage', 'What clients have used of their plans.')

@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
-import type { Operator } from '../accounts/audited-changes.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { CurrentOperator } from '../faces/current-operator.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from './current-operator.js';
 import {
   WebhookDeliveriesQuery,
   WebhookDeliveryDto,
@@ -12,10 +12,10 @@ import {
   stateOf,
   toWebhookDeliveryDto,
   toWebhookDeliveryWithPayloadDto,
-} from '../faces/dto/webhook-delivery.dto.js';
-import { WEBHOOKS_TAG } from '../faces/dto/webhook-endpoint.dto.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+} from './dto/webhook-delivery.dto.js';
+import { WEBHOOKS_TAG } from './dto/webhook-endpoint.dto.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WEBHOOK_ERRORS } from '../webhooks/endpoints/webhook-endpoints.errors.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';

@@ -1,11 +1,11 @@
 import { Body, Controller, Delete, Get, Header, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { ACCOUNTS_ERRORS } from '../accounts/accounts.errors.js';
-import type { Operator } from '../accounts/audited-changes.js';
+import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { ApiErrors } from '../errors/api-errors.decorator.js';
-import { CurrentOperator } from '../faces/current-operator.js';
-import { WebhookEndpointParams, WebhookEndpointsQuery } from '../faces/dto/webhook-delivery.dto.js';
+import { ApiErrors } from '../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from './current-operator.js';
+import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
 import {
   WEBHOOKS_TAG,
   NewWebhookEndpointDto,
@@ -17,9 +17,9 @@ import {
   toWebhookEndpointDto,
   toWebhookEndpointStateDto,
   toWebhookEndpointWithSecretDto,
-} from '../faces/dto/webhook-endpoint.dto.js';
-import { NEXT_PAGE, Operation, Tag } from '../openapi/operation.decorator.js';
-import { Paged, type Pager } from '../paging/pager.js';
+} from './dto/webhook-endpoint.dto.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { WEBHOOK_ERRORS } from '../webhooks/endpoints/webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';

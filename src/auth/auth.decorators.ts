@@ -1,7 +1,7 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
-import { type Scope, isScope } from '../accounts/scopes.js';
-import { declarationFault, decorated } from '../declaration-faults.js';
+import { type Scope, isScope } from './clients/scopes.js';
+import { declarationFault, decorated } from '../core/declaration-faults.js';
 
 /** Metadata key of `@Public()`. */
 export const PUBLIC_ROUTE = 'petstore:public';

@@ -1,5 +1,5 @@
-import { KEY_ERRORS } from '../accounts/key-refusals.js';
-import { defineErrors } from '../errors/define-errors.js';
+import { KEY_ERRORS } from './clients/key-refusals.js';
+import { defineErrors } from '../core/errors/define-errors.js';
 
 const CREDENTIAL_ERRORS = defineErrors({
   missing_api_key: {

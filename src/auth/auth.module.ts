@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
+import { AccountsModule } from './clients/accounts.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';

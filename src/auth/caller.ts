@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RequestSlot } from '../request-slot.js';
+import { RequestSlot } from '../core/request-slot.js';
 
 /** Who sends a request, known once the credential guard has verified its key or token. */
 export interface Caller {

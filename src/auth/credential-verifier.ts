@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
-import type { ErrorRow } from '../errors/define-errors.js';
+import type { ErrorRow } from '../core/errors/define-errors.js';
 import type { Plan, PlanLimits } from '../throttling/plans.js';
 
 /** Who a credential belongs to, and what it may do. */

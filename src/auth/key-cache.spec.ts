@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TestClock } from '../testing/test-clock.js';
-import { ApiKey } from '../accounts/api-key.entity.js';
-import { Client } from '../accounts/client.entity.js';
+import { TestClock } from '../../test/kit/test-clock.js';
+import { ApiKey } from './clients/api-key.entity.js';
+import { Client } from './clients/client.entity.js';
 import { DataVersion, OwnWritesVersion, type Versions } from '../database/data-version.js';
 import { KeyCache } from './key-cache.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiKey } from '../accounts/api-key.entity.js';
-import { Clock } from '../clock.js';
+import type { ApiKey } from './clients/api-key.entity.js';
+import { Clock } from '../core/time/clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
-import { CacheUse } from '../metrics/cache-use.js';
-import { TransientMap } from '../transient-map.js';
+import { CacheUse } from '../core/metrics/cache-use.js';
+import { TransientMap } from '../core/transient-map.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
-import { ApiKey } from '../accounts/api-key.entity.js';
-import { Client } from '../accounts/client.entity.js';
+import { ApiKey } from './clients/api-key.entity.js';
+import { Client } from './clients/client.entity.js';
 import { JsonReader } from '../database/database.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { TransientMap } from '../transient-map.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { TransientMap } from '../core/transient-map.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
 
 /**

@@ -1,8 +1,8 @@
 import { HttpException, Injectable, Optional } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ClientQuotas } from '../accounts/client-quotas.js';
-import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../accounts/scopes.js';
-import { ApiError } from '../errors/api-error.js';
+import { ClientQuotas } from './clients/client-quotas.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
+import { ApiError } from '../core/errors/api-error.js';
 import type { PlanLimits } from '../throttling/plans.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { AUTH_ERRORS } from './auth.errors.js';

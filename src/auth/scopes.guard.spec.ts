@@ -5,7 +5,7 @@ import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
-import { defineScopes } from '../accounts/scopes.js';
+import { defineScopes } from './clients/scopes.js';
 import { RequireScopes } from './auth.decorators.js';
 import { setCaller } from './caller.js';
 import { ScopesGuard } from './scopes.guard.js';

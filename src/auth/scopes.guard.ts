@@ -1,10 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { scopeChallenge } from '../accounts/scopes.js';
-import { ApiError } from '../errors/api-error.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { isHttp } from '../request-protocol.js';
+import { scopeChallenge } from './clients/scopes.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HandlerMetadata } from '../core/handler-metadata.js';
+import { isHttp } from '../core/request-protocol.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';

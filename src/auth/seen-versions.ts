@@ -1,5 +1,5 @@
 import type { Versions } from '../database/data-version.js';
-import { RequestSlot } from '../request-slot.js';
+import { RequestSlot } from '../core/request-slot.js';
 
 /**
  * The versions that the key of a request was found to be current at: they were asked for after the request had arrived, so that

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ClientQuotas } from '../accounts/client-quotas.js';
+import { ClientQuotas } from './clients/client-quotas.js';
 import { quotaSubjectOf } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';

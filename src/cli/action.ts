@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import type { Operator } from '../accounts/audited-changes.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import type { Confirmation } from './confirmation.js';
 import type { View } from './list-table.js';
 

@@ -1,10 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { loadSettings } from '../config/settings.js';
+import { loadSettings } from '../core/config/settings.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { named } from '../database/sqlite/troubles/sqlite-errors.js';
-import { ApiError } from '../errors/api-error.js';
-import { importing } from '../import-failure.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { importing } from '../core/import-failure.js';
 import { tellingOfNewFile } from './new-file.js';
 
 /** The application, imported by those commands alone that need it: the others work while a module cannot be imported. */

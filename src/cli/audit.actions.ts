@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { toAuditEntryDto } from '../faces/dto/audit-entry.dto.js';
-import { AuditService } from '../audit/audit.service.js';
+import { toAuditEntryDto } from '../admin/dto/audit-entry.dto.js';
+import { AuditService } from '../auth/audit/audit.service.js';
 import { action } from './action.js';
 import { Moment, listTable } from './list-table.js';
 import { everyPage } from './service-calls.js';

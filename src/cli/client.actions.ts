@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
-import type { Client } from '../accounts/client.entity.js';
-import { ClientsService } from '../accounts/clients.service.js';
-import { UsageService } from '../accounts/usage.service.js';
-import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
-import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../faces/dto/client.dto.js';
+import type { Client } from '../auth/clients/client.entity.js';
+import { ClientsService } from '../auth/clients/clients.service.js';
+import { UsageService } from '../auth/clients/usage.service.js';
+import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { type Call, action } from './action.js';
 import { Moment, listTable } from './list-table.js';
 import { everyPage, inputOf } from './service-calls.js';

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Operator } from '../accounts/audited-changes.js';
+import type { Operator } from '../auth/clients/audited-changes.js';
 
 /** Who runs the command line: it stands in the audit trail as user@host, and may grant every scope. */
 export function commandLineOperator(): Operator {

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
-import { SystemClock } from '../clock.js';
-import { readDatabaseUrl, shownDatabaseUrl } from '../config/database-url.js';
-import { loadSettings } from '../config/settings.js';
+import { SystemClock } from '../core/time/clock.js';
+import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import { loadSettings } from '../core/config/settings.js';
 import { backUp } from '../database/backup/backup.js';
 import { type Restored, restore } from '../database/backup/restore.js';
 import type { CopiedStore } from '../database/backup/verified-copy.js';
-import { checkDeclared } from '../declaration-faults.js';
+import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';

@@ -4,10 +4,10 @@ import {
   faultOfDatabaseUrl,
   readDatabaseUrl,
   shownDatabaseUrl,
-} from '../config/database-url.js';
-import { loadSettings } from '../config/settings.js';
+} from '../core/config/database-url.js';
+import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
-import { checkDeclared } from '../declaration-faults.js';
+import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';

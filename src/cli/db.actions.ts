@@ -1,10 +1,10 @@
-import { shownDatabaseUrl } from '../config/database-url.js';
-import { loadSettings } from '../config/settings.js';
+import { shownDatabaseUrl } from '../core/config/database-url.js';
+import { loadSettings } from '../core/config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { checkDeclared } from '../declaration-faults.js';
+import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { tellingOfNewFile } from './new-file.js';
 import { ProgressLine } from './progress.js';

@@ -1,8 +1,8 @@
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readDatabaseUrl } from '../config/database-url.js';
-import { SettingsError } from '../config/define-settings.js';
-import { type Settings, loadSettings } from '../config/settings.js';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import { SettingsError } from '../core/config/define-settings.js';
+import { type Settings, loadSettings } from '../core/config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { ProcessMarks } from '../database/sqlite/process-marks.js';

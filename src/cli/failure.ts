@@ -1,10 +1,10 @@
-import { SettingsError } from '../config/define-settings.js';
-import { DeclarationError } from '../declaration-faults.js';
+import { SettingsError } from '../core/config/define-settings.js';
+import { DeclarationError } from '../core/declaration-faults.js';
 import { BackupRefusal } from '../database/backup/backup-refusal.js';
 import { CopyRefusal } from '../database/copy/copy-refusal.js';
-import { ApiError } from '../errors/api-error.js';
-import { errorCatalogue } from '../errors/define-errors.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { errorCatalogue } from '../core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 
 /** Whether an option's value was invalid, also when a service found that out. */
 export function isOfValue(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { verifyApiKey } from '../accounts/api-key.format.js';
+import { verifyApiKey } from '../auth/clients/api-key.format.js';
 import { action } from './action.js';
 
 /** `petstore key verify`: whether a string may be a key. */

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
-import { verifyApiKey } from '../accounts/api-key.format.js';
-import { ApiKeysService } from '../accounts/api-keys.service.js';
-import { KeyIssuingService } from '../accounts/key-issuing.service.js';
-import { UsageService } from '../accounts/usage.service.js';
+import { verifyApiKey } from '../auth/clients/api-key.format.js';
+import { ApiKeysService } from '../auth/clients/api-keys.service.js';
+import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
+import { UsageService } from '../auth/clients/usage.service.js';
 import {
   type ApiKeyDto,
   KeyChangesDto,
@@ -11,7 +11,7 @@ import {
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
-} from '../faces/dto/api-key.dto.js';
+} from '../admin/dto/api-key.dto.js';
 import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
 import { Moment, type View, listTable } from './list-table.js';

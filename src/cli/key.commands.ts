@@ -1,4 +1,4 @@
-import { declaredScopes } from '../accounts/scopes.js';
+import { declaredScopes } from '../auth/clients/scopes.js';
 import { FORCE, JSON_OPTION, command, group } from './command.js';
 import { ListOption, WIDE, asId, duration, durationOrZero, option, required } from './options.js';
 

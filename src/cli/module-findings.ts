@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js';
 import { contractionsOf, schemaStatus } from '../database/schema.js';
-import { DeclarationError, declarationFaults } from '../declaration-faults.js';
-import { checkDeclaredMigrations, checkSchema } from '../startup-checks/entity-checks.js';
+import { DeclarationError, declarationFaults } from '../core/declaration-faults.js';
+import { checkDeclaredMigrations, checkSchema } from '../http/startup-checks/entity-checks.js';
 import { type Finding, messageOf, well, wrong } from './finding.js';
 
 /** What modules declare wrongly while they are imported, one finding for each fault, and whether all can be imported. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readDatabaseUrl } from '../config/database-url.js';
-import type { Settings } from '../config/settings.js';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import type { Settings } from '../core/config/settings.js';
 
 /**
  * Looks whether the SQLite file of DATABASE_URL is there; what is answered, called once the database was opened, tells when it was made

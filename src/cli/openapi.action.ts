@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../openapi/document-outlines.js';
-import { buildDocument } from '../openapi/document.js';
+import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../docs/openapi/document-outlines.js';
+import { buildDocument } from '../docs/openapi/document.js';
 import { type Call, action } from './action.js';
 
 interface Input {

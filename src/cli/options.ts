@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { DURATION_FORM, parseDuration } from '../duration.js';
+import { DURATION_FORM, parseDuration } from '../core/time/duration.js';
 
 /** An option; `parse` reads its value and refuses one that is not allowed, `fallback` is its value when it is left out. */
 export function option<T>(

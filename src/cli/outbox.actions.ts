@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Actor } from '../audit/audit-entry.entity.js';
-import { AuditService } from '../audit/audit.service.js';
+import type { Actor } from '../auth/audit/audit-entry.entity.js';
+import { AuditService } from '../auth/audit/audit.service.js';
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
 import { action } from './action.js';

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { softwareVersion } from '../software-version.js';
+import { softwareVersion } from '../core/software-version.js';
 import { AUDIT_COMMANDS } from './audit.commands.js';
 import { CLIENT_COMMANDS } from './client.commands.js';
 import { COMPLETION_COMMANDS } from './completion/completion.commands.js';

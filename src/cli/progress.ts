@@ -1,4 +1,4 @@
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../core/time/clock.js';
 import { columnsOf } from './table.js';
 
 /** How often progress is shown, in milliseconds: on a terminal, and where lines stay. */

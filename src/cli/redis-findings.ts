@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../core/config/settings.js';
 import { type Finding, messageOf, well, wrong } from './finding.js';
 import { comparedClock } from './machine-findings.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { stringify } from 'lossless-json';
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../core/time/clock.js';
 import type { Action, Call } from './action.js';
 import { commandLineOperator } from './command-line-operator.js';
 import { agreed, nobodyToAsk } from './confirmation.js';

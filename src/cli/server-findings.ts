@@ -1,5 +1,5 @@
-import { shownDatabaseUrl } from '../config/database-url.js';
-import type { Settings } from '../config/settings.js';
+import { shownDatabaseUrl } from '../core/config/database-url.js';
+import type { Settings } from '../core/config/settings.js';
 import { unfinishedCopy } from '../database/copy/unfinished-copy.js';
 import { MIGRATIONS_TABLE } from '../database/data-source.js';
 import type { Database } from '../database/database.js';

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Page, PageRequest } from '../database/keyset-page.js';
-import { ValidationPipe } from '../input/validation.pipe.js';
+import { ValidationPipe } from '../http/validation/validation.pipe.js';
 
 const PAGE_SIZE = 500;
 const pipe = new ValidationPipe();

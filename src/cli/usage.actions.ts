@@ -1,5 +1,5 @@
-import { UsageService } from '../accounts/usage.service.js';
-import { type ClientUsageDto, toClientUsageDto } from '../faces/dto/client-usage.dto.js';
+import { UsageService } from '../auth/clients/usage.service.js';
+import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { type Call, action } from './action.js';
 import { Moment, type View, listTable } from './list-table.js';
 import { everyPage } from './service-calls.js';

@@ -1,7 +1,7 @@
 import { QueryFailedError } from 'typeorm';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { mapError } from '../errors/map-error.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { mapError } from '../core/errors/map-error.js';
 
 /** What a driver tells of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
 interface Violation {

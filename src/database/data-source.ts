@@ -5,8 +5,8 @@ import {
   DEFAULT_STATEMENT_TIMEOUT_MS,
   readDatabaseUrl,
   shownDatabaseUrl,
-} from '../config/database-url.js';
-import type { Settings } from '../config/settings.js';
+} from '../core/config/database-url.js';
+import type { Settings } from '../core/config/settings.js';
 import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../core/metrics/metrics.js';
 import { type ConnectionLoad, Database } from './database.js';
 
 /** Shows whether the database answers, and how the connections of a process to it are used. */

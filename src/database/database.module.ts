@@ -2,8 +2,8 @@ import { type Abstract, type FactoryProvider, Global, Logger, Module } from '@ne
 import { DiscoveryModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { readDatabaseUrl } from '../config/database-url.js';
-import { Settings } from '../config/settings.js';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import { Settings } from '../core/config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { type Opening, openDataSource } from './data-source.js';

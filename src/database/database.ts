@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import type { ApiError } from '../errors/api-error.js';
+import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import type { RequestWaits } from './request-waits.js';

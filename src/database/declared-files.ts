@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { importing } from '../import-failure.js';
+import { importing } from '../core/import-failure.js';
 
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 

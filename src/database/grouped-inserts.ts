@@ -1,13 +1,13 @@
 import type { EntityManager, EntityMetadata, EntityTarget, InsertResult, ObjectLiteral } from 'typeorm';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
 import { type CachedKind, kindsWithNewRow } from './data-version.js';
 import type { Database } from './database.js';
 import type { Dialect } from './dialect.js';
 import { insertOneByOne, insertTogether } from './insert-rows.js';
 import type { RequestWaits } from './request-waits.js';
-import { outsideOfSpans } from '../tracing/spans.js';
-import { TransientMap } from '../transient-map.js';
+import { outsideOfSpans } from '../core/tracing/spans.js';
+import { TransientMap } from '../core/transient-map.js';
 import { inStatementSpan } from './statement-span.js';
 import { unavailable } from './unavailable.js';
 

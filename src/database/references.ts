@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { ForeignKeyMetadata } from 'typeorm/metadata/ForeignKeyMetadata.js';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { isForeignKeyViolation } from './constraint-violations.js';
 import { Transactions } from './transactions.js';
 

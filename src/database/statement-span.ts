@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { inSpan, tracing } from '../tracing/spans.js';
+import { inSpan, tracing } from '../core/tracing/spans.js';
 
 /** The first word of a statement, such as SELECT. */
 const OPERATION = /^\W*(\w{1,20})/;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
-import { ApiError } from '../errors/api-error.js';
+import { Clock } from '../core/time/clock.js';
+import { Settings } from '../core/config/settings.js';
+import { ApiError } from '../core/errors/api-error.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
 

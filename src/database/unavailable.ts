@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 
 /** The error while the database cannot do what is asked; `cause` is never sent, and is logged unless `isLogged` says that it was. */
 export function unavailable(reason: string, cause: unknown, isLogged = false): ApiError {

@@ -1,5 +1,5 @@
 import type { Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 import { OneAtATime } from './one-at-a-time.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */

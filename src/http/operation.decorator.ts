@@ -1,9 +1,9 @@
 import { Header, HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { declareOperation } from '../http/adapter/declared-operation.js';
-import { mediaTypesOf } from '../http/body/body-media-types.js';
-import { mediaTypeOf } from '../http/media-type.js';
-import type { HandlerPlace } from './invalid-request.js';
+import { declareOperation } from './adapter/declared-operation.js';
+import { mediaTypesOf } from './body/body-media-types.js';
+import { mediaTypeOf } from './media-type.js';
+import type { HandlerPlace } from '../docs/openapi/invalid-request.js';
 
 /** OpenAPI extension that passes where an operation's handler is to document.ts, as an index of HANDLERS; it is not published. */
 export const HANDLER_EXTENSION = 'x-handler';

@@ -2,10 +2,10 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { HEADERS_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { isHttp } from '../request-protocol.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { HandlerMetadata } from '../core/handler-metadata.js';
+import { isHttp } from '../core/request-protocol.js';
 import { openConnection } from './adapter/upgrades.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { accepts } from './media-type.js';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { holdsApiKey } from '../accounts/api-key.format.js';
+import { holdsApiKey } from '../auth/clients/api-key.format.js';
 import { callerOf } from '../auth/caller.js';
-import { refusalCodeOf } from '../errors/error.filter.js';
-import { responseStatusOf, routeTemplateOf } from '../metrics/request-metrics.middleware.js';
+import { refusalCodeOf } from '../core/errors/error.filter.js';
+import { responseStatusOf, routeTemplateOf } from './request-metrics.middleware.js';
 import { isUnlogged } from '../throttling/refused-addresses.js';
-import { traceIdsOf } from '../tracing/trace-ids.js';
-import { AppLogger } from './app-logger.js';
+import { traceIdsOf } from '../core/tracing/trace-ids.js';
+import { AppLogger } from '../core/logging/app-logger.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;

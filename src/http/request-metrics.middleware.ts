@@ -1,8 +1,8 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { refusalCodeOf } from '../errors/error.filter.js';
-import { RequestSlot } from '../request-slot.js';
-import { Metrics } from './metrics.js';
+import { refusalCodeOf } from '../core/errors/error.filter.js';
+import { RequestSlot } from '../core/request-slot.js';
+import { Metrics } from '../core/metrics/metrics.js';
 
 /** Nginx's status for a request whose client closed the connection before the response; never sent. */
 const CLIENT_CLOSED_REQUEST = 499;

@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { Enum, Int64, Integer, Text } from '../input/fields.js';
-import { Cursor, type PageQuery } from '../paging/pager.js';
+import { Enum, Int64, Integer, Text } from '../http/validation/fields.js';
+import { Cursor, type PageQuery } from '../http/paging/pager.js';
 import { DEFAULT_PET_STATUS, PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 /** Body of createPet (specification, heading "NewPet"). */

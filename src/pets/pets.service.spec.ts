@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../testing/testing.js';
+import { TestService } from '../../test/kit/testing.js';
 import { PetsService } from './pets.service.js';
 
 let service: TestService;

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js';
 import type { PageRequest } from '../database/keyset-page.js';
-import { ApiError } from '../errors/api-error.js';
+import { ApiError } from '../core/errors/api-error.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { WebhookMessages } from '../webhooks/webhook-messages.js';
 import { Pet, type PetStatus } from './pet.entity.js';

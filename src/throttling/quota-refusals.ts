@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { DAY_MS, type QuotaVerdict, violatedWindow } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 

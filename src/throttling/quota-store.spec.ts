@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestClock } from '../testing/test-clock.js';
+import { TestClock } from '../../test/kit/test-clock.js';
 import { WindowCounts } from './memory/current-counts.js';
 import { QuotaStore } from './quota-store.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';

@@ -1,5 +1,5 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../core/time/clock.js';
 import type { QuotaRequest, QuotaVerdict } from './quota.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { normalizeIp } from '@nestjs/throttler';
-import { addressOf } from '../request-address.js';
-import { RequestSlot } from '../request-slot.js';
+import { addressOf } from '../core/request-address.js';
+import { RequestSlot } from '../core/request-slot.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 

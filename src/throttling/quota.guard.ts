@@ -10,8 +10,8 @@ import {
   type ThrottlerRequest,
 } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { isHttp } from '../request-protocol.js';
+import { HandlerMetadata } from '../core/handler-metadata.js';
+import { isHttp } from '../core/request-protocol.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';

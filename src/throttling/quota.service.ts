@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { Clock, ClockSteps } from '../clock.js';
+import { Clock, ClockSteps } from '../core/time/clock.js';
 import { DomainEvents } from '../events/domain-events.js';
-import { Metrics } from '../metrics/metrics.js';
-import { inSpan } from '../tracing/spans.js';
+import { Metrics } from '../core/metrics/metrics.js';
+import { inSpan } from '../core/tracing/spans.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { RequestSlot } from '../request-slot.js';
+import { RequestSlot } from '../core/request-slot.js';
 import { isAddress } from './quota-subject.js';
 import { MINUTE_MS, type QuotaSubject, type QuotaVerdict } from './quota.js';
 

@@ -1,4 +1,4 @@
-import { defineErrors } from '../errors/define-errors.js';
+import { defineErrors } from '../core/errors/define-errors.js';
 
 export const THROTTLING_ERRORS = defineErrors({
   rate_limit_exceeded: {

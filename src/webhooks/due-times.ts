@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../core/time/clock.js';
 import type { WaitingEndpoint } from './webhook-deliveries.js';
 
 /**

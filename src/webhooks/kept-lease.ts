@@ -1,4 +1,4 @@
-import type { Leases } from '../jobs/leases.js';
+import type { Leases } from '../events/jobs/leases.js';
 
 interface Kept {
   /** Aborts when the lease is lost. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exampleEnvironment } from '../config/define-settings.js';
-import { Settings } from '../config/settings.js';
+import { exampleEnvironment } from '../core/config/define-settings.js';
+import { Settings } from '../core/config/settings.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 
 /** Resolves every name to given addresses. */

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
-import { Settings } from '../config/settings.js';
+import { Settings } from '../core/config/settings.js';
 import { type UrlFault, faultOfForm, refused } from './url-form.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { Client } from '../accounts/client.entity.js';
+import { Client } from '../auth/clients/client.entity.js';
 import { AbsenceCachedAs } from '../database/data-version.js';
 import { Int64Column } from '../database/int64.js';
 

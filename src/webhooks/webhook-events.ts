@@ -1,6 +1,6 @@
-import type { Scope } from '../accounts/scopes.js';
-import { markdownTable, withGenerated } from '../config/settings-docs.js';
-import { declarationFault } from '../declaration-faults.js';
+import type { Scope } from '../auth/clients/scopes.js';
+import { markdownTable, withGenerated } from '../core/config/settings-docs.js';
+import { declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */
 declare const DATA: unique symbol;

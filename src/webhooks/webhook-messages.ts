@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { stringify } from 'lossless-json';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Clock } from '../clock.js';
+import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { Transactions } from '../database/transactions.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';

@@ -7,8 +7,8 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '../clock.js';
-import { softwareVersion } from '../software-version.js';
+import { Clock } from '../core/time/clock.js';
+import { softwareVersion } from '../core/software-version.js';
 import { failureOf } from './attempt-failures.js';
 import { bounded, sentTooMuch } from './bounded-connections.js';
 import { retryAfterOf } from './retry-schedule.js';

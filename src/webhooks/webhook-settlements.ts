@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
-import { SERVICE_ITSELF } from '../accounts/audited-changes.js';
-import { AuditService } from '../audit/audit.service.js';
-import { Clock } from '../clock.js';
+import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
+import { AuditService } from '../auth/audit/audit.service.js';
+import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';

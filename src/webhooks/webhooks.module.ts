@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { AuditModule } from '../audit/audit.service.js';
+import { AuditModule } from '../auth/audit/audit.service.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { OperationObject } from '../openapi/document-outlines.js';
+import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { OperationObject, ResponseObject } from '../openapi/document-outlines.js';
+import type { OperationObject, ResponseObject } from '../../src/docs/openapi/document-outlines.js';
 import type { Answer } from './answer.js';
 import { withClosedSchemas } from './closed-schemas.js';
 

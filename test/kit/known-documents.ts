@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
-import { outlinesOf } from '../openapi/document-outlines.js';
-import { buildDocument } from '../openapi/document.js';
+import { outlinesOf } from '../../src/docs/openapi/document-outlines.js';
+import { buildDocument } from '../../src/docs/openapi/document.js';
 import type { DocumentBelow } from './contract.js';
 import type { TestServiceOptions } from './test-service-options.js';
 

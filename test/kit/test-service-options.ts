@@ -1,5 +1,5 @@
 import type { INestApplication, ModuleMetadata } from '@nestjs/common';
-import type { Plan, PlanLimits } from '../throttling/plans.js';
+import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
 import type { DatabaseKind } from './test-database.js';
 
 /** How a test wants the service; every option has a default. */

@@ -4,14 +4,14 @@ import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { HttpAdapterHost } from '@nestjs/core';
 import { DataSource, type Logger } from 'typeorm';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
-import { parametersOf } from '../http/adapter/handler-parameters.js';
-import type { ServiceAdapter } from '../http/adapter/service-adapter.js';
+import { declaredOperationOf } from '../../src/http/adapter/declared-operation.js';
+import { parametersOf } from '../../src/http/adapter/handler-parameters.js';
+import type { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import {
   type DeclaredFilter,
   type DeclaredSelection,
   declaredSelectionOf,
-} from '../paging/selection.decorators.js';
+} from '../../src/http/paging/selection.decorators.js';
 import { type PlanStep, planOf } from './query-plans.js';
 import type { TestService } from './test-service.js';
 

@@ -1,9 +1,9 @@
 import { Controller, Injectable, Module, Post } from '@nestjs/common';
 import { expect, it } from 'vitest';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { Cached } from '../caching/response-cache.js';
-import { DeclarationError } from '../declaration-faults.js';
-import { Job } from '../jobs/job.decorator.js';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
+import { Cached } from '../../src/http/caching/response-cache.js';
+import { DeclarationError } from '../../src/core/declaration-faults.js';
+import { Job } from '../../src/events/jobs/job.decorator.js';
 import { TestService } from './test-service.js';
 
 @Controller({ path: 'toys', version: '1' })

@@ -6,8 +6,8 @@ import { Test } from '@nestjs/testing';
 import { onTestFinished } from 'vitest';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
-import { exampleEnvironment } from '../../src/config/define-settings.js';
-import { Settings } from '../../src/config/settings.js';
+import { exampleEnvironment } from '../../src/core/config/define-settings.js';
+import { Settings } from '../../src/core/config/settings.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 
 /** How a test makes an application of the service; a team may make its own in the same ways. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type CopyOrder, type CopyReport, copyDatabase } from '../../src/database/copy/database-copy.js';
-import { type MadeDatabase, makeDatabase } from '../../src/testing/test-database.js';
+import { type MadeDatabase, makeDatabase } from '../kit/test-database.js';
 
 /** An empty PostgreSQL database that files are copied into. */
 export class CopyTarget {

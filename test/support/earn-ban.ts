@@ -1,4 +1,4 @@
-import { type Answer, type TestService } from '../../src/testing/test-service.js';
+import { type Answer, type TestService } from '../kit/test-service.js';
 
 /** Strikes that bring a ban. */
 const STRIKES = 20;

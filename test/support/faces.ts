@@ -1,5 +1,5 @@
 import { runPetstore } from '../../src/cli/program.js';
-import type { TestService } from '../../src/testing/test-service.js';
+import type { TestService } from '../kit/test-service.js';
 
 /** How one order ended, whichever way it was given. */
 export interface Outcome {

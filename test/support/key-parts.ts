@@ -1,6 +1,6 @@
-import { type Operator, SERVICE_ITSELF } from '../../src/accounts/audited-changes.js';
-import type { NewKey } from '../../src/accounts/key-rules.js';
-import { defineScope, defineScopes } from '../../src/accounts/scopes.js';
+import { type Operator, SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import type { NewKey } from '../../src/auth/clients/key-rules.js';
+import { defineScope, defineScopes } from '../../src/auth/clients/scopes.js';
 import { openParts } from './service-parts.js';
 
 defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ClockSteps } from '../../src/clock.js';
+import { ClockSteps } from '../../src/core/time/clock.js';
 import type { BanRules } from '../../src/throttling/bans.js';
 import { quotaHeaders } from '../../src/throttling/quota-headers.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, retryAtOf } from '../../src/throttling/quota.js';
 import { QuotaModel } from './quota-model.js';
-import { TestClock } from '../../src/testing/test-clock.js';
+import { TestClock } from '../kit/test-clock.js';
 
 /** A ladder short enough for random walks to climb it. */
 export const SHORT_RULES: BanRules = {

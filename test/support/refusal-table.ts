@@ -1,11 +1,11 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { declaredScopes } from '../../src/accounts/scopes.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
-import type { OperationObject } from '../../src/openapi/document-outlines.js';
-import type { ExtendedOperation } from '../../src/openapi/error-responses.js';
+import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
+import type { ExtendedOperation } from '../../src/docs/openapi/error-responses.js';
 import { UNCOUNTED_EXTENSION } from '../../src/throttling/uncounted.decorator.js';
-import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 

@@ -1,19 +1,19 @@
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { onTestFinished } from 'vitest';
-import { ApiKey } from '../../src/accounts/api-key.entity.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
-import { AuditedChanges } from '../../src/accounts/audited-changes.js';
-import { ClientQuotas } from '../../src/accounts/client-quotas.js';
-import { Client } from '../../src/accounts/client.entity.js';
-import { ClientsService } from '../../src/accounts/clients.service.js';
-import { DeprecatedCallsService } from '../../src/accounts/deprecated-calls.service.js';
-import { KeyIssuingService } from '../../src/accounts/key-issuing.service.js';
-import { KeyUseService } from '../../src/accounts/key-use.service.js';
-import { UsageService } from '../../src/accounts/usage.service.js';
-import { AuditEntry } from '../../src/audit/audit-entry.entity.js';
-import { AuditService } from '../../src/audit/audit.service.js';
-import { exampleEnvironment } from '../../src/config/define-settings.js';
-import { Settings } from '../../src/config/settings.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { AuditedChanges } from '../../src/auth/clients/audited-changes.js';
+import { ClientQuotas } from '../../src/auth/clients/client-quotas.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { DeprecatedCallsService } from '../../src/auth/clients/deprecated-calls.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
+import { UsageService } from '../../src/auth/clients/usage.service.js';
+import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
+import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { exampleEnvironment } from '../../src/core/config/define-settings.js';
+import { Settings } from '../../src/core/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
@@ -21,12 +21,12 @@ import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-sou
 import { Sweeper } from '../../src/database/sweeper.js';
 import { DomainEvents } from '../../src/events/domain-events.js';
 import type { Outbox } from '../../src/events/outbox/outbox.js';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DatabaseQuotaJournal } from '../../src/throttling/memory/database-quota-journal.js';
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
 import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
 import { QuotaService } from '../../src/throttling/quota.service.js';
-import { TestClock } from '../../src/testing/test-clock.js';
+import { TestClock } from '../kit/test-clock.js';
 
 /** The parts of a service that account for clients. */
 export type ServiceParts = Awaited<ReturnType<typeof openParts>>;

@@ -9,7 +9,7 @@ import { parseEnv } from 'node:util';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** How the description of a setting in .env.example says that it is required (src/config/settings-docs.ts). */
+/** How the description of a setting in .env.example says that it is required (src/core/config/settings-docs.ts). */
 const REQUIRED = 'Required: the service does not start without it.';
 /** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
 const START_LIMIT_MS = 240_000;

@@ -2,22 +2,22 @@ import { Body, Controller, Delete, Get, Injectable, Module, Param, Patch, Post, 
 import { ApiSchema } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, DataSource, DeleteDateColumn, Entity, Index, type Repository } from 'typeorm';
-import { defineScopes } from '../../src/accounts/scopes.js';
+import { defineScopes } from '../../src/auth/clients/scopes.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
-import { IfMatch } from '../../src/caching/if-match.decorator.js';
-import type { Precondition } from '../../src/caching/precondition.js';
+import { IfMatch } from '../../src/http/caching/if-match.decorator.js';
+import type { Precondition } from '../../src/http/caching/precondition.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { type JsonPage, JsonRows, type JsonText } from '../../src/database/json-rows.js';
 import type { PageRequest } from '../../src/database/keyset-page.js';
-import { ApiError } from '../../src/errors/api-error.js';
-import { ApiErrors } from '../../src/errors/api-errors.decorator.js';
-import { defineErrors } from '../../src/errors/define-errors.js';
-import { Idempotent } from '../../src/idempotency/idempotent.decorator.js';
-import { Enum, Instant, Int64, Text } from '../../src/input/fields.js';
-import { MergePatch } from '../../src/input/merge-patch.js';
-import { NEXT_PAGE, Operation, Tag } from '../../src/openapi/operation.decorator.js';
-import { PageQuery, Paged, type Pager } from '../../src/paging/pager.js';
-import { Filter, Sort } from '../../src/paging/selection.decorators.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
+import { defineErrors } from '../../src/core/errors/define-errors.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Enum, Instant, Int64, Text } from '../../src/http/validation/fields.js';
+import { MergePatch } from '../../src/http/validation/merge-patch.js';
+import { NEXT_PAGE, Operation, Tag } from '../../src/http/operation.decorator.js';
+import { PageQuery, Paged, type Pager } from '../../src/http/paging/pager.js';
+import { Filter, Sort } from '../../src/http/paging/selection.decorators.js';
 import { addedTable } from './added-table.js';
 
 // A module that a team might add: the visits of animals at a vet. docs/guides/writes.md quotes it.

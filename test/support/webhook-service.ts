@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { DataSource } from 'typeorm';
 import { expect, onTestFinished } from 'vitest';
-import { TestService, type TestServiceOptions } from '../../src/testing/test-service.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';

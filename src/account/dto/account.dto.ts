@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ApiKeyStateDto } from '../../faces/dto/api-key.dto.js';
-import { ClientDto } from '../../faces/dto/client.dto.js';
+import { ApiKeyStateDto } from '../../admin/dto/api-key.dto.js';
+import { ClientDto } from '../../admin/dto/client.dto.js';
 
 /** Who sends a request. */
 @ApiSchema({ name: 'Account', description: 'The client, and the key that was sent.' })

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { Settings } from '../config/settings.js';
-import { noteReadOnly } from '../http/adapter/unmatched-routes.js';
-import { noteServed } from '../metrics/request-metrics.middleware.js';
-import { pageFile } from '../pages/page-files.js';
-import { ServedAsset } from '../pages/served-asset.js';
+import { Settings } from '../../core/config/settings.js';
+import { noteReadOnly } from '../../http/adapter/unmatched-routes.js';
+import { noteServed } from '../../http/request-metrics.middleware.js';
+import { pageFile } from '../../docs/page-files.js';
+import { ServedAsset } from '../../docs/pages/served-asset.js';
 
 const PATH = '/console';
 const READS = new Set(['GET', 'HEAD']);

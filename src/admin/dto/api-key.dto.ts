@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Duration, Instant, Names, Text, Uuid } from '../../input/fields.js';
-import type { ApiKey } from '../../accounts/api-key.entity.js';
-import type { IssuedKey } from '../../accounts/key-issuing.service.js';
+import { Duration, Instant, Names, Text, Uuid } from '../../http/validation/fields.js';
+import type { ApiKey } from '../../auth/clients/api-key.entity.js';
+import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
 import { WithoutApiKey } from './inputs.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../audit/audit-entry.entity.js';
-import { Instant } from '../../input/fields.js';
+import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../auth/audit/audit-entry.entity.js';
+import { Instant } from '../../http/validation/fields.js';
 
 /** One change that was made, on the command line and over HTTP. */
 @ApiSchema({

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Client } from '../../accounts/client.entity.js';
-import type { Usage } from '../../accounts/usage.service.js';
+import type { Client } from '../../auth/clients/client.entity.js';
+import type { Usage } from '../../auth/clients/usage.service.js';
 import { ClientDto, toClientDto } from './client.dto.js';
-import { Instant } from '../../input/fields.js';
+import { Instant } from '../../http/validation/fields.js';
 
 /** One quota window of a client, now. */
 @ApiSchema({ name: 'WindowUse', description: 'One window of a client’s quota as it stands.' })

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Client } from '../../accounts/client.entity.js';
-import { Enum, Instant, Integer, Text } from '../../input/fields.js';
+import type { Client } from '../../auth/clients/client.entity.js';
+import { Enum, Instant, Integer, Text } from '../../http/validation/fields.js';
 import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../../throttling/plans.js';
 import { WithoutApiKey } from './inputs.js';
 

@@ -1,8 +1,8 @@
-import { holdsApiKey } from '../../accounts/api-key.format.js';
-import { DAYS_KEPT, DAYS_SHOWN } from '../../accounts/usage.service.js';
-import { Rule } from '../../input/define-field.js';
-import { Flag, Integer, Text, Uuid } from '../../input/fields.js';
-import { PageQuery } from '../../paging/pager.js';
+import { holdsApiKey } from '../../auth/clients/api-key.format.js';
+import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/clients/usage.service.js';
+import { Rule } from '../../http/validation/define-field.js';
+import { Flag, Integer, Text, Uuid } from '../../http/validation/fields.js';
+import { PageQuery } from '../../http/paging/pager.js';
 
 const DAYS = {
   description: 'How many UTC days to show, today among them',

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Enum, Instant, Int64, Uuid } from '../../input/fields.js';
-import { PageQuery } from '../../paging/pager.js';
+import { Enum, Instant, Int64, Uuid } from '../../http/validation/fields.js';
+import { PageQuery } from '../../http/paging/pager.js';
 import {
   DELIVERY_STATES,
   type DeliveryState,

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Duration, Flag, Instant, Names, Text, Uuid } from '../../input/fields.js';
+import { Duration, Flag, Instant, Names, Text, Uuid } from '../../http/validation/fields.js';
 import { MOST_EVENTS } from '../../webhooks/endpoints/endpoint-rules.js';
 import { LONGEST_URL } from '../../webhooks/endpoints/endpoint-url.js';
 import type { EndpointWithSecret, SubscribedEndpoint } from '../../webhooks/endpoints/subscribed-endpoint.js';

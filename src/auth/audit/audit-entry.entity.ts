@@ -1,5 +1,5 @@
 import { Column, Entity, Index } from 'typeorm';
-import { Int64Key } from '../database/int64.js';
+import { Int64Key } from '../../database/int64.js';
 
 /** What kind of actor made a change: an API key over HTTP, the user of another credential, the command line, or the service. */
 export const ACTOR_KINDS = ['key', 'user', 'command_line', 'service'] as const;

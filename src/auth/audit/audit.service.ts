@@ -1,9 +1,9 @@
 import { Injectable, Module } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { Clock } from '../clock.js';
-import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../database/keyset-page.js';
-import { type Sweep, Sweeper } from '../database/sweeper.js';
+import { Clock } from '../../core/time/clock.js';
+import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 const DAY_MS = 86_400_000;

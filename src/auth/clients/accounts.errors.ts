@@ -1,4 +1,4 @@
-import { defineErrors } from '../errors/define-errors.js';
+import { defineErrors } from '../../core/errors/define-errors.js';
 
 /** Ids and an instant as answers have them, for examples. */
 const CLIENT = '5f0c3f0e-8a35-4c59-9c1d-0d6b1f2f7a11';

@@ -1,4 +1,4 @@
-import { defineEvent } from '../events/domain-events.js';
+import { defineEvent } from '../../events/domain-events.js';
 
 /** A client that was changed, or one of whose keys was. */
 export interface AccountChanged {

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.service.js';
-import { DatabaseModule } from '../database/database.module.js';
-import { ThrottlingModule } from '../throttling/throttling.module.js';
+import { DatabaseModule } from '../../database/database.module.js';
+import { ThrottlingModule } from '../../throttling/throttling.module.js';
 import { ApiKey } from './api-key.entity.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { AuditedChanges } from './audited-changes.js';

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { AbsenceCachedAs } from '../database/data-version.js';
+import { AbsenceCachedAs } from '../../database/data-version.js';
 import { Client } from './client.entity.js';
 
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */

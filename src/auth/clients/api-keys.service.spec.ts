@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.js';
-import { DAY_MS, type QuotaRequest } from '../throttling/quota.js';
-import { windowsOf } from '../throttling/quota.js';
+import { AT, HOUR, NOBODY, after, openKeys } from '../../../test/support/key-parts.js';
+import { DAY_MS, type QuotaRequest } from '../../throttling/quota.js';
+import { windowsOf } from '../../throttling/quota.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
 
 let parts: Awaited<ReturnType<typeof openKeys>>;

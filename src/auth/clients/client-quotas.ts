@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
-import type { PlanLimits } from '../throttling/plans.js';
-import { QuotaPolicy, checkPolicy } from '../throttling/quota-policy.js';
-import type { QuotaSubject } from '../throttling/quota.js';
+import type { PlanLimits } from '../../throttling/plans.js';
+import { QuotaPolicy, checkPolicy } from '../../throttling/quota-policy.js';
+import type { QuotaSubject } from '../../throttling/quota.js';
 import type { Client } from './client.entity.js';
 
 /** The limits of clients, and whom their requests count for, by the QuotaPolicy of an added module or the platform's. */

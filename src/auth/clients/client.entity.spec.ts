@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiError } from '../errors/api-error.js';
-import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../throttling/plans.js';
+import type { ApiError } from '../../core/errors/api-error.js';
+import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../../throttling/plans.js';
 import { planColumns } from './client.entity.js';
 
 /** What is wrong with limits, as `field: code`; empty when they are taken. */

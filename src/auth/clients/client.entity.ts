@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../throttling/plans.js';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')

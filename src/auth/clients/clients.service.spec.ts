@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
+import { type ServiceParts, openParts } from '../../../test/support/service-parts.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
 import { defineScopes } from './scopes.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { Int64Column } from '../database/int64.js';
+import { Int64Column } from '../../database/int64.js';
 
 /** How often a client called a deprecated operation in one UTC day. */
 @Entity('deprecated_calls')

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { describe, expect, it, vi } from 'vitest';
-import { openParts } from '../../test/support/service-parts.js';
-import { DAY_MS } from '../throttling/quota.js';
+import { openParts } from '../../../test/support/service-parts.js';
+import { DAY_MS } from '../../throttling/quota.js';
 import { DeprecatedCallsService } from './deprecated-calls.service.js';
 
 const GET_PET = 'GET /v1/pets/:petId';

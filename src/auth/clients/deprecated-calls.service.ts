@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
-import { Clock } from '../clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { Sweeper } from '../database/sweeper.js';
-import { WriteBehind } from '../database/write-behind.js';
-import { DAY_MS } from '../throttling/quota.js';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Sweeper } from '../../database/sweeper.js';
+import { WriteBehind } from '../../database/write-behind.js';
+import { DAY_MS } from '../../throttling/quota.js';
 import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
 /** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */

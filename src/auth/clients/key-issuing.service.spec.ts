@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AT, HOUR, NOBODY, after, openKeys } from '../../test/support/key-parts.js';
+import { AT, HOUR, NOBODY, after, openKeys } from '../../../test/support/key-parts.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 import { declaredScopes } from './scopes.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { ApiKeysService } from './api-keys.service.js';

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/api-error.js';
-import { defineErrors } from '../errors/define-errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { defineErrors } from '../../core/errors/define-errors.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { Client } from './client.entity.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';

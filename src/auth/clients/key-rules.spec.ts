@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AT, HOUR, after, openKeys } from '../../test/support/key-parts.js';
-import { DAY_MS, MINUTE_MS } from '../throttling/quota.js';
+import { AT, HOUR, after, openKeys } from '../../../test/support/key-parts.js';
+import { DAY_MS, MINUTE_MS } from '../../throttling/quota.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
 import type { NewKey } from './key-rules.js';
 

@@ -1,6 +1,6 @@
 import { type EntityManager, IsNull, Like } from 'typeorm';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';

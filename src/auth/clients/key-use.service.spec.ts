@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
-import { MINUTE_MS } from '../throttling/quota.js';
+import { type ServiceParts, openParts } from '../../../test/support/service-parts.js';
+import { MINUTE_MS } from '../../throttling/quota.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
 import { defineScopes } from './scopes.js';
 

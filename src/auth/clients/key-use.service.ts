@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Clock } from '../clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import { WriteBehind } from '../database/write-behind.js';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { WriteBehind } from '../../database/write-behind.js';
 import { ApiKey } from './api-key.entity.js';
 
 /** Least time between two writes of one key's last use, in milliseconds. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { faultsOfDeclaring } from '../declaration-faults.js';
+import { faultsOfDeclaring } from '../../core/declaration-faults.js';
 import { ACCOUNTS_ERRORS } from './accounts.errors.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 import { grantableScopes, requireScopesHeld } from './key-rules.js';

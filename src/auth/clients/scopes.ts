@@ -1,4 +1,4 @@
-import { declarationFault } from '../declaration-faults.js';
+import { declarationFault } from '../../core/declaration-faults.js';
 
 /** A right that a key can hold, declared by the feature that guards with it. */
 export interface Scope {

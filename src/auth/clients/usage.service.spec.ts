@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ServiceParts, openParts } from '../../test/support/service-parts.js';
-import { DAY_MS, MINUTE_MS } from '../throttling/quota.js';
-import { windowsOf } from '../throttling/quota.js';
+import { type ServiceParts, openParts } from '../../../test/support/service-parts.js';
+import { DAY_MS, MINUTE_MS } from '../../throttling/quota.js';
+import { windowsOf } from '../../throttling/quota.js';
 import { SERVICE_ITSELF } from './audited-changes.js';
 import type { Client } from './client.entity.js';
 import { defineScopes } from './scopes.js';

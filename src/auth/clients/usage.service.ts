@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
-import { Clock } from '../clock.js';
-import type { Page, PageRequest } from '../database/keyset-page.js';
-import type { PlanLimits } from '../throttling/plans.js';
-import { DAY_MS, type WindowState } from '../throttling/quota.js';
-import { QuotaService } from '../throttling/quota.service.js';
+import { Clock } from '../../core/time/clock.js';
+import type { Page, PageRequest } from '../../database/keyset-page.js';
+import type { PlanLimits } from '../../throttling/plans.js';
+import { DAY_MS, type WindowState } from '../../throttling/quota.js';
+import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { ClientQuotas } from './client-quotas.js';
 import type { Client } from './client.entity.js';

@@ -6,7 +6,7 @@ export interface FieldKind {
   readonly type: string;
   /** Type of the column, and its length. */
   readonly column: { readonly type: 'varchar' | 'bigint' | 'integer'; readonly length?: number };
-  /** Decorator of the DTO's property (src/input/fields.ts), and its options beside description and example. */
+  /** Decorator of the DTO's property (src/http/validation/fields.ts), and its options beside description and example. */
   readonly decorator: string;
   readonly options: Readonly<Record<string, number>>;
   /** The values of an enumeration. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCatalogue } from '../../errors/define-errors.js';
+import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../refusal.js';
 import { featureFiles } from './feature-files.js';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { SystemClock } from '../../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import type { SchemaDifference, SchemaStatement } from '../../database/schema-difference.js';
 
 /** The source of a migration; its class name ends in the time in milliseconds, by which migrations are ordered. */

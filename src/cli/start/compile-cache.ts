@@ -1,6 +1,6 @@
 import module from 'node:module';
 import { join } from 'node:path';
-import { softwareFolder } from './software-version.js';
+import { softwareFolder } from '../../core/software-version.js';
 
 /** What Node.js has of it from 22.1 on; NODE_DISABLE_COMPILE_CACHE=1 turns it off. */
 interface CompileCache {

@@ -1,11 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ADMINISTRATION, SERVICE_ITSELF } from './accounts/audited-changes.js';
-import { ClientsService } from './accounts/clients.service.js';
-import { KeyIssuingService } from './accounts/key-issuing.service.js';
-import { Settings } from './config/settings.js';
-import { DemoData } from './database/demo-data.js';
-import { Transactions } from './database/transactions.js';
+import { ADMINISTRATION, SERVICE_ITSELF } from '../../auth/clients/audited-changes.js';
+import { ClientsService } from '../../auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
+import { Settings } from '../../core/config/settings.js';
+import { DemoData } from '../../database/demo-data.js';
+import { Transactions } from '../../database/transactions.js';
 
 /** Name of the client that the first start makes. */
 export const DEMO_CLIENT = 'Demo';

@@ -1,6 +1,6 @@
-import { SettingsError } from './config/define-settings.js';
-import { DeclarationError } from './declaration-faults.js';
-import { importing } from './import-failure.js';
+import { SettingsError } from '../../core/config/define-settings.js';
+import { DeclarationError } from '../../core/declaration-faults.js';
+import { importing } from '../../core/import-failure.js';
 import { answerTo } from './usage.js';
 import { tellParent } from './workers/worker-messages.js';
 

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
-import { SettingsError } from './config/define-settings.js';
-import { type Settings, loadSettings } from './config/settings.js';
-import { importing } from './import-failure.js';
+import { SettingsError } from '../../core/config/define-settings.js';
+import { type Settings, loadSettings } from '../../core/config/settings.js';
+import { importing } from '../../core/import-failure.js';
 import type { Stop } from './start.js';
 import { stopWithParent } from './workers/worker.js';
 

@@ -2,14 +2,14 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ClientsService } from './accounts/clients.service.js';
-import { readDatabaseUrl } from './config/database-url.js';
-import { misspeltSettings } from './config/misspelt-settings.js';
-import { Settings } from './config/settings.js';
-import { rightsOfOthers } from './database/sqlite/private-files.js';
-import { fileOf, isInMemory } from './database/sqlite/sqlite-data-source.js';
+import { ClientsService } from '../../auth/clients/clients.service.js';
+import { readDatabaseUrl } from '../../core/config/database-url.js';
+import { misspeltSettings } from '../../core/config/misspelt-settings.js';
+import { Settings } from '../../core/config/settings.js';
+import { rightsOfOthers } from '../../database/sqlite/private-files.js';
+import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { DEMO_CLIENT } from './first-start.js';
-import { softwareFolder } from './software-version.js';
+import { softwareFolder } from '../../core/software-version.js';
 
 /** How a shell finds the id in what `client create --json` prints. */
 const ID_OF_CLIENT = "grep -oE '[0-9a-f]{8}-[0-9a-f-]{27}'";

@@ -1,4 +1,4 @@
-import { softwareVersion } from './software-version.js';
+import { softwareVersion } from '../../core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
 

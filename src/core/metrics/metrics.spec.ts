@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AggregatorRegistry } from 'prom-client';
-import { metricIn } from '../testing/metric-samples.js';
+import { metricIn } from '../../../test/kit/metric-samples.js';
 import { Settings } from '../config/settings.js';
 import { ManagementServer } from './management-server.js';
 import { Metrics } from './metrics.js';

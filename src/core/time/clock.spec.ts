@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TestClock } from './testing/test-clock.js';
+import { TestClock } from '../../../test/kit/test-clock.js';
 import { ClockSteps, SystemClock } from './clock.js';
 
 const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;

@@ -1,5 +1,5 @@
-import { readDatabaseUrl, shownDatabaseUrl } from '../../config/database-url.js';
-import type { PostgresAddress } from '../../config/database-url.js';
+import { readDatabaseUrl, shownDatabaseUrl } from '../../core/config/database-url.js';
+import type { PostgresAddress } from '../../core/config/database-url.js';
 import type { DatabaseSettings } from '../data-source.js';
 import type { TableSum } from './checksum.js';
 import { CopyMismatch, CopyRefusal } from './copy-refusal.js';

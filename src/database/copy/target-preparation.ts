@@ -1,4 +1,4 @@
-import { shownDatabaseUrl } from '../../config/database-url.js';
+import { shownDatabaseUrl } from '../../core/config/database-url.js';
 import { type DatabaseSettings, createDataSource, openDataSource } from '../data-source.js';
 import type { Database } from '../database.js';
 import { messageOf } from '../postgres/postgres-errors.js';

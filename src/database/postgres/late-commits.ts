@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { unavailable } from '../unavailable.js';
 import { WaitedTooLong, withinLimit } from './request-waits.js';
 

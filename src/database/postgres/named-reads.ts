@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';

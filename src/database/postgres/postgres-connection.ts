@@ -1,7 +1,7 @@
 import type { PoolClient, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { ApiError } from '../../errors/api-error.js';
+import { ApiError } from '../../core/errors/api-error.js';
 import { ALL_CACHED, type CachedKind } from '../data-version.js';
 import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
 import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';

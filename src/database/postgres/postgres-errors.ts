@@ -1,5 +1,5 @@
-import { certificateRemedy } from '../../config/certificates.js';
-import type { ApiError } from '../../errors/api-error.js';
+import { certificateRemedy } from '../../core/config/certificates.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { unavailable } from '../unavailable.js';
 
 /** What an error of PostgreSQL, of its driver or of the network means for the service. */

@@ -1,7 +1,7 @@
 import type { ClientConfig, Pool, PoolClient } from 'pg';
 import type pg from 'pg';
-import { readCertificates } from '../../config/certificates.js';
-import type { PostgresAddress } from '../../config/database-url.js';
+import { readCertificates } from '../../core/config/certificates.js';
+import type { PostgresAddress } from '../../core/config/database-url.js';
 import type { ConnectionLoad } from '../database.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { ANSWER_LATE_MS, LateCommits, pidOf } from './late-commits.js';

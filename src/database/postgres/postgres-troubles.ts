@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { WriteTrouble } from '../database.js';
 import { unavailable } from '../unavailable.js';
 import { lateCommitOf } from './late-commits.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../../errors/api-error.js';
+import { ApiError } from '../../core/errors/api-error.js';
 import { Patience, PostgresWaits, WaitedTooLong } from './request-waits.js';
 
 const LIMIT_MS = 4_000;

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { TransientMap } from '../../transient-map.js';
+import { TransientMap } from '../../core/transient-map.js';
 import { RequestWaits } from '../request-waits.js';
 import { busy } from './postgres-errors.js';
 

@@ -1,4 +1,4 @@
-import { TransientMap } from '../../transient-map.js';
+import { TransientMap } from '../../core/transient-map.js';
 import { WaitedTooLong } from './request-waits.js';
 
 /** How many connections of a pool are kept for reads, at least: while commits hang, reads go on. */

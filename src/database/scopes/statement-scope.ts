@@ -1,4 +1,4 @@
-import { TransientMap } from '../../transient-map.js';
+import { TransientMap } from '../../core/transient-map.js';
 import { unavailable } from '../unavailable.js';
 
 /** Longest wait for a turn, in milliseconds. */

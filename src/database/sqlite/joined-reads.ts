@@ -1,5 +1,5 @@
-import { outsideOfSpans } from '../../tracing/spans.js';
-import { TransientMap } from '../../transient-map.js';
+import { outsideOfSpans } from '../../core/tracing/spans.js';
+import { TransientMap } from '../../core/transient-map.js';
 import { READ_OF_ROW, joinedStatement } from './joined-statement.js';
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */

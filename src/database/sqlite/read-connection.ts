@@ -1,6 +1,6 @@
 import sqlite3 from 'sqlite3';
 import type { DataSource } from 'typeorm';
-import type { ApiError } from '../../errors/api-error.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';

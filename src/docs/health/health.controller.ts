@@ -2,11 +2,11 @@ import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
-import { Public } from '../auth/auth.decorators.js';
-import { JsonReader, WriteTrouble } from '../database/database.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { AnsweredUnderOverload } from '../http/answered-under-overload.decorator.js';
+import { Public } from '../../auth/auth.decorators.js';
+import { JsonReader, WriteTrouble } from '../../database/database.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { AnsweredUnderOverload } from '../../http/answered-under-overload.decorator.js';
 
 /** Whether the service accepts requests, or is stopping. */
 @Injectable()

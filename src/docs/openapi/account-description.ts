@@ -1,4 +1,4 @@
-import { webhookEventsTable } from '../webhooks/webhook-events.js';
+import { webhookEventsTable } from '../../webhooks/webhook-events.js';
 import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
 
 /** The prose at the head of the self-service's document, in Markdown. */

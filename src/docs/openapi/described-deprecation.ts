@@ -1,13 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
 import {
   DEPRECATION_EXTENSION,
   type Deprecation,
   REMOVED_EXTENSION,
   SUNSET_EXTENSION,
-} from '../deprecation/deprecated.decorator.js';
-import { effectiveSunset } from '../deprecation/deprecation.guards.js';
+} from '../../http/deprecation/deprecated.decorator.js';
+import { effectiveSunset } from '../../http/deprecation/deprecation.guards.js';
 import type { OperationObject } from './document-outlines.js';
 
 /** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement. */

@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
-import { ClientQuotas } from '../accounts/client-quotas.js';
-import { Settings } from '../config/settings.js';
-import { PLANS } from '../throttling/plans.js';
-import type { QuotaPolicy } from '../throttling/quota-policy.js';
+import { ClientQuotas } from '../../auth/clients/client-quotas.js';
+import { Settings } from '../../core/config/settings.js';
+import { PLANS } from '../../throttling/plans.js';
+import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 
 /** What the prose of a document tells of the service that serves it. */
 export interface DocumentFacts {

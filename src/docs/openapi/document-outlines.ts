@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { ServiceAdapter } from '../http/adapter/service-adapter.js';
-import { versionOf } from '../http/path-version.js';
+import { ServiceAdapter } from '../../http/adapter/service-adapter.js';
+import { versionOf } from '../../http/path-version.js';
 import { accountDescription } from './account-description.js';
 import { adminDescription } from './admin-description.js';
 import { apiDescription } from './api-description.js';

@@ -1,14 +1,14 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { OtherCredentials } from '../auth/other-credentials.js';
-import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
-import { IF_MATCH_EXTENSION, type IfMatchNeed } from '../caching/if-match.decorator.js';
-import { Settings } from '../config/settings.js';
-import { DEPRECATION_EXTENSION } from '../deprecation/deprecated.decorator.js';
-import { ERRORS_EXTENSION, ErrorSchema } from '../errors/api-errors.decorator.js';
-import type { ErrorRow } from '../errors/define-errors.js';
-import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
-import { UNCOUNTED_EXTENSION, type UncountedBound } from '../throttling/uncounted.decorator.js';
+import { OtherCredentials } from '../../auth/other-credentials.js';
+import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../../auth/auth.decorators.js';
+import { IF_MATCH_EXTENSION, type IfMatchNeed } from '../../http/caching/if-match.decorator.js';
+import { Settings } from '../../core/config/settings.js';
+import { DEPRECATION_EXTENSION } from '../../http/deprecation/deprecated.decorator.js';
+import { ERRORS_EXTENSION, ErrorSchema } from '../../core/errors/api-errors.decorator.js';
+import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { IDEMPOTENT_EXTENSION } from '../../http/idempotency/idempotent.decorator.js';
+import { UNCOUNTED_EXTENSION, type UncountedBound } from '../../throttling/uncounted.decorator.js';
 import { describeDeprecation } from './described-deprecation.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { documentFactsOf } from './document-facts.js';
@@ -23,7 +23,12 @@ import {
   headersOf,
 } from './headers.js';
 import { type InvalidRequest, invalidRequestOf } from './invalid-request.js';
-import { ARRAY_SCHEMA_EXTENSION, HANDLER_EXTENSION, HANDLERS, TAG_EXTENSION } from './operation.decorator.js';
+import {
+  ARRAY_SCHEMA_EXTENSION,
+  HANDLER_EXTENSION,
+  HANDLERS,
+  TAG_EXTENSION,
+} from '../../http/operation.decorator.js';
 import { serversOf } from './servers.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;

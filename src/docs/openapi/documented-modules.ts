@@ -1,7 +1,7 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { METHOD_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { versionOf } from '../http/path-version.js';
+import { versionOf } from '../../http/path-version.js';
 
 /**
  * The modules that have an operation below a prefix. Schemas of one name are one to @nestjs/swagger, although a Pet of the second

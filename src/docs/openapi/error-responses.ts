@@ -1,18 +1,18 @@
-import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../auth/auth.decorators.js';
-import { AUTH_ERRORS } from '../auth/auth.errors.js';
-import { IF_MATCH_EXTENSION } from '../caching/if-match.decorator.js';
+import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../../auth/auth.decorators.js';
+import { AUTH_ERRORS } from '../../auth/auth.errors.js';
+import { IF_MATCH_EXTENSION } from '../../http/caching/if-match.decorator.js';
 import {
   DEPRECATION_EXTENSION,
   type Deprecation,
   SUNSET_EXTENSION,
-} from '../deprecation/deprecated.decorator.js';
-import { ERRORS_EXTENSION } from '../errors/api-errors.decorator.js';
-import { type ErrorRow, errorCatalogue } from '../errors/define-errors.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { IDEMPOTENT_EXTENSION } from '../idempotency/idempotent.decorator.js';
-import { THROTTLING_ERRORS } from '../throttling/throttling.errors.js';
-import type { ErrorBody } from '../errors/api-error.js';
-import { exampleOf } from '../errors/example-of.js';
+} from '../../http/deprecation/deprecated.decorator.js';
+import { ERRORS_EXTENSION } from '../../core/errors/api-errors.decorator.js';
+import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { IDEMPOTENT_EXTENSION } from '../../http/idempotency/idempotent.decorator.js';
+import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
+import type { ErrorBody } from '../../core/errors/api-error.js';
+import { exampleOf } from '../../core/errors/example-of.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
 import { type InvalidRequest, jsonTypeOf } from './invalid-request.js';
 

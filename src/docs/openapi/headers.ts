@@ -1,6 +1,6 @@
-import type { IfMatchNeed } from '../caching/if-match.decorator.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { IDEMPOTENCY_KEY_FORM } from '../idempotency/idempotency-key.js';
+import type { IfMatchNeed } from '../../http/caching/if-match.decorator.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
 
 /** Extension of the headers that every response has, so that a page can tell of them once instead of under each status. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { namesEntityTag, requireMatch } from '../caching/entity-tag.js';
-import { originOf } from '../request-origin.js';
+import { namesEntityTag, requireMatch } from '../../http/caching/entity-tag.js';
+import { originOf } from '../../http/request-origin.js';
 
 /** Stands for the origin of a request where a document is written; reserved names lead nowhere (RFC 2606 section 2). */
 const ORIGIN = 'http://origin.invalid';

@@ -1,8 +1,8 @@
 import type { ArgumentMetadata, Type } from '@nestjs/common';
-import type { FaultDetail } from '../errors/api-error.js';
-import { isJsonType } from '../http/media-type.js';
-import { validatedArguments } from '../input/every-fault.interceptor.js';
-import { InvalidArgument, ValidationPipe } from '../input/validation.pipe.js';
+import type { FaultDetail } from '../../core/errors/api-error.js';
+import { isJsonType } from '../../http/media-type.js';
+import { validatedArguments } from '../../http/validation/every-fault.interceptor.js';
+import { InvalidArgument, ValidationPipe } from '../../http/validation/validation.pipe.js';
 import type { OperationObject } from './document-outlines.js';
 
 /** A request that an operation refuses for its values, and what is wrong with it. */

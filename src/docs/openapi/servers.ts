@@ -1,5 +1,5 @@
-import { PLATFORM_SETTINGS } from '../config/platform-settings.js';
-import type { Settings } from '../config/settings.js';
+import { PLATFORM_SETTINGS } from '../../core/config/platform-settings.js';
+import type { Settings } from '../../core/config/settings.js';
 import type { DocumentOutline } from './document-outlines.js';
 
 /** What STAGING_BASE_URL is while it is not set. */

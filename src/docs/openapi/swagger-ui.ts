@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { Settings } from '../config/settings.js';
+import { Settings } from '../../core/config/settings.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
-import { pageFile } from '../pages/page-files.js';
+import { pageFile } from '../page-files.js';
 import { GUIDE_PLACES, HTML, SCRIPT, STYLE, addReaderPages } from '../pages/reader-pages.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
@@ -19,7 +19,7 @@ const LIBRARY: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': SCRIPT,
 };
 
-/** The files of src/openapi/static: the service's own dress of the Swagger UI, and what it adds to it. */
+/** The files of src/docs/openapi/static: the service's own dress of the Swagger UI, and what it adds to it. */
 const OWN: Readonly<Record<string, string>> = {
   'docs.css': STYLE,
   'accessible-names.js': SCRIPT,

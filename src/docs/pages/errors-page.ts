@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { MOST_DETAILS } from '../errors/api-error.js';
-import type { ErrorRow } from '../errors/define-errors.js';
-import { ERRORS_PATH } from '../errors/help-link.js';
+import { MOST_DETAILS } from '../../core/errors/api-error.js';
+import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { contentsOf } from './contents.js';
 import { escapeHtml, escapeWithCode } from './html.js';
 import type { PageContent } from './layout.js';

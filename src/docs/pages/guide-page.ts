@@ -1,7 +1,7 @@
 import { contentsOf } from './contents.js';
 import { type PageContent, relativeTo } from './layout.js';
 import { renderMarkdown } from './markdown.js';
-import { guideFile } from './page-files.js';
+import { guideFile } from '../page-files.js';
 
 /** Where the guides are served. */
 export const GUIDES_PATH = '/docs/guides';

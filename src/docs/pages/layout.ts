@@ -30,7 +30,7 @@ export interface PageContent {
   readonly modules?: readonly string[];
 }
 
-/** Where the files of every page are served, with what they are in src/pages/static. */
+/** Where the files of every page are served, with what they are in src/docs/pages/static. */
 export const ASSETS_PATH = '/docs/assets';
 
 /**

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
-import { errorCatalogue } from '../errors/define-errors.js';
-import { ERRORS_PATH } from '../errors/help-link.js';
-import { publicPrefix } from '../public-prefix.js';
-import { softwareVersion } from '../software-version.js';
+import { errorCatalogue } from '../../core/errors/define-errors.js';
+import { ERRORS_PATH } from '../../core/errors/help-link.js';
+import { publicPrefix } from '../../core/public-prefix.js';
+import { softwareVersion } from '../../core/software-version.js';
 import { errorsPage } from './errors-page.js';
 import { GUIDES, GUIDES_PATH, guidePage } from './guide-page.js';
 import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
-import { pageFile } from './page-files.js';
+import { pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import type { ServedPages } from './served-pages.js';
 import { type StartFacts, startPage } from './start-page.js';
@@ -17,7 +17,7 @@ export const SCRIPT = 'text/javascript; charset=utf-8';
 export const STYLE = 'text/css; charset=utf-8';
 const SVG = 'image/svg+xml';
 
-/** The files of src/pages/static that pages load, with their types. */
+/** The files of src/docs/pages/static that pages load, with their types. */
 const ASSETS: Readonly<Record<string, string>> = {
   'colours.css': STYLE,
   'pages.css': STYLE,
@@ -39,7 +39,7 @@ export const GUIDE_PLACES: readonly Place[] = [
   { label: 'Errors', path: ERRORS_PATH },
 ];
 
-/** A static file of src/pages/static. */
+/** A static file of src/docs/pages/static. */
 function file(name: string, type: string, isText = true): ServedAsset {
   return new ServedAsset(type, () => pageFile(`pages/static/${name}`), isText);
 }

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { noteReadOnly } from '../http/adapter/unmatched-routes.js';
-import { noteServed } from '../metrics/request-metrics.middleware.js';
+import { noteReadOnly } from '../../http/adapter/unmatched-routes.js';
+import { noteServed } from '../../http/request-metrics.middleware.js';
 import type { ServedAsset } from './served-asset.js';
 
 const READS = new Set(['GET', 'HEAD']);

@@ -1,4 +1,4 @@
-import { ERRORS_PATH } from '../errors/help-link.js';
+import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml } from './html.js';
 import { ASSETS_PATH, type PageContent, type Site, relativeTo } from './layout.js';
 

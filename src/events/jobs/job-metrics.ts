@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Gauge, Histogram } from 'prom-client';
-import { Clock } from '../clock.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Clock } from '../../core/time/clock.js';
+import { Metrics } from '../../core/metrics/metrics.js';
 
 /** How a run of a job ended. */
 export interface JobOutcome {

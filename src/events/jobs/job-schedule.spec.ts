@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultsOfDeclaring } from '../declaration-faults.js';
+import { faultsOfDeclaring } from '../../core/declaration-faults.js';
 import { Job, type JobOptions } from './job.decorator.js';
 import { scheduleFault, dueAfter, isDue, retryDelay } from './job-schedule.js';
 

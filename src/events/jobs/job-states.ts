@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock } from '../clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import type { JobOptions } from './job.decorator.js';
 import { dueAfter, isDue } from './job-schedule.js';
 import { JobState } from './job.entity.js';

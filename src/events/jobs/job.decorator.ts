@@ -1,4 +1,4 @@
-import { declarationFault, decorated } from '../declaration-faults.js';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { type JobSchedule, scheduleFault } from './job-schedule.js';
 
 /** How a job is called, and when it is run. */

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { Int64Column } from '../database/int64.js';
+import { Int64Column } from '../../database/int64.js';
 
 /** When a job is due, for all processes on the database. */
 @Entity('jobs')

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
-import { OneAtATime } from '../database/one-at-a-time.js';
-import { Transactions } from '../database/transactions.js';
-import { inBackgroundSpan } from '../tracing/spans.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
+import { OneAtATime } from '../../database/one-at-a-time.js';
+import { Transactions } from '../../database/transactions.js';
+import { inBackgroundSpan } from '../../core/tracing/spans.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
-import { Clock } from '../clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Lease } from './lease.entity.js';
 
 /** A lease that was not renewed for as long is free again, in milliseconds. */

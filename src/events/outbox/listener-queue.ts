@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../core/time/clock.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import type { Transactions } from '../../database/transactions.js';
-import type { Leases } from '../../jobs/leases.js';
-import { inBackgroundSpan } from '../../tracing/spans.js';
+import type { Leases } from '../jobs/leases.js';
+import { inBackgroundSpan } from '../../core/tracing/spans.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { FailedDelivery, OutboxStore } from './outbox-store.js';
 import { attemptLimited } from './attempt-limited.js';

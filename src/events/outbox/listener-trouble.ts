@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../core/time/clock.js';
 
 /** After how many failures in succession a listener is left alone for a while. */
 const MOST_IN_SUCCESSION = 5;

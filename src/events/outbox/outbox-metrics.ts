@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
-import { Clock } from '../../clock.js';
-import { type LabelledValue, Metrics } from '../../metrics/metrics.js';
+import { Clock } from '../../core/time/clock.js';
+import { type LabelledValue, Metrics } from '../../core/metrics/metrics.js';
 import { type Backlog, OutboxStore } from './outbox-store.js';
 
 type Labels = 'listener' | 'event';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not } from 'typeorm';
-import { Clock } from '../../clock.js';
+import { Clock } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { OutboxEvent } from './outbox-event.entity.js';

@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
-import { Clock } from '../../clock.js';
-import { Settings } from '../../config/settings.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
 import { Transactions } from '../../database/transactions.js';
-import { Leases } from '../../jobs/leases.js';
-import { providerMethods } from '../../jobs/provider-methods.js';
-import { Running } from '../../jobs/running.js';
-import { outsideOfSpans } from '../../tracing/spans.js';
+import { Leases } from '../jobs/leases.js';
+import { providerMethods } from '../jobs/provider-methods.js';
+import { Running } from '../jobs/running.js';
+import { outsideOfSpans } from '../../core/tracing/spans.js';
 import { type Delivery, ListenerQueue } from './listener-queue.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';

@@ -15,8 +15,8 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
-import { writeRefusal } from '../../errors/error.filter.js';
-import { inSpan, tracing } from '../../tracing/spans.js';
+import { writeRefusal } from '../../core/errors/error.filter.js';
+import { inSpan, tracing } from '../../core/tracing/spans.js';
 import { type Chain, type ChainRun, chained } from './interceptor-chain.js';
 import { held, sentOf, write } from './operation-answer.js';
 import { OperationContext } from './operation-context.js';

@@ -1,8 +1,8 @@
 import type { ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../config/settings.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { Settings } from '../../core/config/settings.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isEventStream, sendComment } from './event-streams.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { hasUnreadBody } from './service-server.js';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { ApiError } from '../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
-import { RequestSlot } from '../../request-slot.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { RequestSlot } from '../../core/request-slot.js';
 import { quotaSubjectOf } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { leaveUnlogged } from '../../throttling/refused-addresses.js';

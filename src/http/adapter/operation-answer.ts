@@ -5,7 +5,7 @@ import {
   listenForStreamError,
 } from '@nestjs/core/router/streaming-body.js';
 import type { Request, Response } from 'express';
-import { endTogether } from '../../ended-together.js';
+import { endTogether } from '../../core/ended-together.js';
 import { JsonText } from '../../database/json-rows.js';
 import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
 import type { OperationContext } from './operation-context.js';

@@ -9,7 +9,7 @@ import {
 import * as nestKeys from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
-import { ErrorFilter } from '../../errors/error.filter.js';
+import { ErrorFilter } from '../../core/errors/error.filter.js';
 import type { DeclaredOperation } from './declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
 import { concerns } from './interceptor-chain.js';

@@ -1,10 +1,10 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
-import { holdsApiKey } from '../../accounts/api-key.format.js';
-import { RequestSlot } from '../../request-slot.js';
-import { arrivedIn, startTracing, type Tracing, tracing } from '../../tracing/spans.js';
-import { callersTraceOf, runWithTraceIds, type TraceIds } from '../../tracing/trace-ids.js';
+import { holdsApiKey } from '../../auth/clients/api-key.format.js';
+import { RequestSlot } from '../../core/request-slot.js';
+import { arrivedIn, startTracing, type Tracing, tracing } from '../../core/tracing/spans.js';
+import { callersTraceOf, runWithTraceIds, type TraceIds } from '../../core/tracing/trace-ids.js';
 import { OPERATION_CHANNEL, type TracedOperation } from './operation-tracing.js';
 
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */

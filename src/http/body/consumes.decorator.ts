@@ -1,7 +1,7 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
-import { HandlerMetadata } from '../../handler-metadata.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
 import { methodNameOf, parametersOf } from '../adapter/handler-parameters.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 import { mediaTypesOf } from './body-media-types.js';

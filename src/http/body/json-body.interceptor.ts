@@ -1,10 +1,10 @@
 import { type ExecutionContext, Injectable, type RawBodyRequest, RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import type { Request, Response } from 'express';
-import { Settings } from '../../config/settings.js';
-import { ApiError } from '../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
-import { RequestSlot } from '../../request-slot.js';
+import { Settings } from '../../core/config/settings.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { RequestSlot } from '../../core/request-slot.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';

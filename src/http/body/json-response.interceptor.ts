@@ -1,12 +1,12 @@
 import { type ExecutionContext, Injectable, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../core/config/settings.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
-import { HandlerMetadata } from '../../handler-metadata.js';
-import { publicPrefix } from '../../public-prefix.js';
-import { RequestSlot } from '../../request-slot.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { publicPrefix } from '../../core/public-prefix.js';
+import { RequestSlot } from '../../core/request-slot.js';
 import { declaredOperationOf } from '../adapter/declared-operation.js';
 import { AsyncInterceptor } from '../async.interceptor.js';
 import { writeExactJson } from './exact-json.js';

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
-import { ApiError } from '../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { malformed } from './read-body.js';
 
 /** What multer, behind Nest's interceptors for files, says of a fault. */

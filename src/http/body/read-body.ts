@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { ApiError } from '../../errors/api-error.js';
-import { HTTP_ERRORS } from '../../errors/http.errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 /** What a body has to be. */
 export interface BodyRule {

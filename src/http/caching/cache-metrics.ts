@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { KeyCache } from '../auth/key-cache.js';
-import { Metrics } from '../metrics/metrics.js';
+import { KeyCache } from '../../auth/key-cache.js';
+import { Metrics } from '../../core/metrics/metrics.js';
 import { ResponseCache } from './response-cache.js';
 
 /** Shows how the caches of a process are used. */

@@ -3,15 +3,15 @@ import { type ExecutionContext, Injectable, Logger, RequestMethod, type Type } f
 import { INTERCEPTORS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { SEEN_VERSIONS } from '../auth/seen-versions.js';
-import { JsonText } from '../database/json-rows.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { COUNTED } from '../throttling/quota-subject.js';
-import { AsyncInterceptor } from '../http/async.interceptor.js';
-import { JSON_CONTENT_TYPE, rowsAnswered } from '../http/body/json-response.interceptor.js';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
-import { dependsOnTargetAlone, parametersOf } from '../http/adapter/handler-parameters.js';
-import { OperationContext } from '../http/adapter/operation-context.js';
+import { SEEN_VERSIONS } from '../../auth/seen-versions.js';
+import { JsonText } from '../../database/json-rows.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { COUNTED } from '../../throttling/quota-subject.js';
+import { AsyncInterceptor } from '../async.interceptor.js';
+import { JSON_CONTENT_TYPE, rowsAnswered } from '../body/json-response.interceptor.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
+import { dependsOnTargetAlone, parametersOf } from '../adapter/handler-parameters.js';
+import { OperationContext } from '../adapter/operation-context.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { InterceptorsOfCached } from './interceptors-of-cached.js';
 import {

@@ -1,11 +1,11 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Transactions } from '../database/transactions.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
-import { AsyncInterceptor } from '../http/async.interceptor.js';
+import { Transactions } from '../../database/transactions.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
+import { AsyncInterceptor } from '../async.interceptor.js';
 import { entityTag, isEntityTagField } from './entity-tag.js';
 import { PRECONDITION, ifMatchNeedOf } from './if-match.decorator.js';
 import { Precondition } from './precondition.js';

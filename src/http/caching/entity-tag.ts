@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 /**
  * The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over the bytes and the `Link`

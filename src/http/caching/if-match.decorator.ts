@@ -1,8 +1,8 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { declarationFault, decorated } from '../declaration-faults.js';
-import { RequestSlot } from '../request-slot.js';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { RequestSlot } from '../../core/request-slot.js';
 import type { Precondition } from './precondition.js';
 
 /** OpenAPI extension that says whether an operation takes `If-Match`, and whether it needs it; it is not published. */

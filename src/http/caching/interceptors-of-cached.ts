@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { NEVER, of } from 'rxjs';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { type Chain, chained, concerns } from '../http/adapter/interceptor-chain.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { type Chain, chained, concerns } from '../adapter/interceptor-chain.js';
 
 /**
  * Runs interceptors for answers from the cache: global ones between the cache and the handler that are marked by

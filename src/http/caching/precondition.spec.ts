@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../database/json-rows.js';
-import { Int64, Text } from '../input/fields.js';
+import { JsonText } from '../../database/json-rows.js';
+import { Int64, Text } from '../validation/fields.js';
 import { entityTag } from './entity-tag.js';
 import { Precondition, entityTagOf } from './precondition.js';
 

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
-import type { JsonText } from '../database/json-rows.js';
-import type { Transactions } from '../database/transactions.js';
-import { jsonOf } from '../http/body/json-response.interceptor.js';
+import type { JsonText } from '../../database/json-rows.js';
+import type { Transactions } from '../../database/transactions.js';
+import { jsonOf } from '../body/json-response.interceptor.js';
 import { entityTag, namesEntityTag, preconditionFailed, requireMatch } from './entity-tag.js';
 
 /** The `ETag` of a resource as it is now: that of its DTO, as GET, POST and PATCH answer it. */

@@ -1,6 +1,6 @@
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import { describe, expect, it, vi } from 'vitest';
-import { DataVersion, OwnWritesVersion, type Versions } from '../database/data-version.js';
+import { DataVersion, OwnWritesVersion, type Versions } from '../../database/data-version.js';
 import { type Answer, ResponseCache } from './response-cache.js';
 
 const answer = (body: string, tag: string | undefined = '"tag"'): Answer => ({ body, headers: [], tag });

@@ -1,12 +1,12 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable, SetMetadata } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Clock } from '../clock.js';
-import { DataVersion, NO_VERSIONS, type Versions } from '../database/data-version.js';
-import { JsonText } from '../database/json-rows.js';
-import { JSON_CONTENT_TYPE } from '../http/body/json-response.interceptor.js';
-import { CacheUse } from '../metrics/cache-use.js';
-import { TransientMap } from '../transient-map.js';
+import { Clock } from '../../core/time/clock.js';
+import { DataVersion, NO_VERSIONS, type Versions } from '../../database/data-version.js';
+import { JsonText } from '../../database/json-rows.js';
+import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
+import { CacheUse } from '../../core/metrics/cache-use.js';
+import { TransientMap } from '../../core/transient-map.js';
 
 /** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
 const MOST_BYTES = 16 * 1_048_576;

@@ -1,16 +1,16 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DeprecatedCallsService } from '../accounts/deprecated-calls.service.js';
-import { callerOf } from '../auth/caller.js';
-import { Clock } from '../clock.js';
-import { Settings } from '../config/settings.js';
-import { ApiError } from '../errors/api-error.js';
-import { publicPrefix } from '../public-prefix.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { Metrics } from '../metrics/metrics.js';
-import { routeTemplateOf } from '../metrics/request-metrics.middleware.js';
-import { isHttp } from '../request-protocol.js';
+import { DeprecatedCallsService } from '../../auth/clients/deprecated-calls.service.js';
+import { callerOf } from '../../auth/caller.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { publicPrefix } from '../../core/public-prefix.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { Metrics } from '../../core/metrics/metrics.js';
+import { routeTemplateOf } from '../request-metrics.middleware.js';
+import { isHttp } from '../../core/request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */

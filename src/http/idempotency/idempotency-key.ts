@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 const LONGEST = 255;
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
-import { Clock } from '../clock.js';
-import { JsonReader } from '../database/database.js';
-import { Settings } from '../config/settings.js';
-import { Sweeper } from '../database/sweeper.js';
+import { Clock } from '../../core/time/clock.js';
+import { JsonReader } from '../../database/database.js';
+import { Settings } from '../../core/config/settings.js';
+import { Sweeper } from '../../database/sweeper.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { AsyncContext, type Inside } from '../database/transactions.js';
+import { AsyncContext, type Inside } from '../../database/transactions.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';

@@ -2,11 +2,11 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { ifMatchNeedOf } from '../caching/if-match.decorator.js';
 import { preconditionFailed } from '../caching/entity-tag.js';
-import { ApiError } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { UnmatchedRoutes } from '../http/adapter/unmatched-routes.js';
-import { isHttp } from '../request-protocol.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
+import { isHttp } from '../../core/request-protocol.js';
 import { IDEMPOTENT } from './idempotent.decorator.js';
 
 /** Methods that change a resource. */

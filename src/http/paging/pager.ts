@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { CURSOR_RULE, type PageRequest, type Position, brokenCursor } from '../database/keyset-page.js';
-import { ofTarget } from '../http/adapter/handler-parameters.js';
-import { Rule } from '../input/define-field.js';
-import { Integer } from '../input/fields.js';
-import { publicPathOf } from '../public-prefix.js';
+import { CURSOR_RULE, type PageRequest, type Position, brokenCursor } from '../../database/keyset-page.js';
+import { ofTarget } from '../adapter/handler-parameters.js';
+import { Rule } from '../validation/define-field.js';
+import { Integer } from '../validation/fields.js';
+import { publicPathOf } from '../../core/public-prefix.js';
 import { selectionOf } from './selection.decorators.js';
 
 /** Query of a paged list; extend it with the filters (`@Filter()`) and the order (`@Sort()`) of the list. */

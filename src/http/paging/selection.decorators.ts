@@ -1,7 +1,7 @@
-import type { Bindable, Comparison, Condition, Order, Selection } from '../database/selection.js';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { defineField } from '../input/define-field.js';
+import type { Bindable, Comparison, Condition, Order, Selection } from '../../database/selection.js';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { defineField } from '../validation/define-field.js';
 
 /** A parameter of a list that filters it. */
 export interface DeclaredFilter {

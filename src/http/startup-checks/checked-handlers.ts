@@ -1,7 +1,7 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { type HandlerParameter, parametersOf } from '../http/adapter/handler-parameters.js';
+import { type HandlerParameter, parametersOf } from '../adapter/handler-parameters.js';
 
 /** What the checks found: what certainly goes wrong, and what probably does. Each is one line that says what to do. */
 export interface Findings {

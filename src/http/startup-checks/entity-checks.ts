@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { openDataSource } from '../database/data-source.js';
-import { migrate } from '../database/schema.js';
-import { schemaDifference } from '../database/schema-difference.js';
+import { openDataSource } from '../../database/data-source.js';
+import { migrate } from '../../database/schema.js';
+import { schemaDifference } from '../../database/schema-difference.js';
 import type { Findings } from './checked-handlers.js';
 
 /** Checks what entities declare of their columns. */

@@ -1,5 +1,5 @@
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { declaredEvents } from '../events/domain-events.js';
+import { declaredEvents } from '../../events/domain-events.js';
 import type { Findings } from './checked-handlers.js';
 
 /** Under which @nestjs/event-emitter keeps what a method listens to; the package does not export it. */

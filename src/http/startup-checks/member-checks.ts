@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
-import { declaredMembers } from '../database/declared-members.js';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
+import { declaredMembers } from '../../database/declared-members.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
 import type { CheckedHandler, Findings } from './checked-handlers.js';
 
 /** Checks that JSON can show the properties of DTOs. */

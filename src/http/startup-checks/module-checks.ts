@@ -1,10 +1,10 @@
 import { Global, Injectable, Logger, Module } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
-import { DeclarationChecks } from '../database/declaration-checks.js';
-import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
-import { DeclarationError, declarationFaults } from '../declaration-faults.js';
+import { Settings } from '../../core/config/settings.js';
+import type { Database } from '../../database/database.js';
+import { DeclarationChecks } from '../../database/declaration-checks.js';
+import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
+import { DeclarationError, declarationFaults } from '../../core/declaration-faults.js';
 import { type Findings, checkedHandlers } from './checked-handlers.js';
 import { checkColumns, checkDeclaredMigrations } from './entity-checks.js';
 import { checkMembers } from './member-checks.js';

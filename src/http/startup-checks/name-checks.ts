@@ -1,6 +1,6 @@
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox.js';
-import { JOB, type JobOptions } from '../jobs/job.decorator.js';
+import { DURABLE_LISTENER, type DurableListening } from '../../events/outbox/outbox.js';
+import { JOB, type JobOptions } from '../../events/jobs/job.decorator.js';
 import type { Findings } from './checked-handlers.js';
 
 /** Checks that names which the database keeps belong to one method each: those of jobs and of durable listeners. */

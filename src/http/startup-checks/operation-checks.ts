@@ -2,13 +2,13 @@ import { RequestMethod } from '@nestjs/common';
 import { VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DECORATORS } from '@nestjs/swagger';
-import { declaredScopes } from '../accounts/scopes.js';
-import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
+import { declaredScopes } from '../../auth/clients/scopes.js';
+import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../../auth/auth.decorators.js';
 import { CACHED } from '../caching/response-cache.js';
 import { DEPRECATION, type Deprecation } from '../deprecation/deprecated.decorator.js';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
-import { leavesResponse } from '../http/adapter/handler-parameters.js';
-import { consumptionOf, takes } from '../http/body/consumes.decorator.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
+import { leavesResponse } from '../adapter/handler-parameters.js';
+import { consumptionOf, takes } from '../body/consumes.decorator.js';
 import { IDEMPOTENT } from '../idempotency/idempotent.decorator.js';
 import { type CheckedHandler, type Findings, declaredOf } from './checked-handlers.js';
 

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { declaredOperationOf } from '../http/adapter/declared-operation.js';
-import { declaredFieldsOf } from '../input/declared-fields.js';
+import { declaredOperationOf } from '../adapter/declared-operation.js';
+import { declaredFieldsOf } from '../validation/declared-fields.js';
 import type { CheckedHandler, Findings } from './checked-handlers.js';
 
 /** Parameters in a path of Express 5: `:name` and `*name`. */

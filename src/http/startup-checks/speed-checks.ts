@@ -1,6 +1,6 @@
 import { HttpAdapterHost } from '@nestjs/core';
-import { OF_EVERY_OPERATION } from '../http/adapter/operation-plan.js';
-import { ServiceAdapter } from '../http/adapter/service-adapter.js';
+import { OF_EVERY_OPERATION } from '../adapter/operation-plan.js';
+import { ServiceAdapter } from '../adapter/service-adapter.js';
 import type { InterceptorsOfCached } from '../caching/interceptors-of-cached.js';
 import type { Findings } from './checked-handlers.js';
 

@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { CompiledPipe, PlainNumbersPipe } from './compiled-pipe.js';
 import { FROM_TEXT } from './define-field.js';
 import { Enum, Int64, Integer, Text } from './fields.js';
-import { JsonDecimal } from '../http/body/exact-json.js';
+import { JsonDecimal } from '../body/exact-json.js';
 
 class Inner {
   @IsString()

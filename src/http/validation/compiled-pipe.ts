@@ -4,7 +4,7 @@ import {
   type ValidationPipeOptions,
 } from '@nestjs/common';
 import * as classValidator from 'class-validator';
-import { JsonDecimal } from '../http/body/exact-json.js';
+import { JsonDecimal } from '../body/exact-json.js';
 import { CompiledRules } from './compiled-rules.js';
 import { isDto } from './declared-fields.js';
 import { isPlainObject, plainToInstance } from './plain-to-instance.js';

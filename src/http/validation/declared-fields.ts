@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import type { FaultDetail } from '../errors/api-error.js';
+import type { FaultDetail } from '../../core/errors/api-error.js';
 
 type Class = abstract new (...args: never[]) => unknown;
 

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type ClassTransformOptions, Expose, Transform, type TransformFnParams } from 'class-transformer';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { declarationFault, decorated } from '../declaration-faults.js';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
 
 const TEXT = 'petstore:text';
 

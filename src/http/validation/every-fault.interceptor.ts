@@ -1,11 +1,11 @@
 import { type ArgumentMetadata, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { HandlerMetadata } from '../handler-metadata.js';
-import { methodNameOf, parametersOf } from '../http/adapter/handler-parameters.js';
-import { AsyncInterceptor } from '../http/async.interceptor.js';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { methodNameOf, parametersOf } from '../adapter/handler-parameters.js';
+import { AsyncInterceptor } from '../async.interceptor.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
 /**

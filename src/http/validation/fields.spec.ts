@@ -1,6 +1,6 @@
 import type { ArgumentMetadata } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
-import type { ApiError } from '../errors/api-error.js';
+import type { ApiError } from '../../core/errors/api-error.js';
 import { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './fields.js';
 import { ValidationPipe } from './validation.pipe.js';
 

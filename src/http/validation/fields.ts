@@ -1,5 +1,5 @@
-import { INT64_MAX, INT64_MIN } from '../database/int64.js';
-import { DURATION_FORM, parseDuration } from '../duration.js';
+import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
+import { DURATION_FORM, parseDuration } from '../../core/time/duration.js';
 import { type FieldOptions, defineField } from './define-field.js';
 
 /** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */

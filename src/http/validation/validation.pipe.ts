@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type ValidationError } from '@nestjs/common';
-import { ApiError, type FaultDetail } from '../errors/api-error.js';
-import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { CompiledPipe, PlainNumbersPipe, plainNumbers } from './compiled-pipe.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 import { FROM_PATCH, FROM_TEXT } from './define-field.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SystemClock } from '../../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import { openParts, type ServiceParts } from '../../../test/support/service-parts.js';
 import type { BanState } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SystemClock } from '../../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import { BAN_RULES, neverRefused } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';

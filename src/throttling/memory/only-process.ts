@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../core/config/settings.js';
 import type { Database, OnlyServer, Serving } from '../../database/database.js';
 
 /** How often a lock that was lost is claimed again, in milliseconds. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../core/config/settings.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { ProcessMarks } from '../../database/sqlite/process-marks.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { TestClock } from '../../testing/test-clock.js';
-import { Settings } from '../../config/settings.js';
+import { TestClock } from '../../../test/kit/test-clock.js';
+import { Settings } from '../../core/config/settings.js';
 import type { BanState } from '../bans.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';

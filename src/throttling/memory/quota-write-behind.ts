@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '../../clock.js';
-import { Settings } from '../../config/settings.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { MemoryQuotaStore } from './memory-quota-store.js';
 import { QuotaJournal } from './quota-journal.js';

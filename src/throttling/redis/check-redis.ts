@@ -1,4 +1,4 @@
-import { SystemClock } from '../../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import { type RedisPlace, connectTo, isClusterUrl, reasonOf, redisClient } from './redis-client.js';
 import { type InTime, withTimeout } from './redis-commands.js';
 import { remedyFor } from './redis-remedies.js';

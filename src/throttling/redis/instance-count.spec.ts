@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, expect, it, vi } from 'vitest';
-import { SystemClock } from '../../clock.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { SystemClock } from '../../core/time/clock.js';
+import { Metrics } from '../../core/metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { RedisKeys } from './redis-keys.js';
 

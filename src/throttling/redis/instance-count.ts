@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Gauge } from 'prom-client';
-import type { Clock } from '../../clock.js';
-import type { Metrics } from '../../metrics/metrics.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 

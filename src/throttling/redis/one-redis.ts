@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
-import { Clock } from '../../clock.js';
-import { Settings } from '../../config/settings.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
 import { DataVersion } from '../../database/data-version.js';
 import type { Database, OnlyServer } from '../../database/database.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { Metrics } from '../../core/metrics/metrics.js';
 import { QuotaStore } from '../quota-store.js';
 
 /** How often a process that serves looks, in milliseconds. */

@@ -1,6 +1,6 @@
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
-import { readCertificates } from '../../config/certificates.js';
-import { readRedisUrl, type RedisAddress } from '../../config/redis-url.js';
+import { readCertificates } from '../../core/config/certificates.js';
+import { readRedisUrl, type RedisAddress } from '../../core/config/redis-url.js';
 import { RedisKeys } from './redis-keys.js';
 
 /** The connection to one server or to the master of a Sentinel group, or those to the masters of a Cluster. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.js';
-import type { Metrics } from '../../metrics/metrics.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
 import { type RedisClient, type RedisPlace, connectTo, reasonOf, redisClient } from './redis-client.js';
 import { LateAnswers, withTimeout } from './redis-commands.js';

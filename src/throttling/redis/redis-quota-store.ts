@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../core/time/clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import type { StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';

@@ -1,4 +1,4 @@
-import { certificateRemedy } from '../../config/certificates.js';
+import { certificateRemedy } from '../../core/config/certificates.js';
 
 const TRUST = { url: 'REDIS_URL', ca: 'REDIS_CA' };
 /** What to do about what Redis, or the way to it, answers: a part of the message or the code of the error, and the remedy. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../core/time/clock.js';
 import {
   ALL_SHARED,
   type SharedDataVersion,

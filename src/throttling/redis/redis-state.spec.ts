@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SystemClock } from '../../clock.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { SystemClock } from '../../core/time/clock.js';
+import { Metrics } from '../../core/metrics/metrics.js';
 import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
 
 let log: MockInstance<Logger['log']>;

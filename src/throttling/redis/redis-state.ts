@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
-import type { Clock } from '../../clock.js';
-import type { Metrics } from '../../metrics/metrics.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import { remedyFor } from './redis-remedies.js';
 
 /** The reason that is logged when the connection was closed. */

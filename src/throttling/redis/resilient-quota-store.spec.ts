@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { SystemClock } from '../../clock.js';
+import { SystemClock } from '../../core/time/clock.js';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
 import type { RedisLink } from './redis-link.js';

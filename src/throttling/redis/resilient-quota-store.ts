@@ -1,8 +1,8 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../core/time/clock.js';
 import type { DataVersion } from '../../database/data-version.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
-import type { Metrics } from '../../metrics/metrics.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import { BAN_RULES } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';

@@ -1,6 +1,6 @@
-import { type Operator } from '../../accounts/audited-changes.js';
-import { scopeChallenge } from '../../accounts/scopes.js';
-import { ApiError, type FaultDetail } from '../../errors/api-error.js';
+import { type Operator } from '../../auth/clients/audited-changes.js';
+import { scopeChallenge } from '../../auth/clients/scopes.js';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { type WebhookEvent, declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WEBHOOK_TEST } from './webhook-test.event.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Operator } from '../../accounts/audited-changes.js';
-import { AuditService, differences } from '../../audit/audit.service.js';
+import type { Operator } from '../../auth/clients/audited-changes.js';
+import { AuditService, differences } from '../../auth/audit/audit.service.js';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { originOf } from './endpoint-url.js';
 import type { EndpointChanges } from './endpoint-orders.js';

@@ -1,4 +1,4 @@
-import type { FaultDetail } from '../../errors/api-error.js';
+import type { FaultDetail } from '../../core/errors/api-error.js';
 import type { WebhookAddresses } from '../webhook-addresses.js';
 
 /** Most characters of the address of an endpoint. */

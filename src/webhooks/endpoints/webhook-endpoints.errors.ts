@@ -1,4 +1,4 @@
-import { defineErrors } from '../../errors/define-errors.js';
+import { defineErrors } from '../../core/errors/define-errors.js';
 
 /** Ids and an instant as answers have them, for examples. */
 const ENDPOINT = '3d0a6b0e-61c7-4bb0-9d3c-5f5b0c8f1a42';

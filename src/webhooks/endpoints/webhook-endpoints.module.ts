@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountsModule } from '../../accounts/accounts.module.js';
-import { AuditModule } from '../../audit/audit.service.js';
+import { AccountsModule } from '../../auth/clients/accounts.module.js';
+import { AuditModule } from '../../auth/audit/audit.service.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.js';

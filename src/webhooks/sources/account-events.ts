@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ApiKey } from '../../accounts/api-key.entity.js';
+import { ApiKey } from '../../auth/clients/api-key.entity.js';
 import { OnDomainEvent } from '../../events/domain-events.js';
 import {
   API_KEY_BANNED,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ApiKey } from '../../accounts/api-key.entity.js';
-import { Clock } from '../../clock.js';
-import { Job } from '../../jobs/job.decorator.js';
+import { ApiKey } from '../../auth/clients/api-key.entity.js';
+import { Clock } from '../../core/time/clock.js';
+import { Job } from '../../events/jobs/job.decorator.js';
 import { WebhookMessages } from '../webhook-messages.js';
 import { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookSubscription } from '../webhook-subscription.entity.js';

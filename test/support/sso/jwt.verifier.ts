@@ -2,9 +2,9 @@ import { type JsonWebKey, type KeyObject, createPublicKey, verify } from 'node:c
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { CredentialVerifier, type VerifiedCredential } from '../../../src/auth/credential-verifier.js';
-import { Clock } from '../../../src/clock.js';
-import { Settings } from '../../../src/config/settings.js';
-import { ApiError } from '../../../src/errors/api-error.js';
+import { Clock } from '../../../src/core/time/clock.js';
+import { Settings } from '../../../src/core/config/settings.js';
+import { ApiError } from '../../../src/core/errors/api-error.js';
 import { SSO_ERRORS } from './sso.errors.js';
 import { SSO_SETTINGS } from './sso.settings.js';
 

@@ -1,5 +1,5 @@
-import { defineSettings } from '../../../src/config/define-settings.js';
-import { httpUrl, textUpTo } from '../../../src/config/setting.js';
+import { defineSettings } from '../../../src/core/config/define-settings.js';
+import { httpUrl, textUpTo } from '../../../src/core/config/setting.js';
 
 export const SSO_SETTINGS = defineSettings('sso', {
   issuer: { type: httpUrl, default: 'https://sso.example', description: 'Issuer of tokens (claim iss).' },

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry } from 'prom-client';
-import type { MetricsSnapshot } from '../metrics/metrics.js';
+import type { MetricsSnapshot } from '../../../core/metrics/metrics.js';
 import type { ToWorker } from './worker-messages.js';
 
 /** How long workers may take to tell their metrics, in milliseconds. */

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import cluster, { type Worker } from 'node:cluster';
-import { readDatabaseUrl } from '../config/database-url.js';
-import type { Settings } from '../config/settings.js';
-import { AppLogger } from '../logging/app-logger.js';
-import { ManagementServer } from '../metrics/management-server.js';
-import { Metrics } from '../metrics/metrics.js';
+import { readDatabaseUrl } from '../../../core/config/database-url.js';
+import type { Settings } from '../../../core/config/settings.js';
+import { AppLogger } from '../../../core/logging/app-logger.js';
+import { ManagementServer } from '../../../core/metrics/management-server.js';
+import { Metrics } from '../../../core/metrics/metrics.js';
 import { MetricsOfWorkers } from './metrics-of-workers.js';
 import { WorkerEnds } from './worker-ends.js';
 import { type FromWorker, type ToWorker, isFromWorker } from './worker-messages.js';

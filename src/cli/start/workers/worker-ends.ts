@@ -1,4 +1,4 @@
-import type { AppLogger } from '../logging/app-logger.js';
+import type { AppLogger } from '../../../core/logging/app-logger.js';
 
 const CONTEXT = 'Workers';
 

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { MetricsSnapshot } from '../metrics/metrics.js';
+import type { MetricsSnapshot } from '../../../core/metrics/metrics.js';
 
 /** What the parent tells a worker (WEB_CONCURRENCY). */
 export type ToWorker = { readonly petstore: 'stop' } | { readonly petstore: 'metrics'; readonly ask: number };

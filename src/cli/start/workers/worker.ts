@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { INestApplication } from '@nestjs/common';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics } from '../../../core/metrics/metrics.js';
 import { isToWorker, tellParent } from './worker-messages.js';
 
 /** How often a worker tells what it has counted, in milliseconds. */

@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import type { ApiError } from '../../../errors/api-error.js';
+import type { ApiError } from '../../../core/errors/api-error.js';
 import type { WalIndex } from '../wal-index.js';
 import { unavailable } from '../../unavailable.js';
 import { ContentWatch } from './content-watch.js';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ApiError } from '../../../errors/api-error.js';
+import type { ApiError } from '../../../core/errors/api-error.js';
 import { DatabaseFiles } from './database-files.js';
 import { DatabaseTroubles } from './database-troubles.js';
 

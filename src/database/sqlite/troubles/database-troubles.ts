@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { ApiError } from '../../../errors/api-error.js';
+import type { ApiError } from '../../../core/errors/api-error.js';
 import { ReadTrouble, SqliteWriteTrouble } from './access-trouble.js';
 import type { DatabaseFiles } from './database-files.js';
 import { damaged, messageOf } from './sqlite-errors.js';
