@@ -1,5 +1,5 @@
 // Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, docs/errors.md,
-// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, the types of the test client and what the typed client has of the documents. test/generated-files.spec.ts fails when they are stale.
+// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, the types of the test client and what the typed client has of the documents. test/api/generated-files.spec.ts fails when they are stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -19,7 +19,7 @@ interface Calling extends RunOptions {
 
 /**
  * A command: how it is called, and where what it does is imported from. Files that declare commands import nothing of Nest, TypeORM
- * or the service's modules, so that help and refusals are quick (test/command-line-start.spec.ts).
+ * or the service's modules, so that help and refusals are quick (test/packed/command-line-start.spec.ts).
  */
 export type CommandDefinition<Input, Result> = Calling &
   (

@@ -66,7 +66,7 @@ export function otherTables(): (found: Type) => boolean {
     (listed.has(found) || names.some((name) => tokens.has(getRepositoryToken(found, name))));
 }
 
-/** The token of what `TypeOrmModule.forRoot()` is given, which @nestjs/typeorm does not export: test/extending.spec.ts notices a new one. */
+/** The token of what `TypeOrmModule.forRoot()` is given, which @nestjs/typeorm does not export: test/packed/extending.spec.ts notices a new one. */
 const OPTIONS = 'TypeOrmModuleOptions';
 type Registered = FactoryProvider & ValueProvider<(DataSourceOptions & { name?: string }) | undefined>;
 

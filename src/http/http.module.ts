@@ -77,7 +77,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
 
 /**
  * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
- * refusals apply, the order decides which one is sent; test/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
+ * refusals apply, the order decides which one is sent; test/api/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
  * before the chain.
  */
 @Module({

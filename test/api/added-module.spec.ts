@@ -17,17 +17,17 @@ import { ApiExcludeEndpoint, ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { IsEmail, IsInt } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultsOfDeclaring } from '../src/core/declaration-faults.js';
-import { defineScopes } from '../src/auth/clients/scopes.js';
-import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
-import { type Caller, CurrentClient } from '../src/auth/caller.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { ApiErrors } from '../src/core/errors/api-errors.decorator.js';
-import { defineErrors } from '../src/core/errors/define-errors.js';
-import { Integer } from '../src/http/validation/fields.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { describeRefusals } from './support/refusal-table.js';
-import { TestService } from './kit/test-service.js';
+import { faultsOfDeclaring } from '../../src/core/declaration-faults.js';
+import { defineScopes } from '../../src/auth/clients/scopes.js';
+import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { type Caller, CurrentClient } from '../../src/auth/caller.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
+import { defineErrors } from '../../src/core/errors/define-errors.js';
+import { Integer } from '../../src/http/validation/fields.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { describeRefusals } from '../support/refusal-table.js';
+import { TestService } from '../kit/test-service.js';
 
 const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
 const GADGETS_ERRORS = defineErrors({

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Controller, Get, Module } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Operation } from '../src/http/operation.decorator.js';
-import { sendRaw } from './support/raw-http.js';
-import { TestService } from './kit/test-service.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { sendRaw } from '../support/raw-http.js';
+import { TestService } from '../kit/test-service.js';
 
 const ROWS = 5_000;
 const ROW = `${'x'.repeat(999)}\n`;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../src/auth/clients/api-key.format.js';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { TestService } from './kit/test-service.js';
+import { generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { TestService } from '../kit/test-service.js';
 
 const BARE = 'Bearer realm="petstore"';
 const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';

@@ -8,15 +8,15 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { DomainEvents, OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
-import { Outbox } from '../src/events/outbox/outbox.js';
-import { startRequestSpans } from '../src/http/adapter/request-spans.js';
-import { Job } from '../src/events/jobs/job.decorator.js';
-import { Jobs } from '../src/events/jobs/jobs.js';
-import { TestService } from './kit/test-service.js';
-import { runningTraceIds } from '../src/core/tracing/trace-ids.js';
-import { sendRaw } from './support/raw-http.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
+import { Outbox } from '../../src/events/outbox/outbox.js';
+import { startRequestSpans } from '../../src/http/adapter/request-spans.js';
+import { Job } from '../../src/events/jobs/job.decorator.js';
+import { Jobs } from '../../src/events/jobs/jobs.js';
+import { TestService } from '../kit/test-service.js';
+import { runningTraceIds } from '../../src/core/tracing/trace-ids.js';
+import { sendRaw } from '../support/raw-http.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';

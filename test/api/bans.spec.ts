@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { UsageService } from '../src/auth/clients/usage.service.js';
-import { earnBan, goOn, hammer } from './support/earn-ban.js';
-import { TestService } from './kit/test-service.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { UsageService } from '../../src/auth/clients/usage.service.js';
+import { earnBan, goOn, hammer } from '../support/earn-ban.js';
+import { TestService } from '../kit/test-service.js';
 
 const MINUTE = 60_000;
 

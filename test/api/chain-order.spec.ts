@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
@@ -107,7 +107,7 @@ describe('when several refusals apply, the first of these wins', () => {
   it('a caller without a key is answered before its body has arrived', async () => {
     const service = await TestService.open();
     onTestFinished(() => service.close());
-    const { sendRaw } = await import('./support/raw-http.js');
+    const { sendRaw } = await import('../support/raw-http.js');
     const head =
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
     const text = await sendRaw(service.url, `${head}Content-Length: 1000000\r\n\r\n{`);

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestService } from './kit/test-service.js';
-import { ROOT } from './support/service-process.js';
+import { TestService } from '../kit/test-service.js';
+import { ROOT } from '../support/service-process.js';
 
 const STATIC = join(ROOT, 'src/admin/console/static');
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 const SHOP = 'https://shop.example';
 let service: TestService;

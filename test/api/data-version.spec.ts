@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CacheNeutralWrites } from '../src/database/cache-neutral-writes.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { ALL_CACHED, type CachedKind, type DataVersion } from '../src/database/data-version.js';
-import { migrate } from '../src/database/schema.js';
-import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { DatabaseFiles } from '../src/database/sqlite/troubles/database-files.js';
-import { WalDataVersion } from '../src/database/sqlite/wal-data-version.js';
-import { WalIndex } from '../src/database/sqlite/wal-index.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { emptyFolder } from './support/service-process.js';
+import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { ALL_CACHED, type CachedKind, type DataVersion } from '../../src/database/data-version.js';
+import { migrate } from '../../src/database/schema.js';
+import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { DatabaseFiles } from '../../src/database/sqlite/troubles/database-files.js';
+import { WalDataVersion } from '../../src/database/sqlite/wal-data-version.js';
+import { WalIndex } from '../../src/database/sqlite/wal-index.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { emptyFolder } from '../support/service-process.js';
 
 const insert = (name: string) => `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`;
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { TestService } from './kit/test-service.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Of a page of SQLite, in bytes. */
 const PAGE_BYTES = 4_096;

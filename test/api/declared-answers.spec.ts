@@ -2,9 +2,9 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Operation } from '../src/http/operation.decorator.js';
-import { byNest } from './support/by-nest.js';
-import { TestService } from './kit/test-service.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { byNest } from '../support/by-nest.js';
+import { TestService } from '../kit/test-service.js';
 
 class Maker {
   @ApiProperty()

@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import type { OperationObject } from '../src/docs/openapi/document-outlines.js';
-import { describeRefusals } from './support/refusal-table.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
-import { Visit, VisitsModule } from './support/visits.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
+import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
+import { describeRefusals } from '../support/refusal-table.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { Visit, VisitsModule } from '../support/visits.js';
 
 const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
 const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { DemoData } from '../src/database/demo-data.js';
-import { TestService } from './kit/test-service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { TestService } from '../kit/test-service.js';
 
 // The document is plain JSON here; its library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -11,10 +11,10 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { TestService } from './kit/test-service.js';
-import { Enum, Int64, Integer, Text } from '../src/http/validation/fields.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { TestService } from '../kit/test-service.js';
+import { Enum, Int64, Integer, Text } from '../../src/http/validation/fields.js';
 
 class CageParams {
   @Int64({ description: 'Id of the cage', example: 1 })

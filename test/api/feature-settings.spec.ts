@@ -1,12 +1,12 @@
 import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { runPetstore } from '../src/cli/program.js';
-import { defineSettings } from '../src/core/config/define-settings.js';
-import { httpUrl, textUpTo, wholeNumber } from '../src/core/config/setting.js';
-import { envExample } from '../src/core/config/settings-docs.js';
-import { Settings } from '../src/core/config/settings.js';
-import { TestService } from './kit/test-service.js';
-import { examplesOfRequired } from './support/service-process.js';
+import { runPetstore } from '../../src/cli/program.js';
+import { defineSettings } from '../../src/core/config/define-settings.js';
+import { httpUrl, textUpTo, wholeNumber } from '../../src/core/config/setting.js';
+import { envExample } from '../../src/core/config/settings-docs.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { TestService } from '../kit/test-service.js';
+import { examplesOfRequired } from '../support/service-process.js';
 
 const KENNELS_SETTINGS = defineSettings('kennels', {
   reservationMs: {

@@ -1,8 +1,8 @@
 import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DemoData } from '../src/database/demo-data.js';
-import type { components, paths } from './support/openapi-types.js';
-import { TestService } from './kit/test-service.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import type { components, paths } from '../support/openapi-types.js';
+import { TestService } from '../kit/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {

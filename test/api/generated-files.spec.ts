@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredSettings } from '../src/core/config/define-settings.js';
-import { envExample, withSettings } from '../src/core/config/settings-docs.js';
-import { errorCatalogue } from '../src/core/errors/define-errors.js';
-import { errorsMarkdown } from '../src/core/errors/errors-markdown.js';
-import { GENERATED, clientFiles } from '../scripts/generate-client.mjs';
-import { TestService } from './kit/test-service.js';
-import { withWebhookEvents } from '../src/webhooks/webhook-events.js';
+import { declaredSettings } from '../../src/core/config/define-settings.js';
+import { envExample, withSettings } from '../../src/core/config/settings-docs.js';
+import { errorCatalogue } from '../../src/core/errors/define-errors.js';
+import { errorsMarkdown } from '../../src/core/errors/errors-markdown.js';
+import { GENERATED, clientFiles } from '../../scripts/generate-client.mjs';
+import { TestService } from '../kit/test-service.js';
+import { withWebhookEvents } from '../../src/webhooks/webhook-events.js';
 
 let service: TestService;
 beforeAll(async () => {

@@ -12,14 +12,14 @@ import {
   type Repository,
 } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { digestOf, generateApiKey } from '../src/auth/clients/api-key.format.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { migrate } from '../src/database/schema.js';
-import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { emptyFolder } from './support/service-process.js';
-import { TestService } from './kit/test-service.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { digestOf, generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
+import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { emptyFolder } from '../support/service-process.js';
+import { TestService } from '../kit/test-service.js';
 
 async function open() {
   const { path, remove } = await emptyFolder();

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Readiness } from '../src/docs/health/health.controller.js';
-import { TestService } from './kit/test-service.js';
+import { Readiness } from '../../src/docs/health/health.controller.js';
+import { TestService } from '../kit/test-service.js';
 
 async function open(): Promise<TestService> {
   const service = await TestService.open();

@@ -1,10 +1,10 @@
 import { Controller, ConflictException, Get, Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { defineErrors } from '../src/core/errors/define-errors.js';
-import { TestService } from './kit/test-service.js';
-import { parseRaw, sendRaw } from './support/raw-http.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { defineErrors } from '../../src/core/errors/define-errors.js';
+import { TestService } from '../kit/test-service.js';
+import { parseRaw, sendRaw } from '../support/raw-http.js';
 
 const TOY_ERRORS = defineErrors({
   toy_broken_for_help: {

@@ -4,10 +4,10 @@ import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Operation } from '../src/http/operation.decorator.js';
-import { parseRaw, sendRaw } from './support/raw-http.js';
-import { TestService } from './kit/test-service.js';
-import { Duration, Int64, Integer } from '../src/http/validation/fields.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { parseRaw, sendRaw } from '../support/raw-http.js';
+import { TestService } from '../kit/test-service.js';
+import { Duration, Int64, Integer } from '../../src/http/validation/fields.js';
 
 class Line {
   @Int64({ description: 'Id of the article', example: 1 })

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { TestService } from './kit/test-service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { TestService } from '../kit/test-service.js';
 
 it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {
   const service = await TestService.open();

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Metrics } from '../src/core/metrics/metrics.js';
-import { TestService } from './kit/test-service.js';
-import { ON_POSTGRES } from './support/databases.js';
-import { sendRaw } from './support/raw-http.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { TestService } from '../kit/test-service.js';
+import { ON_POSTGRES } from '../support/databases.js';
+import { sendRaw } from '../support/raw-http.js';
 
 async function open(environment: Record<string, string> = {}): Promise<TestService> {
   const service = await TestService.open({ database: 'file', environment });

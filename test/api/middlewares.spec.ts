@@ -2,9 +2,9 @@ import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
 import { vi } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 /** As Nest's documentation has it: a functional middleware, applied by a module. */
 function marked(_request: Request, response: Response, next: NextFunction): void {

@@ -1,14 +1,14 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Controller, Get, Module, Param, ParseIntPipe, RequestMethod } from '@nestjs/common';
 import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import { OPERATION_CHANNEL, type TracedOperation } from '../src/http/adapter/operation-tracing.js';
-import { ServiceAdapter } from '../src/http/adapter/service-adapter.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { application } from './support/application.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
+import { OPERATION_CHANNEL, type TracedOperation } from '../../src/http/adapter/operation-tracing.js';
+import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { application } from '../support/application.js';
 
 /** Declares no member, so that every one is shown. */
 class Anything {}

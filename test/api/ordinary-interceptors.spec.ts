@@ -39,15 +39,15 @@ import {
   toArray,
 } from 'rxjs';
 import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import { AsyncInterceptor } from '../src/http/async.interceptor.js';
-import { Integer } from '../src/http/validation/fields.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { application } from './support/application.js';
-import { byNest } from './support/by-nest.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
+import { AsyncInterceptor } from '../../src/http/async.interceptor.js';
+import { Integer } from '../../src/http/validation/fields.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { application } from '../support/application.js';
+import { byNest } from '../support/by-nest.js';
 
 /** Declares no member, so that every one is shown. */
 class Anything {}

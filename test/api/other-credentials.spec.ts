@@ -15,20 +15,20 @@ import {
 } from '@nestjs/common';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { AuditService } from '../src/auth/audit/audit.service.js';
-import { type Caller, CurrentClient } from '../src/auth/caller.js';
+import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { type Caller, CurrentClient } from '../../src/auth/caller.js';
 import {
   CredentialVerifier,
   type VerifiedCredential,
   clientIdOfUser,
-} from '../src/auth/credential-verifier.js';
-import { Public } from '../src/auth/auth.decorators.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { emptyFolder } from './support/service-process.js';
-import { SsoModule } from './support/sso/sso.module.js';
-import { type Answer, type RequestOptions, TestService } from './kit/test-service.js';
+} from '../../src/auth/credential-verifier.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { emptyFolder } from '../support/service-process.js';
+import { SsoModule } from '../support/sso/sso.module.js';
+import { type Answer, type RequestOptions, TestService } from '../kit/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const NOW = Math.floor(Date.parse(AT) / 1_000);
@@ -418,7 +418,7 @@ it.each(['sso.settings', 'sso.errors', 'jwt.verifier', 'sso.module'])(
   async (name) => {
     const file = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
     const code = (await file(`support/sso/${name}.ts`)).replaceAll('../../../src/', '../');
-    expect(await file('../docs/guides/other-credentials.md')).toContain(
+    expect(await file('../../docs/guides/other-credentials.md')).toContain(
       `\`\`\`ts\n// src/sso/${name}.ts\n${code}\`\`\``,
     );
   },

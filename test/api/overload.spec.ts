@@ -6,9 +6,9 @@ import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Operation } from '../src/http/operation.decorator.js';
-import { type RequestOptions, TestService } from './kit/test-service.js';
-import { parseRaw } from './support/raw-http.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { type RequestOptions, TestService } from '../kit/test-service.js';
+import { parseRaw } from '../support/raw-http.js';
 
 /** Larger than what sockets and their peers hold of an answer that is not read. */
 const LARGE = 'x'.repeat(16_000_000);

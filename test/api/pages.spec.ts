@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defineErrors, errorCatalogue } from '../src/core/errors/define-errors.js';
-import { TestService } from './kit/test-service.js';
+import { defineErrors, errorCatalogue } from '../../src/core/errors/define-errors.js';
+import { TestService } from '../kit/test-service.js';
 
 defineErrors({
   shelf_collapsed: {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ClientQuotas } from '../src/auth/clients/client-quotas.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { QuotaStore } from '../src/throttling/quota-store.js';
-import { windowsOf } from '../src/throttling/quota.js';
-import { TestService } from './kit/test-service.js';
+import { ClientQuotas } from '../../src/auth/clients/client-quotas.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { QuotaStore } from '../../src/throttling/quota-store.js';
+import { windowsOf } from '../../src/throttling/quota.js';
+import { TestService } from '../kit/test-service.js';
 
 /** The specification's table (heading "Rate limits by plan"), to the last digit. */
 const PLANS = [

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { SystemClock } from '../src/core/time/clock.js';
-import { MemoryQuotaStore } from '../src/throttling/memory/memory-quota-store.js';
-import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
-import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
-import { describeQuotaStore } from './support/quota-store-suite.js';
-import { describeWith, REDIS_URL } from './support/requirements.js';
+import { SystemClock } from '../../src/core/time/clock.js';
+import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
+import { RedisKeys } from '../../src/throttling/redis/redis-keys.js';
+import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js';
+import { describeQuotaStore } from '../support/quota-store-suite.js';
+import { describeWith, REDIS_URL } from '../support/requirements.js';
 
 /** How many random walks; PETSTORE_TEST_WALKS names another number, for whoever runs the suite hundreds of times. */
 const WALKS = Number(process.env.PETSTORE_TEST_WALKS ?? 4_000);

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { earnBan, hammer } from './support/earn-ban.js';
+import { earnBan, hammer } from '../support/earn-ban.js';
 import {
   type Answer,
   type RequestOptions,
   TestService,
   type TestServiceOptions,
-} from './kit/test-service.js';
+} from '../kit/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const REMOVED = '2030-12-05T00:00:00.000Z';

@@ -1,13 +1,13 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { Metrics } from '../src/core/metrics/metrics.js';
-import { REDIS_URL, describeWith } from './support/requirements.js';
-import { TestService } from './kit/test-service.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { REDIS_URL, describeWith } from '../support/requirements.js';
+import { TestService } from '../kit/test-service.js';
 
 type Weather = 'fair' | 'slow' | 'garbage' | 'refusing';
 
-/** Stands between the service and the real Redis, and makes what trouble a network makes; test/redis-faults.spec.ts has that of Redis. */
+/** Stands between the service and the real Redis, and makes what trouble a network makes; test/processes/redis-faults.spec.ts has that of Redis. */
 class Proxy {
   weather: Weather = 'fair';
   private readonly sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorCatalogue, placesOf } from '../src/core/errors/define-errors.js';
-import { TestService } from './kit/test-service.js';
+import { errorCatalogue, placesOf } from '../../src/core/errors/define-errors.js';
+import { TestService } from '../kit/test-service.js';
 
 // The documents are plain JSON here; their library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AppLogger } from '../src/core/logging/app-logger.js';
-import { TestService } from './kit/test-service.js';
-import { describeRefusals } from './support/refusal-table.js';
+import { AppLogger } from '../../src/core/logging/app-logger.js';
+import { TestService } from '../kit/test-service.js';
+import { describeRefusals } from '../support/refusal-table.js';
 
 describeRefusals({});
 

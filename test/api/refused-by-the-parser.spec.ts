@@ -4,9 +4,9 @@ import { type Socket, connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AppLogger } from '../src/core/logging/app-logger.js';
-import { parseRaw, sendRaw } from './support/raw-http.js';
-import { TestService } from './kit/test-service.js';
+import { AppLogger } from '../../src/core/logging/app-logger.js';
+import { parseRaw, sendRaw } from '../support/raw-http.js';
+import { TestService } from '../kit/test-service.js';
 
 /** What waits until the test lets it go. */
 let waiting: (() => void)[] = [];

@@ -12,26 +12,26 @@ import {
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, EntityNotFoundError, QueryFailedError, type Repository } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { Clock, SystemClock } from '../src/core/time/clock.js';
-import { uniqueViolation } from '../src/database/constraint-violations.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { defineErrors } from '../src/core/errors/define-errors.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { mapError } from '../src/core/errors/map-error.js';
-import { OnDomainEvent } from '../src/events/domain-events.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import type { PlanLimits } from '../src/throttling/plans.js';
-import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../src/throttling/quota-policy.js';
-import { QuotaService } from '../src/throttling/quota.service.js';
-import type { QuotaSubject } from '../src/throttling/quota.js';
-import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
-import { application } from './support/application.js';
-import { ContractsModule } from './support/contracts/contracts.module.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { Clock, SystemClock } from '../../src/core/time/clock.js';
+import { uniqueViolation } from '../../src/database/constraint-violations.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { defineErrors } from '../../src/core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { mapError } from '../../src/core/errors/map-error.js';
+import { OnDomainEvent } from '../../src/events/domain-events.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import type { PlanLimits } from '../../src/throttling/plans.js';
+import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../../src/throttling/quota-policy.js';
+import { QuotaService } from '../../src/throttling/quota.service.js';
+import type { QuotaSubject } from '../../src/throttling/quota.js';
+import { API_KEY_BANNED, type ApiKeyBanned } from '../../src/throttling/throttling.events.js';
+import { application } from '../support/application.js';
+import { ContractsModule } from '../support/contracts/contracts.module.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 async function open(options: TestServiceOptions): Promise<TestService> {
   const service = await TestService.open(options);
@@ -330,7 +330,7 @@ describe('the error mapping', () => {
 it('the policy of docs/guides/replacing-parts.md does what it says, and stands there as it is tested', async () => {
   const service = await open({ modules: [ContractsModule], plan: 'free' });
   expect(policyOf(await list(service))).toBe('"minute";q=30;w=60, "day";q=500;w=86400');
-  const guide = await readFile(new URL('../docs/guides/replacing-parts.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/guides/replacing-parts.md', import.meta.url), 'utf8');
   for (const name of ['contract-policy', 'contracts.module']) {
     const code = await readFile(new URL(`support/contracts/${name}.ts`, import.meta.url), 'utf8');
     expect(guide).toContain(

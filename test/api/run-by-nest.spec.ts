@@ -23,12 +23,12 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { NextFunction } from 'express';
 import { Observable, of } from 'rxjs';
 import { type MockInstance, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { type ApplicationOptions, application } from './support/application.js';
-import { byNest } from './support/by-nest.js';
-import { TestService } from './kit/test-service.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { type ApplicationOptions, application } from '../support/application.js';
+import { byNest } from '../support/by-nest.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Declares no member, so that every one is shown. */
 class Anything {}

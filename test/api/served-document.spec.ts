@@ -1,7 +1,7 @@
 import { request as requestOf } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 interface Answer {
   readonly status: number | undefined;

@@ -4,11 +4,11 @@ import { type Socket, connect } from 'node:net';
 import { Controller, type MessageEvent, Module, Sse } from '@nestjs/common';
 import { Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Connections } from '../src/http/adapter/connections.js';
-import { stopServing } from '../src/http/adapter/graceful-stop.js';
-import { Metrics } from '../src/core/metrics/metrics.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { TestService } from './kit/test-service.js';
+import { Connections } from '../../src/http/adapter/connections.js';
+import { stopServing } from '../../src/http/adapter/graceful-stop.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { TestService } from '../kit/test-service.js';
 
 const EVENTS = new EventEmitter();
 

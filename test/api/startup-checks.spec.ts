@@ -26,15 +26,15 @@ import { OnEvent } from '@nestjs/event-emitter';
 import { ApiConsumes, ApiProperty, ApiSecurity } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { faultsOfDeclaring } from '../src/core/declaration-faults.js';
-import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
-import { ChangesNoAnswer } from '../src/http/caching/changes-no-answer.decorator.js';
-import { Cached } from '../src/http/caching/response-cache.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { migrate } from '../src/database/schema.js';
-import { schemaDifference } from '../src/database/schema-difference.js';
-import { Deprecated } from '../src/http/deprecation/deprecated.decorator.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
+import { faultsOfDeclaring } from '../../src/core/declaration-faults.js';
+import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { ChangesNoAnswer } from '../../src/http/caching/changes-no-answer.decorator.js';
+import { Cached } from '../../src/http/caching/response-cache.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
+import { schemaDifference } from '../../src/database/schema-difference.js';
+import { Deprecated } from '../../src/http/deprecation/deprecated.decorator.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import {
   Duration,
   Enum,
@@ -45,12 +45,12 @@ import {
   Names,
   Text,
   Uuid,
-} from '../src/http/validation/fields.js';
-import { Sort } from '../src/http/paging/selection.decorators.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { application } from './support/application.js';
-import { Consumes } from '../src/http/body/consumes.decorator.js';
-import { TestService } from './kit/test-service.js';
+} from '../../src/http/validation/fields.js';
+import { Sort } from '../../src/http/paging/selection.decorators.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { application } from '../support/application.js';
+import { Consumes } from '../../src/http/body/consumes.decorator.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Declares no member. */
 class Anything {}

@@ -15,16 +15,16 @@ import type { Response as ExpressResponse } from 'express';
 import { of } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { type MockInstance, afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { CompiledOperation } from '../src/http/adapter/compiled-operation.js';
-import { AsyncInterceptor } from '../src/http/async.interceptor.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { byNest } from './support/by-nest.js';
-import { sendRaw } from './support/raw-http.js';
-import { TestService } from './kit/test-service.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
+import { AsyncInterceptor } from '../../src/http/async.interceptor.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { byNest } from '../support/by-nest.js';
+import { sendRaw } from '../support/raw-http.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Whatever it is, the document says nothing of its members. */
 class Anything {}

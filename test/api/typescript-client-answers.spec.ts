@@ -9,10 +9,10 @@ import {
   RateLimitExceededError,
   UnexpectedResponseError,
   ValidationFailedError,
-} from '../clients/typescript/src/index.js';
-import type { ClientOptions, Int64Form } from '../clients/typescript/src/index.js';
-import { ControlledChances } from './support/controlled-chances.js';
-import { type Step, json, refusal, scriptedServer } from './support/scripted-server.js';
+} from '../../clients/typescript/src/index.js';
+import type { ClientOptions, Int64Form } from '../../clients/typescript/src/index.js';
+import { ControlledChances } from '../support/controlled-chances.js';
+import { type Step, json, refusal, scriptedServer } from '../support/scripted-server.js';
 
 const KEY = 'pst_test_1234567890';
 const REX = { name: 'Rex', categoryId: 1 };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { parse as parseLossless } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { readJson } from '../clients/typescript/src/json/exact-json.js';
-import type { Shape } from '../clients/typescript/src/json/shape.js';
-import { writeJson } from '../clients/typescript/src/json/write-json.js';
-import { linkTarget } from '../clients/typescript/src/link.js';
+import { readJson } from '../../clients/typescript/src/json/exact-json.js';
+import type { Shape } from '../../clients/typescript/src/json/shape.js';
+import { writeJson } from '../../clients/typescript/src/json/write-json.js';
+import { linkTarget } from '../../clients/typescript/src/link.js';
 
 const read = (text: string, shape?: Shape, form: 'bigint' | 'string' = 'bigint') =>
   readJson(text, { shape, shapes: { Tree: TREE }, form });

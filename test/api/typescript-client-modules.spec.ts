@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientFiles } from '../scripts/generate-client.mjs';
-import { TestService } from './kit/test-service.js';
-import { CLIENT, run } from './support/packed-client.js';
-import { ROOT, emptyFolder } from './support/service-process.js';
+import { clientFiles } from '../../scripts/generate-client.mjs';
+import { TestService } from '../kit/test-service.js';
+import { CLIENT, run } from '../support/packed-client.js';
+import { ROOT, emptyFolder } from '../support/service-process.js';
 
 /** What a team writes with the client of its service; answers what it saw. */
 const USE = `

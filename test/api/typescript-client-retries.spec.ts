@@ -11,10 +11,10 @@ import {
   ServiceUnavailableError,
   TimeoutError,
   UnexpectedResponseError,
-} from '../clients/typescript/src/index.js';
-import type { ClientOptions } from '../clients/typescript/src/index.js';
-import { ControlledChances } from './support/controlled-chances.js';
-import { type Step, json, refusal, scriptedServer } from './support/scripted-server.js';
+} from '../../clients/typescript/src/index.js';
+import type { ClientOptions } from '../../clients/typescript/src/index.js';
+import { ControlledChances } from '../support/controlled-chances.js';
+import { type Step, json, refusal, scriptedServer } from '../support/scripted-server.js';
 
 const KEY = 'pst_test_1234567890';
 const REX = { name: 'Rex', categoryId: 1 };

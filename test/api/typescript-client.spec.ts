@@ -12,9 +12,9 @@ import {
   RevokedApiKeyError,
   ScopeNotHeldError,
   ValidationFailedError,
-} from '../clients/typescript/src/index.js';
-import { TestService } from './kit/test-service.js';
-import { ControlledChances } from './support/controlled-chances.js';
+} from '../../clients/typescript/src/index.js';
+import { TestService } from '../kit/test-service.js';
+import { ControlledChances } from '../support/controlled-chances.js';
 
 const MOST = 2n ** 63n - 1n;
 let service: TestService;

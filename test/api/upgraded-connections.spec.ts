@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 it('a connection that a module upgrades is its own: neither time limits nor refusals of HTTP reach it', async () => {
   const service = await TestService.open({ environment: { HEADERS_TIMEOUT_MS: '1000' } });

@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
-import { Int64, Text } from '../src/http/validation/fields.js';
-import { Operation, Tag } from '../src/http/operation.decorator.js';
-import { PETS_SCOPES } from '../src/pets/pets.scopes.js';
-import { describeRefusals } from './support/refusal-table.js';
-import { TestService } from './kit/test-service.js';
+import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { Int64, Text } from '../../src/http/validation/fields.js';
+import { Operation, Tag } from '../../src/http/operation.decorator.js';
+import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
+import { describeRefusals } from '../support/refusal-table.js';
+import { TestService } from '../kit/test-service.js';
 
 @ApiSchema({ name: 'NewPet' })
 class NewPetOfVersion2 {

@@ -12,15 +12,15 @@ import {
 } from '@nestjs/websockets';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { defineScopes } from '../src/auth/clients/scopes.js';
-import { Public, RequireScopes } from '../src/auth/auth.decorators.js';
-import { type Caller, callerOf } from '../src/auth/caller.js';
-import { Connections } from '../src/http/adapter/connections.js';
-import { stopServing } from '../src/http/adapter/graceful-stop.js';
-import { WEB_SOCKET_ADAPTER } from '../src/http/adapter/web-socket-adapter.js';
-import { Metrics } from '../src/core/metrics/metrics.js';
-import { sendRaw } from './support/raw-http.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { defineScopes } from '../../src/auth/clients/scopes.js';
+import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { type Caller, callerOf } from '../../src/auth/caller.js';
+import { Connections } from '../../src/http/adapter/connections.js';
+import { stopServing } from '../../src/http/adapter/graceful-stop.js';
+import { WEB_SOCKET_ADAPTER } from '../../src/http/adapter/web-socket-adapter.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { sendRaw } from '../support/raw-http.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const SCOPES = defineScopes('chats', { read: 'Read chats.', moderate: 'Moderate chats.' });
 

@@ -2,10 +2,10 @@ import { Body, Controller, Module, ParseArrayPipe, Patch, Post } from '@nestjs/c
 import { Type } from 'class-transformer';
 import { IsDefined, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RequireScopes } from '../src/auth/auth.decorators.js';
-import { Int64, Names, Text } from '../src/http/validation/fields.js';
-import { MergePatch } from '../src/http/validation/merge-patch.js';
-import { TestService } from './kit/test-service.js';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
+import { Int64, Names, Text } from '../../src/http/validation/fields.js';
+import { MergePatch } from '../../src/http/validation/merge-patch.js';
+import { TestService } from '../kit/test-service.js';
 
 class Fields {
   @Text({ maxLength: 9 })

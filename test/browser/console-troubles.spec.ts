@@ -1,13 +1,13 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { TestService } from './kit/test-service.js';
-import { ConsoleBrowser } from './support/console-browser.js';
-import { earnBan } from './support/earn-ban.js';
-import { PrefixProxy } from './support/prefix-proxy.js';
-import { describeWith } from './support/requirements.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { TestService } from '../kit/test-service.js';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { earnBan } from '../support/earn-ban.js';
+import { PrefixProxy } from '../support/prefix-proxy.js';
+import { describeWith } from '../support/requirements.js';
 
 /** A letter with so many accents that they reach far above and below its line. */
 const ACCENTS = `a${'\u0301'.repeat(100)}${'\u0323'.repeat(100)}`;

@@ -1,14 +1,14 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { AuditService } from '../src/auth/audit/audit.service.js';
-import { TestService } from './kit/test-service.js';
-import { ConsoleBrowser } from './support/console-browser.js';
-import { earnBan } from './support/earn-ban.js';
-import { PrefixProxy } from './support/prefix-proxy.js';
-import { describeWith } from './support/requirements.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { TestService } from '../kit/test-service.js';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { earnBan } from '../support/earn-ban.js';
+import { PrefixProxy } from '../support/prefix-proxy.js';
+import { describeWith } from '../support/requirements.js';
 
 const SECRET = /^pst_test_\w{36}$/;
 /** Names that would do harm as markup, or in a line with others. */

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { DemoData } from '../src/database/demo-data.js';
-import { TestService } from './kit/test-service.js';
-import { findingsOn, launchChromium, scrollsSideways } from './support/chromium.js';
-import { PrefixProxy } from './support/prefix-proxy.js';
-import { describeWith } from './support/requirements.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { TestService } from '../kit/test-service.js';
+import { findingsOn, launchChromium, scrollsSideways } from '../support/chromium.js';
+import { PrefixProxy } from '../support/prefix-proxy.js';
+import { describeWith } from '../support/requirements.js';
 
 const MOST_INT64 = '9223372036854775807';
 

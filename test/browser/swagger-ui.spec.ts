@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DemoData } from '../src/database/demo-data.js';
-import { launchChromium } from './support/chromium.js';
-import { describeWith } from './support/requirements.js';
-import { TestService } from './kit/test-service.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { launchChromium } from '../support/chromium.js';
+import { describeWith } from '../support/requirements.js';
+import { TestService } from '../kit/test-service.js';
 
 describeWith('browser', 'the Swagger UI in a real browser', () => {
   let service: TestService;

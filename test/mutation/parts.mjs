@@ -25,7 +25,7 @@ export const PARTS = [
       'src/core/time/clock.spec.ts',
       'src/throttling/*.spec.ts',
       'src/throttling/memory/*.spec.ts',
-      'test/quota-stores.spec.ts',
+      'test/api/quota-stores.spec.ts',
     ],
   },
   {
@@ -75,7 +75,7 @@ export const PARTS = [
       'src/auth/caller.ts',
       'src/auth/key-look-up.ts',
     ],
-    suites: ['test/authentication.spec.ts', 'test/key-look-up.spec.ts'],
+    suites: ['test/api/authentication.spec.ts', 'test/postgres/key-look-up.spec.ts'],
   },
   {
     name: 'guards',
@@ -127,7 +127,7 @@ export const PARTS = [
       'src/database/*.spec.ts',
       'src/database/sqlite/wal-data-version.spec.ts',
       'src/http/caching/response-cache.spec.ts',
-      'test/data-version.spec.ts',
+      'test/api/data-version.spec.ts',
     ],
   },
 ];

@@ -4,8 +4,8 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
-import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
+import { copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
+import { emptyFolder, ROOT, ServiceProcess } from '../support/service-process.js';
 
 const NAME = 'petstore-adoptions';
 const PACKAGE = 'examples/adoptions';

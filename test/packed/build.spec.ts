@@ -15,9 +15,9 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyProject } from './support/project-copy.js';
-import { NO_SMALL_DISK, fill, smallDisk } from './support/small-disk.js';
-import { type Finished, ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { copyProject } from '../support/project-copy.js';
+import { NO_SMALL_DISK, fill, smallDisk } from '../support/small-disk.js';
+import { type Finished, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 /** Runs a script of the project there. */
 function run(

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw } from './support/raw-http.js';
-import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
+import { sendRaw } from '../support/raw-http.js';
+import { emptyFolder, ROOT, ServiceProcess } from '../support/service-process.js';
 
 /** One service of two that should not differ: what it runs, where, and the key that its first start made. */
 interface Started {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { OnTerminal } from './support/on-terminal.js';
-import { emptyFolder, petstore, ROOT } from './support/service-process.js';
+import { OnTerminal } from '../support/on-terminal.js';
+import { emptyFolder, petstore, ROOT } from '../support/service-process.js';
 
 const run = promisify(execFile);
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { ROOT, emptyFolder } from './support/service-process.js';
+import { ROOT, emptyFolder } from '../support/service-process.js';
 
 /** How much code, in bytes, as long as nothing is asked of the service: a whole one has 5.2 million. */
 const MOST_BYTES = 250_000;

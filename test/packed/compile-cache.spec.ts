@@ -4,7 +4,7 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ROOT, emptyFolder } from './support/service-process.js';
+import { ROOT, emptyFolder } from '../support/service-process.js';
 
 const COMPILED = join(ROOT, 'dist/.compiled');
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
-import { emptyFolder, petstore, ROOT, ServiceProcess } from './support/service-process.js';
+import { copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
+import { emptyFolder, petstore, ROOT, ServiceProcess } from '../support/service-process.js';
 
 const run = promisify(execFile);
 const FEATURE = 'src/adoptions/';
@@ -64,7 +64,7 @@ describe('the module of docs/extending.md, as it stands there', () => {
       'vitest/vitest.mjs',
       'run',
       `${FEATURE}adoptions.spec.ts`,
-      'test/refusals.spec.ts',
+      'test/api/refusals.spec.ts',
     );
     expect(stripVTControlCharacters(tests.stdout)).toMatch(/Test Files +2 passed \(2\)/);
 

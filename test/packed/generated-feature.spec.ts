@@ -3,8 +3,8 @@ import { access, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyProject } from './support/project-copy.js';
-import { ROOT, emptyFolder, petstore } from './support/service-process.js';
+import { copyProject } from '../support/project-copy.js';
+import { ROOT, emptyFolder, petstore } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
@@ -136,7 +136,7 @@ describe('generated features', () => {
     expect(edited).not.toBe(source);
     await writeFile(service, edited);
     await writeFile(join(folder, 'adoptions-at-once.spec.ts'), AT_ONCE);
-    const { stdout } = await tool('vitest/vitest.mjs', 'run', ...FOLDERS, 'test/refusals.spec.ts');
+    const { stdout } = await tool('vitest/vitest.mjs', 'run', ...FOLDERS, 'test/api/refusals.spec.ts');
     expect(stripVTControlCharacters(stdout)).toMatch(/Test Files +8 passed \(8\)/);
   });
 

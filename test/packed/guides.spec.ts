@@ -1,7 +1,7 @@
 import { access, readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from './support/service-process.js';
+import { ROOT } from '../support/service-process.js';
 
 const GUIDES = (await readdir(join(ROOT, 'docs/guides'))).map((guide) => `docs/guides/${guide}`);
 /** Every page that people read. */

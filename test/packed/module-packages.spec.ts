@@ -3,8 +3,8 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, filesOfGuide, writeFiles } from './support/project-copy.js';
-import { emptyFolder, ROOT, ServiceProcess } from './support/service-process.js';
+import { copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
+import { emptyFolder, ROOT, ServiceProcess } from '../support/service-process.js';
 
 const GUIDE = 'docs/guides/modules-from-other-packages.md';
 const NAME = 'petstore-adoptions';
@@ -173,7 +173,7 @@ describe('the module of another package', () => {
 
   it('is held by the suites that are derived from the document, on the source and on the bundle', async () => {
     const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-    const report = await run(project, vitest, 'run', 'test/refusals.spec.ts');
+    const report = await run(project, vitest, 'run', 'test/api/refusals.spec.ts');
     expect(report).toMatch(/Test Files +2 passed \(2\)/);
   });
 

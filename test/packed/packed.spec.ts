@@ -4,9 +4,9 @@ import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { run } from './support/packed-client.js';
-import { packedService } from './support/packed-service.js';
-import { type Finished, ServiceProcess } from './support/service-process.js';
+import { run } from '../support/packed-client.js';
+import { packedService } from '../support/packed-service.js';
+import { type Finished, ServiceProcess } from '../support/service-process.js';
 
 /** Packages that the service loads although it does not depend on them: it says so, or goes on without, where they are absent. */
 const OPTIONAL = {

@@ -1,8 +1,8 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PackedClient, packedClient, run } from './support/packed-client.js';
-import { ROOT } from './support/service-process.js';
+import { type PackedClient, packedClient, run } from '../support/packed-client.js';
+import { ROOT } from '../support/service-process.js';
 
 /** In a scope, which npm can be told to look for in one registry alone: nobody else's package is taken for it. */
 const NAME = '@petstore-service/client';

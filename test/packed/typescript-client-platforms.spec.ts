@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from './support/chromium.js';
-import { type PackedClient, packedClient, readmeExample, run } from './support/packed-client.js';
-import { describeWith } from './support/requirements.js';
-import { ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { launchChromium } from '../support/chromium.js';
+import { type PackedClient, packedClient, readmeExample, run } from '../support/packed-client.js';
+import { describeWith } from '../support/requirements.js';
+import { ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 let packed: PackedClient;
 let service: ServiceProcess;

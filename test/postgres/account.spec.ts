@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { AuditEntry } from '../src/auth/audit/audit-entry.entity.js';
-import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
-import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
-import { earnBan, hammer } from './support/earn-ban.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { emptyFolder } from './support/service-process.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
+import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { earnBan, hammer } from '../support/earn-ban.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { emptyFolder } from '../support/service-process.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const HOUR = 3_600_000;

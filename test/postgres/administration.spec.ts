@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { type Order, type Outcome, onCommandLine, overHttp } from './support/faces.js';
-import { TestService } from './kit/test-service.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { type Order, type Outcome, onCommandLine, overHttp } from '../support/faces.js';
+import { TestService } from '../kit/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const GRANTED_BY_DEFAULT = declaredScopes()

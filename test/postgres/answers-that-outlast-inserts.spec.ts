@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { ResponseCache } from '../src/http/caching/response-cache.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { DataVersion } from '../src/database/data-version.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
-import { itOnSqlite } from './support/databases.js';
+import { ResponseCache } from '../../src/http/caching/response-cache.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { DataVersion } from '../../src/database/data-version.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { itOnSqlite } from '../support/databases.js';
 
 /** What a walk may do to the catalogue. */
 type Write =

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { AuditService } from '../src/auth/audit/audit.service.js';
-import { onCommandLine, overHttp } from './support/faces.js';
-import { TestService } from './kit/test-service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { onCommandLine, overHttp } from '../support/faces.js';
+import { TestService } from '../kit/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Module, Post } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 /** How often the handler without a decorator of the service ran. */
 let plain = 0;

@@ -1,17 +1,17 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { faultsOfDeclaring } from '../src/core/declaration-faults.js';
-import { ACCOUNTS_EVENTS, type AccountChanged } from '../src/auth/clients/accounts.events.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { DomainEvents, OnDomainEvent, defineEvent } from '../src/events/domain-events.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { PET_CREATED, type PetCreated } from '../src/pets/pets.events.js';
-import { API_KEY_BANNED, type ApiKeyBanned } from '../src/throttling/throttling.events.js';
-import { earnBan, hammer } from './support/earn-ban.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { faultsOfDeclaring } from '../../src/core/declaration-faults.js';
+import { ACCOUNTS_EVENTS, type AccountChanged } from '../../src/auth/clients/accounts.events.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { PET_CREATED, type PetCreated } from '../../src/pets/pets.events.js';
+import { API_KEY_BANNED, type ApiKeyBanned } from '../../src/throttling/throttling.events.js';
+import { earnBan, hammer } from '../support/earn-ban.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const heard: [string, object][] = [];
 const throwing = { now: false };

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { TestService } from './kit/test-service.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { TestService } from '../kit/test-service.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emptyFolder } from './support/service-process.js';
-import { TestService } from './kit/test-service.js';
-import { Visit, VisitsModule } from './support/visits.js';
+import { emptyFolder } from '../support/service-process.js';
+import { TestService } from '../kit/test-service.js';
+import { Visit, VisitsModule } from '../support/visits.js';
 
 const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DemoData } from '../src/database/demo-data.js';
-import { Metrics } from '../src/core/metrics/metrics.js';
-import { TestService } from './kit/test-service.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { TestService } from '../kit/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('the deprecation of getPet', () => {
     expect(status).toBe(expected);
     expect(headers.get('deprecation')).toBe('@1795132800');
     expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-    // A refusal has the link to what explains it behind this one (test/help-links.spec.ts).
+    // A refusal has the link to what explains it behind this one (test/api/help-links.spec.ts).
     const [link, help] = headers.get('link')?.split(', ') ?? [];
     expect(link).toBe('</docs#/Pets/getPet>; rel="deprecation"; type="text/html"');
     expect(help === undefined).toBe(expected < 400);

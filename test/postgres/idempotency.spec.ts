@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { Body, Controller, HttpCode, Injectable, Module, Post, type Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { Client } from '../src/auth/clients/client.entity.js';
-import { Public } from '../src/auth/auth.decorators.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { migrate } from '../src/database/schema.js';
-import { Sweeper } from '../src/database/sweeper.js';
-import { IdempotencyEntry } from '../src/http/idempotency/idempotency-entry.entity.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { type Answer, TestService } from './kit/test-service.js';
-import { emptyFolder } from './support/service-process.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { type Answer, TestService } from '../kit/test-service.js';
+import { emptyFolder } from '../support/service-process.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 

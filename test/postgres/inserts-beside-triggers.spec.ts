@@ -1,8 +1,8 @@
 import { Column, DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { TestService } from './kit/test-service.js';
-import { itOnSqlite } from './support/databases.js';
+import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { TestService } from '../kit/test-service.js';
+import { itOnSqlite } from '../support/databases.js';
 
 type Kind = 'sqlite' | 'postgres';
 

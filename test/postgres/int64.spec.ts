@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
-import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
-import { ON_POSTGRES, withParameters } from './support/databases.js';
+import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { ON_POSTGRES, withParameters } from '../support/databases.js';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Job } from '../src/events/jobs/job.decorator.js';
-import { JobState } from '../src/events/jobs/job.entity.js';
-import { Jobs } from '../src/events/jobs/jobs.js';
-import { Lease } from '../src/events/jobs/lease.entity.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
-import { ON_POSTGRES } from './support/databases.js';
+import { Job } from '../../src/events/jobs/job.decorator.js';
+import { JobState } from '../../src/events/jobs/job.entity.js';
+import { Jobs } from '../../src/events/jobs/jobs.js';
+import { Lease } from '../../src/events/jobs/lease.entity.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { ON_POSTGRES } from '../support/databases.js';
 
 const HOUR = 3_600_000;
 /** How far the clock and the timers move at a time, in milliseconds. */

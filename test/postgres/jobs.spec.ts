@@ -1,16 +1,16 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Transactions } from '../src/database/transactions.js';
-import { Settings } from '../src/core/config/settings.js';
-import { DataVersion } from '../src/database/data-version.js';
-import { Job } from '../src/events/jobs/job.decorator.js';
-import { JobState } from '../src/events/jobs/job.entity.js';
-import { Jobs } from '../src/events/jobs/jobs.js';
-import { Lease } from '../src/events/jobs/lease.entity.js';
-import { Leases } from '../src/events/jobs/leases.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
-import { itOnSqlite, refuseWrites } from './support/databases.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { DataVersion } from '../../src/database/data-version.js';
+import { Job } from '../../src/events/jobs/job.decorator.js';
+import { JobState } from '../../src/events/jobs/job.entity.js';
+import { Jobs } from '../../src/events/jobs/jobs.js';
+import { Lease } from '../../src/events/jobs/lease.entity.js';
+import { Leases } from '../../src/events/jobs/leases.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { itOnSqlite, refuseWrites } from '../support/databases.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -16,7 +16,7 @@ import { isPhoneNumber } from 'class-validator';
 import type { Request, Response } from 'express';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ROOT } from './support/service-process.js';
+import { ROOT } from '../support/service-process.js';
 
 @Module({})
 class Root {}

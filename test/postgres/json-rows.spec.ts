@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { ApiProperty } from '@nestjs/swagger';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDataSource } from '../src/database/data-source.js';
-import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { JsonRows, type JsonText } from '../src/database/json-rows.js';
-import { migrate } from '../src/database/schema.js';
-import type { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { writeExactJson } from '../src/http/body/exact-json.js';
-import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
-import { PetDto } from '../src/pets/pets.dto.js';
-import { emptyFolder } from './support/service-process.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
+import { JsonRows, type JsonText } from '../../src/database/json-rows.js';
+import { migrate } from '../../src/database/schema.js';
+import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { writeExactJson } from '../../src/http/body/exact-json.js';
+import { PET_STATUSES, Pet } from '../../src/pets/pet.entity.js';
+import { PetDto } from '../../src/pets/pets.dto.js';
+import { emptyFolder } from '../support/service-process.js';
 
 class Badge {
   @ApiProperty({ name: "pet's name" })

@@ -1,12 +1,12 @@
 import { DataSource, IsNull, Not } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { KeyUseService } from '../src/auth/clients/key-use.service.js';
-import { TestService } from './kit/test-service.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
+import { TestService } from '../kit/test-service.js';
 
 const HOUR = 3_600_000;
 

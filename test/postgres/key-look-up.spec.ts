@@ -1,16 +1,16 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ApiKey } from '../src/auth/clients/api-key.entity.js';
-import { digestOf, generateApiKey } from '../src/auth/clients/api-key.format.js';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyLookUp } from '../src/auth/key-look-up.js';
-import { JsonReader } from '../src/database/database.js';
-import { ApiError } from '../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../src/core/errors/http.errors.js';
-import { emptyFolder } from './support/service-process.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
+import { digestOf, generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyLookUp } from '../../src/auth/key-look-up.js';
+import { JsonReader } from '../../src/database/database.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { emptyFolder } from '../support/service-process.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 async function open(
   options: TestServiceOptions = {},

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDataSource } from '../src/database/data-source.js';
-import { migrate, schemaStatus } from '../src/database/schema.js';
-import { emptyFolder } from './support/service-process.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate, schemaStatus } from '../../src/database/schema.js';
+import { emptyFolder } from '../support/service-process.js';
 
 it('a migration keeps the clients and keys that were there, in both directions', async () => {
   const { path, remove } = await emptyFolder();

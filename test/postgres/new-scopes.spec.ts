@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../src/auth/clients/key-issuing.service.js';
-import { declaredScopes, defineScopes } from '../src/auth/clients/scopes.js';
-import { emptyFolder } from './support/service-process.js';
-import { TestService } from './kit/test-service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
+import { emptyFolder } from '../support/service-process.js';
+import { TestService } from '../kit/test-service.js';
 
 /** A store that is deployed again with a feature more. */
 async function storeOf(folder: string): Promise<TestService> {

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DemoData } from '../src/database/demo-data.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
-import { ON_POSTGRES, planOf, withParameters } from './support/databases.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { ON_POSTGRES, planOf, withParameters } from '../support/databases.js';
 
 const ANIMALS = 100_000;
 

@@ -10,12 +10,12 @@ import {
   type Repository,
 } from 'typeorm';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Int64Column, Int64Key } from '../src/database/int64.js';
-import { PlainInsert } from '../src/database/plain-insert.js';
-import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
-import { itOnSqlite } from './support/databases.js';
+import { Int64Column, Int64Key } from '../../src/database/int64.js';
+import { PlainInsert } from '../../src/database/plain-insert.js';
+import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { itOnSqlite } from '../support/databases.js';
 
 class Size {
   @Column('real', { nullable: true })

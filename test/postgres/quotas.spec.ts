@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ApiKeysService } from '../src/auth/clients/api-keys.service.js';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { QuotaJournal } from '../src/throttling/memory/quota-journal.js';
-import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
+import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

@@ -2,13 +2,13 @@ import { Body, Controller, Module, Param, Patch, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Int64Column, Int64Key } from '../src/database/int64.js';
-import { References } from '../src/database/references.js';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { Int64, Text } from '../src/http/validation/fields.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
-import { addedTable } from './support/added-table.js';
+import { Int64Column, Int64Key } from '../../src/database/int64.js';
+import { References } from '../../src/database/references.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Int64, Text } from '../../src/http/validation/fields.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { addedTable } from '../support/added-table.js';
 
 @Entity('litters')
 class Litter {

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { TestService } from './kit/test-service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { TestService } from '../kit/test-service.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];

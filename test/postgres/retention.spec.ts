@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished } from 'vitest';
-import { Sweeper } from '../src/database/sweeper.js';
-import { TestService } from './kit/test-service.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { TestService } from '../kit/test-service.js';
 
 const DAY = 86_400_000;
 const AT = '2026-11-20T12:00:00.000Z';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { Sweeper } from '../src/database/sweeper.js';
-import { KeyBan, QuotaCount } from '../src/throttling/memory/quota-journal.entity.js';
-import { emptyFolder } from './support/service-process.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { KeyBan, QuotaCount } from '../../src/throttling/memory/quota-journal.entity.js';
+import { emptyFolder } from '../support/service-process.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const DAY = 86_400_000;
 const MIB = 2 ** 20;

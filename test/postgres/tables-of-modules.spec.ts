@@ -3,16 +3,16 @@ import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, Entity, type MigrationInterface, type QueryRunner, type Repository, Table } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Public } from '../src/auth/auth.decorators.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { Int64Key } from '../src/database/int64.js';
-import { migrate, schemaStatus } from '../src/database/schema.js';
-import { addedTables, TablesModule } from '../src/database/tables.module.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { Pets1793491201000 } from '../src/pets/pets.migration.js';
-import { PetsService } from '../src/pets/pets.service.js';
-import { TestService } from './kit/testing.js';
-import { emptyFolder } from './support/service-process.js';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { Int64Key } from '../../src/database/int64.js';
+import { migrate, schemaStatus } from '../../src/database/schema.js';
+import { addedTables, TablesModule } from '../../src/database/tables.module.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { Pets1793491201000 } from '../../src/pets/pets.migration.js';
+import { PetsService } from '../../src/pets/pets.service.js';
+import { TestService } from '../kit/testing.js';
+import { emptyFolder } from '../support/service-process.js';
 
 @Entity('leashes')
 class Leash {

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './kit/test-service.js';
-import { unindexedLists } from './kit/unindexed-lists.js';
-import { ON_POSTGRES } from './support/databases.js';
-import { Visit, VisitsModule } from './support/visits.js';
+import { TestService } from '../kit/test-service.js';
+import { unindexedLists } from '../kit/unindexed-lists.js';
+import { ON_POSTGRES } from '../support/databases.js';
+import { Visit, VisitsModule } from '../support/visits.js';
 
 let service: TestService;
 beforeAll(async () => {

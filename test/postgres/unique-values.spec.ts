@@ -2,9 +2,9 @@ import { Controller, Module, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
 import { expect, it, onTestFinished } from 'vitest';
-import { Idempotent } from '../src/http/idempotency/idempotent.decorator.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { TestService } from './kit/test-service.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Adds an animal whose key the caller knows, so that a second one violates the primary key. */
 @Controller({ path: 'sevenths', version: '1' })

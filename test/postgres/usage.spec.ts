@@ -1,14 +1,14 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { DeprecatedCallsService } from '../src/auth/clients/deprecated-calls.service.js';
-import { KeyUseService } from '../src/auth/clients/key-use.service.js';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import { Sweeper } from '../src/database/sweeper.js';
-import { QuotaWriteBehind } from '../src/throttling/memory/quota-write-behind.js';
-import { REDIS_URL, describeWith } from './support/requirements.js';
-import { TestService, type TestServiceOptions } from './kit/test-service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { DeprecatedCallsService } from '../../src/auth/clients/deprecated-calls.service.js';
+import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { REDIS_URL, describeWith } from '../support/requirements.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RECIPES, whyNot } from './support/int64-recipes.js';
-import { emptyFolder, ServiceProcess } from './support/service-process.js';
+import { RECIPES, whyNot } from '../support/int64-recipes.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
-const readGuide = () => readFile(new URL('../docs/using-the-api.md', import.meta.url), 'utf8');
+const readGuide = () => readFile(new URL('../../docs/using-the-api.md', import.meta.url), 'utf8');
 
 /** A service with the demo catalogue, and the environment that the examples run in. */
 async function started() {

@@ -1,15 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../src/auth/clients/clients.service.js';
-import { AuditEntry } from '../src/auth/audit/audit-entry.entity.js';
-import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
-import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
-import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
-import { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';
-import { WebhookMessage } from '../src/webhooks/webhook-message.entity.js';
-import { WebhookSubscription } from '../src/webhooks/webhook-subscription.entity.js';
-import { WebhookReceiver } from './support/webhook-receiver.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
+import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
+import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
+import { WebhookSubscription } from '../../src/webhooks/webhook-subscription.entity.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const HOLDER = ['account', 'admin', 'pets:read', 'pets:write'];

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Settings } from '../src/core/config/settings.js';
-import { LEASE_MS, Leases } from '../src/events/jobs/leases.js';
-import { TestService } from './kit/test-service.js';
-import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
-import type { Answering } from './support/webhook-receiver.js';
-import { open, receive } from './support/webhook-service.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { LEASE_MS, Leases } from '../../src/events/jobs/leases.js';
+import { TestService } from '../kit/test-service.js';
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
+import type { Answering } from '../support/webhook-receiver.js';
+import { open, receive } from '../support/webhook-service.js';
 
 /** A holder that could not renew its lease for as long gives it up, in milliseconds. */
 const HELD_MS = 10_000;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ON_POSTGRES } from './support/databases.js';
-import type { Answering } from './support/webhook-receiver.js';
-import { open, receive } from './support/webhook-service.js';
+import { ON_POSTGRES } from '../support/databases.js';
+import type { Answering } from '../support/webhook-receiver.js';
+import { open, receive } from '../support/webhook-service.js';
 
 /** Longest time of an attempt, in milliseconds. */
 const LIMIT_MS = 15_000;

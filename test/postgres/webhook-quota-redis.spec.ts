@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { Settings } from '../src/core/config/settings.js';
-import { TestService } from './kit/test-service.js';
-import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
-import { goOn, hammer } from './support/earn-ban.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { addEndpoint } from './support/webhook-receiver.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { TestService } from '../kit/test-service.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { goOn, hammer } from '../support/earn-ban.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { addEndpoint } from '../support/webhook-receiver.js';
 
 /** Longest time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
 const UP_WITHIN = { timeout: 60_000 };

@@ -1,15 +1,15 @@
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
-import { byNest } from './support/by-nest.js';
-import { emptyFolder } from './support/service-process.js';
-import { type Answer, TestService, type TestServiceOptions } from './kit/test-service.js';
-import { RequireScopes } from '../src/auth/auth.decorators.js';
-import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { JsonRows, type JsonText } from '../src/database/json-rows.js';
-import { Int64, Text } from '../src/http/validation/fields.js';
-import { Operation } from '../src/http/operation.decorator.js';
-import { Visit, VisitParams, VisitsModule } from './support/visits.js';
+import { byNest } from '../support/by-nest.js';
+import { emptyFolder } from '../support/service-process.js';
+import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
+import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
+import { JsonRows, type JsonText } from '../../src/database/json-rows.js';
+import { Int64, Text } from '../../src/http/validation/fields.js';
+import { Operation } from '../../src/http/operation.decorator.js';
+import { Visit, VisitParams, VisitsModule } from '../support/visits.js';
 
 /** Of columns that may be null, one as a field that is optional but not nullable. */
 class NotedVisit {

@@ -2,11 +2,11 @@ import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from '
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeDatabase } from './kit/test-database.js';
-import { BackupFolder, drillLines } from './support/backup-folder.js';
-import { RedisServer } from './support/redis-server.js';
-import { POSTGRES_URL, describeWith } from './support/requirements.js';
-import type { ServiceProcess } from './support/service-process.js';
+import { makeDatabase } from '../kit/test-database.js';
+import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { RedisServer } from '../support/redis-server.js';
+import { POSTGRES_URL, describeWith } from '../support/requirements.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 /** Writes one animal after the other until it is told to stop; `ids` are those that were acknowledged. */
 function writing(folder: BackupFolder, service: ServiceProcess) {

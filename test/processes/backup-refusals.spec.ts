@@ -3,12 +3,12 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BackupRefusal } from '../src/database/backup/backup-refusal.js';
-import { PartFile } from '../src/database/backup/part-file.js';
-import { MANY_ANIMALS, backUpTo, ownFolder, pet, storeWith } from './support/backup-orders.js';
-import { onFile } from './support/copy-source.js';
-import { beginPetstore } from './support/service-process.js';
-import { NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { BackupRefusal } from '../../src/database/backup/backup-refusal.js';
+import { PartFile } from '../../src/database/backup/part-file.js';
+import { MANY_ANIMALS, backUpTo, ownFolder, pet, storeWith } from '../support/backup-orders.js';
+import { onFile } from '../support/copy-source.js';
+import { beginPetstore } from '../support/service-process.js';
+import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 /** Leaves no byte free before anything else happens. */
 function fillNow(ballast: string): void {

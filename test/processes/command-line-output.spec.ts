@@ -4,11 +4,11 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import '../src/app.module.js';
-import { widthOf } from '../src/cli/table.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { OnTerminal } from './support/on-terminal.js';
-import { BARE_ENVIRONMENT, ROOT, emptyFolder, petstore } from './support/service-process.js';
+import '../../src/app.module.js';
+import { widthOf } from '../../src/cli/table.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { OnTerminal } from '../support/on-terminal.js';
+import { BARE_ENVIRONMENT, ROOT, emptyFolder, petstore } from '../support/service-process.js';
 
 const CLIENTS = 5_000;
 const PETSTORE = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OnTerminal } from './support/on-terminal.js';
-import { ROOT, emptyFolder, petstore } from './support/service-process.js';
+import { OnTerminal } from '../support/on-terminal.js';
+import { ROOT, emptyFolder, petstore } from '../support/service-process.js';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';

@@ -2,14 +2,14 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredScopes } from '../src/auth/clients/scopes.js';
-import '../src/app.module.js';
-import type { Shell } from '../src/cli/shell.js';
-import { petstoreProgram, runPetstore } from '../src/cli/program.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { DemoData } from '../src/database/demo-data.js';
-import { TestService } from './kit/testing.js';
-import { type Finished, ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import '../../src/app.module.js';
+import type { Shell } from '../../src/cli/shell.js';
+import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { TestService } from '../kit/testing.js';
+import { type Finished, ROOT, ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 // What the modules of the service declare is there once they are imported.
 
@@ -185,7 +185,7 @@ describe('petstore db', () => {
 
 describe('petstore openapi', () => {
   it('writes the document to standard output or to a file', async () => {
-    const kept = await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8');
+    const kept = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
     expect((await command('openapi')).stdout).toBe(kept);
     await command('openapi', '--out', 'o.json');
     expect(await readFile(join(folder.path, 'o.json'), 'utf8')).toBe(kept);

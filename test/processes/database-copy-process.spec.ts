@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { onFile } from './support/copy-source.js';
-import { PostgresServer } from './support/postgres-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, beginPetstore, emptyFolder, petstore } from './support/service-process.js';
+import { onFile } from '../support/copy-source.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, beginPetstore, emptyFolder, petstore } from '../support/service-process.js';
 
 const ANIMALS = 100_000;
 /** How many rows are there at least when a copy is stopped half-way. */

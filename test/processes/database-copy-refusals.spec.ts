@@ -1,11 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
-import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
-import { CopyTarget } from './support/copy-target.js';
-import { describeWith } from './support/requirements.js';
-import { emptyFolder } from './support/service-process.js';
+import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
+import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
+import { CopyTarget } from '../support/copy-target.js';
+import { describeWith } from '../support/requirements.js';
+import { emptyFolder } from '../support/service-process.js';
 
 const pet = (values: string) => `INSERT INTO pets (id, name, category_id, status) VALUES (${values})`;
 const CLIENT = `INSERT INTO clients (id, name, plan, created_at) VALUES ('c', 'Shop', 'pro', '2026-11-22T00:00:00.000Z')`;

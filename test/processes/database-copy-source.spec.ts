@@ -3,11 +3,11 @@ import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { runPetstore } from '../src/cli/program.js';
-import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
-import { CopyTarget } from './support/copy-target.js';
-import { describeWith } from './support/requirements.js';
-import { emptyFolder } from './support/service-process.js';
+import { runPetstore } from '../../src/cli/program.js';
+import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
+import { CopyTarget } from '../support/copy-target.js';
+import { describeWith } from '../support/requirements.js';
+import { emptyFolder } from '../support/service-process.js';
 
 /** Each file of a folder with a digest of its content. SQLite writes locks and positions of readers into `-shm`. */
 async function contents(folder: string): Promise<[string, string][]> {

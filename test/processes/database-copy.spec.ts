@@ -1,10 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { CopyOrder, CopyProgress } from '../src/database/copy/database-copy.js';
-import { TablesModule } from '../src/database/tables.module.js';
-import { onFile, petsUpTo, sourceWith } from './support/copy-source.js';
-import { CopyTarget } from './support/copy-target.js';
-import { describeWith } from './support/requirements.js';
+import type { CopyOrder, CopyProgress } from '../../src/database/copy/database-copy.js';
+import { TablesModule } from '../../src/database/tables.module.js';
+import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
+import { CopyTarget } from '../support/copy-target.js';
+import { describeWith } from '../support/requirements.js';
 
 /** A table of every type that is copied, which refers to itself, and which no entity knows. */
 class Kinds1799900000000 {

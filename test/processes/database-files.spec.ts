@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, ServiceProcess } from './support/service-process.js';
-import { TestService } from './kit/test-service.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Longest that the service is waited for, in milliseconds. */
 const PATIENCE_MS = 60_000;

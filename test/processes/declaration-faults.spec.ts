@@ -3,8 +3,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, writeFiles } from './support/project-copy.js';
-import { emptyFolder, type Finished } from './support/service-process.js';
+import { copyProject, writeFiles } from '../support/project-copy.js';
+import { emptyFolder, type Finished } from '../support/service-process.js';
 
 /** A feature in which every file is wrong. */
 const WRONG: Readonly<Record<string, string>> = {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import * as nestKeys from '@nestjs/common/constants.js';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Backup, type WithBackup, copyPages } from '../src/database/backup/page-copy.js';
-import { emptyFolder } from './support/service-process.js';
+import { type Backup, type WithBackup, copyPages } from '../../src/database/backup/page-copy.js';
+import { emptyFolder } from '../support/service-process.js';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DECISION = 'docs/decisions/0011-compiled-operations.md';

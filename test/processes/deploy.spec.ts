@@ -7,11 +7,11 @@ import { parseEnv } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { parseDocument } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { INPUTS } from '../scripts/build-if-stale.mjs';
-import { Settings } from '../src/core/config/settings.js';
-import { freePort } from './support/free-port.js';
+import { INPUTS } from '../../scripts/build-if-stale.mjs';
+import { Settings } from '../../src/core/config/settings.js';
+import { freePort } from '../support/free-port.js';
 
-import { type Finished, ROOT, emptyFolder } from './support/service-process.js';
+import { type Finished, ROOT, emptyFolder } from '../support/service-process.js';
 
 /** The user of the image. */
 const IMAGE_USER = 1_000;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RedisServer } from './support/redis-server.js';
-import { FAKETIME, describeWith } from './support/requirements.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { RedisServer } from '../support/redis-server.js';
+import { FAKETIME, describeWith } from '../support/requirements.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const FILE = 'data/petstore.sqlite';
 

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 /** Asks until the answer has the status, or the time of the test is over. */
 async function until(status: number, ask: () => Promise<Response>): Promise<Response> {

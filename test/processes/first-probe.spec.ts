@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 /** Starts the service; `loaded` tells which modules it has loaded so far. */
 async function start() {

@@ -3,9 +3,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateApiKey } from '../src/auth/clients/api-key.format.js';
-import { sendRaw } from './support/raw-http.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { sendRaw } from '../support/raw-http.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const END = '\r\n\r\n';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDataSource } from '../src/database/data-source.js';
-import { IdempotencyEntry } from '../src/http/idempotency/idempotency-entry.entity.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const REQUESTS = 60;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BackupFolder, drillLines } from './support/backup-folder.js';
-import { type ServiceProcess, petstore } from './support/service-process.js';
+import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { type ServiceProcess, petstore } from '../support/service-process.js';
 
 /** The status and the code of what a key is answered. */
 async function asked({ url }: ServiceProcess, key: string): Promise<[number, string | undefined]> {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort } from './support/free-port.js';
-import { emptyFolder, ROOT } from './support/service-process.js';
+import { freePort } from '../support/free-port.js';
+import { emptyFolder, ROOT } from '../support/service-process.js';
 
 const toEnd: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from './support/free-port.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { freePort } from '../support/free-port.js';
+import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'dist/bundle/main.js');
 const COLOURS = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g');

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from './support/free-port.js';
-import { type Answer, Nginx, ownSite, siteFrom } from './support/nginx.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { freePort } from '../support/free-port.js';
+import { type Answer, Nginx, ownSite, siteFrom } from '../support/nginx.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const SPECIFICATION_PATHS = ['/docs', '/docs/account', '/docs/admin'];
 

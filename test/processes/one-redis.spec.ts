@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { makeDatabase } from './kit/test-database.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { makeDatabase } from '../kit/test-database.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const COUNTED = 'Quotas are counted in Redis';
 const BEGINS = /Another instance on this database uses another Redis server/g;

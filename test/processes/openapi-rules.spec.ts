@@ -5,7 +5,7 @@ import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import owasp from '@stoplight/spectral-owasp-ruleset';
 import { oas } from '@stoplight/spectral-rulesets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from './kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 
 /** Rules of OWASP's API Security Top 10 2023 that the documents do not follow, each with the reason. */
 const OFF: Readonly<Record<string, string>> = {

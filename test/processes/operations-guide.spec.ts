@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import '../src/app.module.js';
-import type { Shell } from '../src/cli/shell.js';
-import { petstoreProgram } from '../src/cli/program.js';
-import { declaredSettings } from '../src/core/config/define-settings.js';
-import { BackupFolder, drillLines } from './support/backup-folder.js';
-import { callsIn, codeIn, faultOfCall } from './support/documented-calls.js';
-import { ROOT } from './support/service-process.js';
+import '../../src/app.module.js';
+import type { Shell } from '../../src/cli/shell.js';
+import { petstoreProgram } from '../../src/cli/program.js';
+import { declaredSettings } from '../../src/core/config/define-settings.js';
+import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { callsIn, codeIn, faultOfCall } from '../support/documented-calls.js';
+import { ROOT } from '../support/service-process.js';
 
 /** The pages for operators, and those that lead to them. */
 const OPERATIONS = [

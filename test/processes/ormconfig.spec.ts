@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { emptyFolder, petstore, ROOT, BARE_ENVIRONMENT } from './support/service-process.js';
+import { emptyFolder, petstore, ROOT, BARE_ENVIRONMENT } from '../support/service-process.js';
 
 const typeorm = (folder: string, ...args: string[]) =>
   promisify(execFile)(

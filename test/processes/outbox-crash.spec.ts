@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDataSource } from '../src/database/data-source.js';
-import { OutboxEvent } from '../src/events/outbox/outbox-event.entity.js';
-import { Pet } from '../src/pets/pet.entity.js';
-import { ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'test/support/durable-service.mjs');
 const [FIRST, SECOND] = ['bigint 7 first', 'bigint 7 second'];

@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { makeCertificates } from './support/certificates.js';
-import { NetworkProxy } from './support/network-proxy.js';
-import { Pooler } from './support/pooler.js';
-import { POSTGRES_PROGRAMS, PostgresServer } from './support/postgres-server.js';
-import { describeWith } from './support/requirements.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { makeCertificates } from '../support/certificates.js';
+import { NetworkProxy } from '../support/network-proxy.js';
+import { Pooler } from '../support/pooler.js';
+import { POSTGRES_PROGRAMS, PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const run = promisify(execFile);
 

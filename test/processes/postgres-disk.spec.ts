@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { PostgresServer } from './support/postgres-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
-import { fill, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describeWith('postgres-server', 'a service whose PostgreSQL has a full disk', () => {
   it.skipIf(NO_SMALL_DISK)(

@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { OnlyProcess } from '../src/throttling/memory/only-process.js';
-import { TestService } from './kit/test-service.js';
-import { NetworkProxy } from './support/network-proxy.js';
-import { PostgresServer } from './support/postgres-server.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
+import { OnlyProcess } from '../../src/throttling/memory/only-process.js';
+import { TestService } from '../kit/test-service.js';
+import { NetworkProxy } from '../support/network-proxy.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
 
 /** Callers that send one request after the other, more than the pool has connections. */
 const CALLERS = 16;

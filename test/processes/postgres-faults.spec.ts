@@ -3,9 +3,9 @@ import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { PostgresServer } from './support/postgres-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const run = promisify(execFile);
 

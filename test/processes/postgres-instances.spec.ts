@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { makeDatabase } from './kit/test-database.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { makeDatabase } from '../kit/test-database.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const INSTANCES = 3;
 const all = Array.from({ length: INSTANCES }, (_, instance) => instance);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { PostgresServer } from './support/postgres-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MINUTE_MS } from '../src/throttling/quota.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { MINUTE_MS } from '../../src/throttling/quota.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
 
 /** Day's requests left, as the service tells. */
 async function dayLeft(url: string, key: string): Promise<number> {

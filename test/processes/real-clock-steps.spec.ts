@@ -2,8 +2,8 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { describeWith, FAKETIME } from './support/requirements.js';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { describeWith, FAKETIME } from '../support/requirements.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600;

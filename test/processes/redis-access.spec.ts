@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { checkRedis } from '../src/throttling/redis/check-redis.js';
-import { makeCertificates } from './support/certificates.js';
-import { freePort } from './support/free-port.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
+import { checkRedis } from '../../src/throttling/redis/check-redis.js';
+import { makeCertificates } from '../support/certificates.js';
+import { freePort } from '../support/free-port.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 /** Password of a user, with every character that means something in a URL. */
 const PASSWORD = 'a@b:c/d?e#f%g&+';

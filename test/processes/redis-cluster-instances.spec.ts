@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeDatabase } from './kit/test-database.js';
-import { Instances } from './support/instances.js';
-import { RedisClusterServers } from './support/redis-groups.js';
-import { describeWith } from './support/requirements.js';
-import { SteadyLoad, limitedClient } from './support/steady-load.js';
+import { makeDatabase } from '../kit/test-database.js';
+import { Instances } from '../support/instances.js';
+import { RedisClusterServers } from '../support/redis-groups.js';
+import { describeWith } from '../support/requirements.js';
+import { SteadyLoad, limitedClient } from '../support/steady-load.js';
 
 const LIMIT = 240;
 /** Each share of what was left is rounded down. */

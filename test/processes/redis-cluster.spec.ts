@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SystemClock } from '../src/core/time/clock.js';
-import { checkRedis } from '../src/throttling/redis/check-redis.js';
-import { redisClient, type RedisClient } from '../src/throttling/redis/redis-client.js';
-import { RedisKeys } from '../src/throttling/redis/redis-keys.js';
-import { RedisQuotaStore } from '../src/throttling/redis/redis-quota-store.js';
-import { describeQuotaStore } from './support/quota-store-suite.js';
-import { RedisClusterServers } from './support/redis-groups.js';
-import { describeWith } from './support/requirements.js';
+import { SystemClock } from '../../src/core/time/clock.js';
+import { checkRedis } from '../../src/throttling/redis/check-redis.js';
+import { redisClient, type RedisClient } from '../../src/throttling/redis/redis-client.js';
+import { RedisKeys } from '../../src/throttling/redis/redis-keys.js';
+import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js';
+import { describeQuotaStore } from '../support/quota-store-suite.js';
+import { RedisClusterServers } from '../support/redis-groups.js';
+import { describeWith } from '../support/requirements.js';
 
 describeWith('redis-server', 'on a Redis Cluster', () => {
   let cluster: RedisClusterServers;

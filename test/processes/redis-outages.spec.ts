@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Instances } from './support/instances.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { SteadyLoad, limitedClient } from './support/steady-load.js';
+import { Instances } from '../support/instances.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { SteadyLoad, limitedClient } from '../support/steady-load.js';
 
 const LIMIT = 240;
 /** Each share of what was left is rounded down. */

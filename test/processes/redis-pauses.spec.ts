@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Instances } from './support/instances.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import type { ServiceProcess } from './support/service-process.js';
-import { SteadyLoad, limitedClient } from './support/steady-load.js';
+import { Instances } from '../support/instances.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import type { ServiceProcess } from '../support/service-process.js';
+import { SteadyLoad, limitedClient } from '../support/steady-load.js';
 
 const PER_SECOND = 100;
 /** Four times the default of REDIS_TIMEOUT_MS. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Instances } from './support/instances.js';
-import { RedisSentinelServers } from './support/redis-groups.js';
-import { describeWith } from './support/requirements.js';
-import { SteadyLoad, limitedClient } from './support/steady-load.js';
+import { Instances } from '../support/instances.js';
+import { RedisSentinelServers } from '../support/redis-groups.js';
+import { describeWith } from '../support/requirements.js';
+import { SteadyLoad, limitedClient } from '../support/steady-load.js';
 
 const LIMIT = 240;
 /** Each share of what was left is rounded down. */

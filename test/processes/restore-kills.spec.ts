@@ -2,8 +2,8 @@ import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownFolder, pet, storeWith } from './support/backup-orders.js';
-import { ROOT, beginPetstore } from './support/service-process.js';
+import { ownFolder, pet, storeWith } from '../support/backup-orders.js';
+import { ROOT, beginPetstore } from '../support/service-process.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
 const killedSteps = (steps: number) => [

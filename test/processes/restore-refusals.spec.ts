@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ReplacedStore } from '../src/database/backup/replaced-store.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
-import { SqliteDataSource } from '../src/database/sqlite/sqlite-data-source.js';
-import { ownFolder, pet, restoreFrom, storeWith } from './support/backup-orders.js';
-import { onFile } from './support/copy-source.js';
-import { petstore } from './support/service-process.js';
-import { NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { ReplacedStore } from '../../src/database/backup/replaced-store.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
+import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
+import { ownFolder, pet, restoreFrom, storeWith } from '../support/backup-orders.js';
+import { onFile } from '../support/copy-source.js';
+import { petstore } from '../support/service-process.js';
+import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
 

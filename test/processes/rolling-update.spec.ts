@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from './support/free-port.js';
-import { Nginx, ownSite } from './support/nginx.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { freePort } from '../support/free-port.js';
+import { Nginx, ownSite } from '../support/nginx.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 const CLIENTS = 8;
 /** Answers that must have come between two stops, so that each meets a load that runs. */

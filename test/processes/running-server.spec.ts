@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
 
-/** How long a server may take to learn of it on the slowest machine, in milliseconds; test/key-clock.spec.ts holds the 5 s. */
+/** How long a server may take to learn of it on the slowest machine, in milliseconds; test/api/key-clock.spec.ts holds the 5 s. */
 const WITHIN_MS = 60_000;
 
 let folder: { path: string; remove: () => Promise<void> };

@@ -1,9 +1,9 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { API_KEY_PATTERN, holdsApiKey } from '../src/auth/clients/api-key.format.js';
-import { freePort } from './support/free-port.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { API_KEY_PATTERN, holdsApiKey } from '../../src/auth/clients/api-key.format.js';
+import { freePort } from '../support/free-port.js';
+import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
 
 it('no key stands in database files, logs, audit trail or metrics, whatever is done with it', async () => {
   const { path, remove } = await emptyFolder();
@@ -121,7 +121,7 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
 });
 
 it('the regular expression in docs/operations/clients-and-keys.md is the one that finds our keys', async () => {
-  const guide = await readFile(new URL('../docs/operations/clients-and-keys.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/operations/clients-and-keys.md', import.meta.url), 'utf8');
   expect(guide).toContain(`\n${API_KEY_PATTERN}\n`);
 });
 

@@ -15,7 +15,7 @@ import {
   serviceWith,
   ServiceProcess,
   BARE_ENVIRONMENT,
-} from './support/service-process.js';
+} from '../support/service-process.js';
 
 async function folder(): Promise<string> {
   const { path, remove } = await emptyFolder();
@@ -75,7 +75,7 @@ async function clientsIn(path: string): Promise<unknown[]> {
 }
 
 describe('an argument of the start', () => {
-  const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
   const USAGE = /^Usage: node dist\/bundle\/main\.js \[--help \| --version\]/m;
 
   it.each([

@@ -2,10 +2,10 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
-import { ProcessMarks } from '../src/database/sqlite/process-marks.js';
+import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from './support/service-process.js';
-import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from './support/small-disk.js';
+import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { ROOT, emptyFolder, ServiceProcess } from './support/service-process.js';
+import { ROOT, emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 async function start(
   environment: NodeJS.ProcessEnv = {},

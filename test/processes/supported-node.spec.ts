@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInRange, supportedNode } from '../bin/supported-node.js';
-import { BARE_ENVIRONMENT, ROOT } from './support/service-process.js';
+import { isInRange, supportedNode } from '../../bin/supported-node.js';
+import { BARE_ENVIRONMENT, ROOT } from '../support/service-process.js';
 
 /** npm's own reading of ranges. */
 const semver = createRequire(import.meta.url)('semver') as {

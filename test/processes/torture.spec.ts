@@ -5,10 +5,10 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
 import { emptyFolder } from '../support/service-process.js';
-import { SeededRandom } from './random.js';
-import { Report } from './report.js';
-import { SMALL_LIMIT } from './store-folder.js';
-import { ALL_WELL, TorturedStore } from './tortured-store.js';
+import { SeededRandom } from '../support/torture/random.js';
+import { Report } from '../support/torture/report.js';
+import { SMALL_LIMIT } from '../support/torture/store-folder.js';
+import { ALL_WELL, TorturedStore } from '../support/torture/tortured-store.js';
 
 /** `PETSTORE_TORTURE=whole` takes some nine minutes; without it one or two are spent. */
 const WHOLE = process.env.PETSTORE_TORTURE === 'whole';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { breakPets } from './support/break-pets.js';
-import { sendRaw } from './support/raw-http.js';
-import { emptyFolder, ServiceProcess } from './support/service-process.js';
+import { breakPets } from '../support/break-pets.js';
+import { sendRaw } from '../support/raw-http.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

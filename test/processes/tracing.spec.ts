@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { breakPets } from './support/break-pets.js';
-import { filesOfGuide } from './support/project-copy.js';
-import { sendRaw } from './support/raw-http.js';
-import { emptyFolder, ServiceProcess } from './support/service-process.js';
-import { importing, SERVER, spansOf, writingSpans, type SpanLine } from './support/span-lines.js';
+import { breakPets } from '../support/break-pets.js';
+import { filesOfGuide } from '../support/project-copy.js';
+import { sendRaw } from '../support/raw-http.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { importing, SERVER, spansOf, writingSpans, type SpanLine } from '../support/span-lines.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';

@@ -11,7 +11,7 @@ import {
   ServiceProcess,
   type Finished,
   BARE_ENVIRONMENT,
-} from './support/service-process.js';
+} from '../support/service-process.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
 const NOBODY = 65_534;

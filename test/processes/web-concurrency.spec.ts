@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { metricIn } from './kit/metric-samples.js';
-import { freePort } from './support/free-port.js';
-import { PostgresServer } from './support/postgres-server.js';
-import { RedisServer } from './support/redis-server.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from './support/service-process.js';
+import { metricIn } from '../kit/metric-samples.js';
+import { freePort } from '../support/free-port.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { RedisServer } from '../support/redis-server.js';
+import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../src/auth/clients/client.entity.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { makeDatabase } from './kit/test-database.js';
-import type { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';
-import { RedisServer } from './support/redis-server.js';
-import { describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
-import { WebhookReceiver, addEndpoint } from './support/webhook-receiver.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { makeDatabase } from '../kit/test-database.js';
+import type { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
 
 const ROUNDS = 3;
 

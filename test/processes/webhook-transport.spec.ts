@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../src/auth/clients/client.entity.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
-import { type WantedCertificate, certificateFor, makeCertificates } from './support/certificates.js';
-import { NameServer, type Naming } from './support/name-server.js';
-import { ServiceProcess, emptyFolder } from './support/service-process.js';
-import { addEndpoint } from './support/webhook-receiver.js';
-import { flood, receive } from './support/webhook-service.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { type WantedCertificate, certificateFor, makeCertificates } from '../support/certificates.js';
+import { NameServer, type Naming } from '../support/name-server.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { addEndpoint } from '../support/webhook-receiver.js';
+import { flood, receive } from '../support/webhook-service.js';
 
 /** Why an attempt to a host was not made, whether its name does not exist, has no address, or has one that is not public. */
 const NO_ADDRESS =

@@ -1,14 +1,14 @@
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { TestService } from './kit/test-service.js';
-import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
-import { WebhookDispatcher } from '../src/webhooks/webhook-dispatcher.js';
-import { WebhookEndpoint } from '../src/webhooks/webhook-endpoint.entity.js';
-import { onFile, sourceWith } from './support/copy-source.js';
-import { CopyTarget } from './support/copy-target.js';
-import { describeWith } from './support/requirements.js';
-import { WebhookReceiver } from './support/webhook-receiver.js';
+import { TestService } from '../kit/test-service.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
+import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { onFile, sourceWith } from '../support/copy-source.js';
+import { CopyTarget } from '../support/copy-target.js';
+import { describeWith } from '../support/requirements.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const MINUTE = 60_000;

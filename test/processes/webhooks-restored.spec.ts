@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../src/auth/clients/client.entity.js';
-import { openDataSource } from '../src/database/data-source.js';
-import { makeDatabase } from './kit/test-database.js';
-import { WebhookDelivery } from '../src/webhooks/webhook-delivery.entity.js';
-import { BackupFolder, drillLines } from './support/backup-folder.js';
-import { POSTGRES_URL, describeWith } from './support/requirements.js';
-import { WebhookReceiver, addEndpoint } from './support/webhook-receiver.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { makeDatabase } from '../kit/test-database.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { POSTGRES_URL, describeWith } from '../support/requirements.js';
+import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
 
 /** A store: its settings, how it is backed up, and how it is put back, which answers its settings from then on. */
 interface Store {

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDataSource } from '../src/database/data-source.js';
-import type { Database } from '../src/database/database.js';
-import { INT64_MAX, INT64_MIN } from '../src/database/int64.js';
-import { JsonRows } from '../src/database/json-rows.js';
-import { type Migration, checkSchema, migrate, schemaStatus } from '../src/database/schema.js';
-import { PET_STATUSES, Pet } from '../src/pets/pet.entity.js';
-import { PetDto } from '../src/pets/pets.dto.js';
-import { type MadeDatabase, makeDatabase } from './kit/test-database.js';
-import { POSTGRES_URL, REDIS_URL, describeWith } from './support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { openDataSource } from '../../../src/database/data-source.js';
+import type { Database } from '../../../src/database/database.js';
+import { INT64_MAX, INT64_MIN } from '../../../src/database/int64.js';
+import { JsonRows } from '../../../src/database/json-rows.js';
+import { type Migration, checkSchema, migrate, schemaStatus } from '../../../src/database/schema.js';
+import { PET_STATUSES, Pet } from '../../../src/pets/pet.entity.js';
+import { PetDto } from '../../../src/pets/pets.dto.js';
+import { type MadeDatabase, makeDatabase } from '../../kit/test-database.js';
+import { POSTGRES_URL, REDIS_URL, describeWith } from '../../support/requirements.js';
+import { ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
 
 describeWith('postgres', 'on PostgreSQL', () => {
   let made: MadeDatabase;

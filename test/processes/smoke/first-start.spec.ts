@@ -4,7 +4,7 @@ import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ROOT, ServiceProcess, emptyFolder, petstore } from './support/service-process.js';
+import { ROOT, ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
 
 const FILE = 'data/petstore.sqlite';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ServiceProcess } from '../support/service-process.js';
+import { ServiceProcess } from '../service-process.js';
 
 /** One process of the service that is ended and started again, on the same port. */
 export class Instance {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { freePort } from '../support/free-port.js';
+import { freePort } from '../free-port.js';
 import { admissionOf, type Admission } from './admission.js';
 import { Instance } from './instance.js';
 import { Ledger, type Comparison } from './ledger.js';
