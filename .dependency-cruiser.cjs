@@ -1,47 +1,31 @@
-// The walls of the house: which folder may import which. `npm run lint` checks them; docs/architecture.md tells why.
-const fs = require('node:fs');
-const path = require('node:path');
+// The walls of the house: which folder may import which. `npm run lint` checks them; docs/architecture.md draws them.
 
-/** The platform's folders. Every other folder below src is a feature, so that a new one is walled in at once. */
-const PLATFORM =
-  'account|accounts|admin|audit|auth|caching|cli|config|console|database|deprecation|errors|events|faces|health|http|idempotency|input|jobs|logging|metrics|openapi|pages|paging|startup-checks|throttling|tracing|webhooks|workers';
+/** The platform's folders by floors, from the bottom to the top. Any other folder below src is a feature, and stands on all of them. */
+const FLOORS = [
+  ['core'],
+  ['database'],
+  ['events'],
+  ['throttling'],
+  ['auth'],
+  ['http'],
+  ['webhooks'],
+  ['admin', 'account', 'docs', 'cli'],
+];
+const PLATFORM = FLOORS.flat().join('|');
+const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|public\\.ts$)`;
 
-/** Those folders, and the platform's files beside them. */
-const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|platform\\.module|public|one-copy|clock|compile-cache|declaration-faults|duration|ended-together|handler-metadata|heap|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map)`;
+/** What makes the whole application; only what starts one imports it: main, the command line, and the test kit. */
+const APPLICATION = '^src/(?:app\\.module|app\\.setup|main)\\.ts$';
+const STARTS_THE_APPLICATION = '^src/cli/(?:application\\.ts$|start/)';
 
-/**
- * What a feature may use of the platform: the files that src/public.ts names. That list serves packages too, so there is no
- * second one.
- */
-const PUBLIC_SURFACE = [
-  ...fs.readFileSync(path.join(__dirname, 'src/public.ts'), 'utf8').matchAll(/ from '\.\/(.+)\.js';/g),
-].map(([, file]) => `^src/${file.replaceAll('.', '\\.')}\\.ts$`);
-
-/** The test kit. */
-const KIT = '^src/testing/';
+/** The test kit, `petstore-service/testing`. */
+const KIT = '^test/kit/';
 
 /** What packages import, by the names that package.json exports. */
-const EXPORTED = ['^src/public\\.ts$', '^src/testing/testing\\.ts$'];
+const EXPORTED = ['^src/public\\.ts$', '^test/kit/testing\\.ts$'];
 
 /** What a feature shows to other features. */
 const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
-
-/** The platform's folders from the bottom to the top; those of one line do not depend on one another's floor. */
-const FLOORS = [
-  ['tracing'],
-  ['metrics', 'events', 'jobs', 'database'],
-  ['throttling', 'audit'],
-  ['accounts'],
-  ['webhooks'],
-  ['auth'],
-  ['logging', 'deprecation'],
-  ['http'],
-  ['input', 'caching'],
-  ['idempotency', 'paging', 'pages'],
-  ['openapi', 'health', 'console'],
-  ['startup-checks'],
-  ['workers'],
-];
 
 module.exports = {
   forbidden: [
@@ -52,83 +36,79 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
+    ...FLOORS.slice(0, -1).map((floor, at) => ({
+      name: `${floor.join('-')}-knows-no-higher`,
+      comment: 'Imports run down the floors listed above, never up.',
+      severity: 'error',
+      from: { path: `^src/(?:${floor.join('|')})/` },
+      to: {
+        path: `^src/(?:${FLOORS.slice(at + 1)
+          .flat()
+          .join('|')})/`,
+      },
+    })),
     {
       name: 'platform-knows-no-feature',
       comment: 'What a feature owns is declared by it and collected; the platform never imports it.',
       severity: 'error',
-      from: {
-        path: PLATFORM_FILES,
-        pathNot: '^src/cli/application',
-      },
-      to: {
-        path: '^src/',
-        pathNot: [PLATFORM_FILES, KIT],
-      },
+      from: { path: PLATFORM_FILES, pathNot: STARTS_THE_APPLICATION },
+      to: { path: '^src/', pathNot: PLATFORM_FILES },
     },
     {
-      name: 'features-use-the-public-surface',
+      name: 'features-import-the-service-by-name',
       comment:
-        'A feature may import the files of the platform that src/public.ts names, and of another feature its ' +
-        '<feature>.public.ts (src/pets/pets.public.ts). For more of another feature: export it there. For more of the ' +
-        'platform: it is inside; ask for it in src/public.ts.',
+        'A feature imports petstore-service (src/public.ts), as packages do, and of another feature its <feature>.public.ts. For ' +
+        'more of another feature: export it there. For more of the platform: it is inside; ask for it in src/public.ts.',
       severity: 'error',
-      from: { path: `^src/(?!(?:${PLATFORM}|testing)/)([^/]+)/` },
-      to: { path: '^src/', pathNot: ['^src/$1/', KIT, FEATURE_SURFACE, ...PUBLIC_SURFACE] },
+      from: { path: `^src/(?!(?:${PLATFORM})/)([^/]+)/` },
+      to: { path: '^src/', pathNot: ['^src/$1/', FEATURE_SURFACE, '^src/public\\.ts$'] },
     },
     {
-      name: 'foundations-stand-alone',
-      comment:
-        'clock, declaration-faults, duration, ended-together, handler-metadata, import-failure, public-prefix, request-address, request-origin, request-protocol, request-slot, software-version, transient-map, ' +
-        'config and errors are what everything else stands on.',
+      name: 'the-service-by-name-is-for-features',
+      comment: 'The platform imports files, not its own public surface, which would be a circle.',
       severity: 'error',
-      from: {
-        path: '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map|config/|errors/)',
-      },
-      to: {
-        path: '^src/',
-        pathNot: [
-          '^src/(clock|declaration-faults|duration|ended-together|handler-metadata|import-failure|public-prefix|request-address|request-origin|request-protocol|request-slot|software-version|transient-map|config/|errors/)',
-          KIT,
-        ],
-      },
-    },
-    ...FLOORS.flatMap((floor, at) => {
-      const above = FLOORS.slice(at + 1).flat();
-      return above.length === 0
-        ? []
-        : [
-            {
-              name: `${floor.join('-')}-know-no-higher`,
-              comment: 'Imports run down the floors listed above, never up.',
-              severity: 'error',
-              from: { path: `^src/(${floor.join('|')})/` },
-              to: { path: `^src/(${above.join('|')})/` },
-            },
-          ];
-    }),
-    {
-      name: 'only-faces-know-administration',
-      comment:
-        'admin, account and cli are three faces of the same services; they show what faces/ describes.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(account/|admin/|cli/|faces/|app\\.module)' },
-      to: { path: '^src/(account|admin|cli|faces)/', pathNot: '^src/cli/main' },
+      from: { path: `^src/(?:${PLATFORM})/` },
+      to: { path: '^src/public\\.ts$' },
     },
     {
       name: 'faces-stand-alone',
       comment:
-        'What two faces need is in faces/, which knows none of them; admin and account know no other face.',
+        'admin, account, docs and cli do not know one another, but for what operators and key holders see alike (admin/dto), the ' +
+        'page kit (docs/pages), the documents that the command line writes, and what a start waits for (docs/health).',
       severity: 'error',
-      from: { path: '^src/(account|admin|faces)/' },
-      to: { path: '^src/(account|admin|cli)/', pathNot: '^src/$1/' },
+      from: { path: '^src/(admin|account|docs|cli)/' },
+      to: {
+        path: '^src/(?:admin|account|docs|cli)/',
+        pathNot: ['^src/$1/', '^src/admin/(?:dto/|current-operator)', '^src/docs/'],
+      },
+    },
+    {
+      name: 'documents-know-no-other-face',
+      comment: 'docs describes what others declare.',
+      severity: 'error',
+      from: { path: '^src/docs/' },
+      to: { path: '^src/(?:admin|account|cli)/' },
+    },
+    {
+      name: 'application-is-the-top',
+      comment: 'What makes the application imports everything; what it imports must not import it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [APPLICATION, STARTS_THE_APPLICATION, '\\.spec\\.ts$'] },
+      to: { path: APPLICATION },
     },
     {
       name: 'kit-is-for-tests',
-      comment:
-        'src/testing makes a service for suites (*.spec.ts). What runs in production must not import it.',
+      comment: 'test/kit makes a service for suites (*.spec.ts). What runs in production must not import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/testing/', '\\.spec\\.ts$'] },
+      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { path: KIT },
+    },
+    {
+      name: 'kit-stands-alone',
+      comment: 'test/kit is packed as petstore-service/testing; suites and their support are not.',
+      severity: 'error',
+      from: { path: KIT, pathNot: '\\.spec\\.ts$' },
+      to: { path: '^test/', pathNot: KIT },
     },
     {
       name: 'examples-are-packages',
@@ -140,11 +120,11 @@ module.exports = {
       to: { path: '^(src|test|bench|scripts)/', pathNot: [...EXPORTED, FEATURE_SURFACE] },
     },
     {
-      name: 'examples-import-by-name',
+      name: 'packages-import-by-name',
       comment: 'A package has no path to the files of the service: import petstore-service, not ../../src.',
       severity: 'error',
-      from: { path: '^examples/' },
-      to: { path: '^src/', dependencyTypesNot: ['aliased'] },
+      from: { path: ['^examples/', `^src/(?!(?:${PLATFORM})/)[^/]+/`] },
+      to: { path: EXPORTED, dependencyTypesNot: ['aliased'] },
     },
     {
       name: 'clients-stand-alone',

@@ -6,14 +6,14 @@ import { rolldown } from 'rolldown';
 import { CHANGED_PACKAGES } from './bundle/changed-packages.mjs';
 import { keepCompletionScripts } from './bundle/completion-scripts.mjs';
 import { filesBelow, filesOf, STATIC } from './bundle/files.mjs';
-import { INSIDE, neededBy, root, service, staysOutside, TESTING } from './bundle/packages.mjs';
+import { INSIDE, neededBy, root, service, staysOutside } from './bundle/packages.mjs';
 import { joinedService } from './bundle/service-file.mjs';
-import { COMMONJS, QUOTED_NAMES, WRITTEN_CODE } from './bundle/written-code.mjs';
+import { COMMONJS, WRITTEN_CODE } from './bundle/written-code.mjs';
 
 /** Files that are found by their names while the service runs, so that they must still be there. */
-const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$|^pages\/page-files\.js$/;
+const FOUND_BY_NAME = /\.(entity|migration)\.js$|^database\/declared-files\.js$|^docs\/page-files\.js$/;
 
-/** The guides that the service shows as pages: copied to dist/docs, where pages/page-files.ts finds them without the repository. */
+/** The guides that the service shows as pages: copied to dist/docs, where docs/page-files.ts finds them without the repository. */
 const GUIDES = ['using-the-api.md'];
 
 /**
@@ -35,47 +35,15 @@ export const FEATURE_PACKAGES = Object.keys(service.dependencies ?? {}).filter(
   (name) => name !== service.name && neededBy(name).includes(service.name),
 );
 
-/** The packages of which dist/bundle-for-tests has its own copy. */
-export const PACKAGES_FOR_TESTS = [
-  ...[...INSIDE].filter((name) => name !== service.name),
-  TESTING,
-  ...FEATURE_PACKAGES,
-];
-
 /**
  * The file that a suite gets for `petstore-service`, or for what its package.json exports below that name: `src/public.js`;
- * undefined for anything else. Suites run on the source, or on a bundle for tests, where dist/src would be a second service.
+ * undefined for anything else. Suites run on the source, where dist/src would be a second service.
  */
 export function fileOfService(id) {
   if (id !== service.name && !id.startsWith(`${service.name}/`)) return undefined;
   const below = id.slice(service.name.length + 1);
   const { default: file } = service.exports[below === '' ? '.' : `./${below}`] ?? service.exports['./*'];
   return file.slice('./dist/'.length).replaceAll('*', below);
-}
-
-/**
- * Writes dist/bundle-for-tests as the bundle is written: one module that exports every file of dist/src (`src/core/time/clock.js`) and
- * every joined package (`rxjs`) by its name, for suites that import them. Answers where that module is.
- */
-export async function bundleForTests() {
-  const dist = join(root, 'dist');
-  const source = join(dist, 'src');
-  // Files that start something when they are imported are nothing to test from inside.
-  const files = filesOf(source).filter((file) => !/(^|\/)(main|launch)\.js$/.test(file));
-  const exported = [
-    ...files.map((file) => [`src/${file}`, join(source, file)]),
-    ...PACKAGES_FOR_TESTS.map((name) => [name, name]),
-  ];
-  const text = exported.map(
-    ([name, from]) => `export * as ${JSON.stringify(name)} from ${JSON.stringify(from)};`,
-  );
-  const everything = {
-    name: 'petstore:everything',
-    resolveId: (id) => (id === 'everything' ? join(root, id) : null),
-    load: (id) => (id === join(root, 'everything') ? text.join('\n') : null),
-  };
-  await writeBundle(dist, 'bundle-for-tests', { everything: 'everything' }, [everything, QUOTED_NAMES]);
-  return join(dist, 'bundle-for-tests', 'everything.js');
 }
 
 /** Packages that build on the service get what is bundled, not the files of the build before. */
@@ -88,7 +56,7 @@ const ownName = (dist) => ({
 });
 
 /** Writes a bundle to a folder of dist: these entries, and the files that are found by their names. */
-async function writeBundle(dist, folder, entries, plugins = []) {
+async function writeBundle(dist, folder, entries) {
   const source = join(dist, 'src');
   const found = filesOf(source).filter((file) => FOUND_BY_NAME.test(file));
   const bundled = await rolldown({
@@ -98,7 +66,7 @@ async function writeBundle(dist, folder, entries, plugins = []) {
     logLevel: 'silent',
     // Both would drop calls that they take for having no effect; one that throws has one, such as decodeURIComponent.
     treeshake: false,
-    plugins: [...plugins, ownName(dist), ...CHANGED_PACKAGES, ...WRITTEN_CODE],
+    plugins: [ownName(dist), ...CHANGED_PACKAGES, ...WRITTEN_CODE],
   });
   const dir = join(dist, folder);
   rmSync(dir, { recursive: true, force: true });

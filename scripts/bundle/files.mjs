@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Files that pages/page-files.js reads: they lie beside the bundle as they lie in src. */
+/** Files that docs/page-files.js reads: they lie beside the bundle as they lie in src. */
 export const STATIC = /(^|\/)static\//;
 
 /** The modules below a folder; scripts that pages load in a browser are none of the service. */

@@ -36,9 +36,6 @@ export const INSIDE = new Set([
   'typeorm',
 ]);
 
-/** Joined for tests besides, because they make the application of the service's own Nest. */
-export const TESTING = '@nestjs/testing';
-
 /** Outside in any case: native, and files to serve. */
 const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist']);
 

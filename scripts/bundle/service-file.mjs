@@ -4,7 +4,7 @@ import { filesOf } from './files.mjs';
 
 /** What starts, and the service with its features. */
 const STARTED = ['main.js', 'cli/main.js'];
-const THE_SERVICE = ['app.setup.js', 'start.js'];
+const THE_SERVICE = ['app.setup.js', 'cli/start/start.js'];
 
 /**
  * Joins the service's own files that are loaded only with it into one, and what of packages imports them. Each file of its own is

@@ -19,15 +19,6 @@ const OWN_REQUIRE = {
 };
 
 /**
- * What is exported as `src/core/time/clock.js` has to be quoted where a dynamic import of another file takes it; the bundler writes it as if it
- * were an identifier.
- */
-export const QUOTED_NAMES = {
-  name: 'petstore:quoted-names',
-  renderChunk: (code) => code.replace(/\.then\(\(n\) => n\.(src\/[\w./-]+)\)/g, '.then((n) => n["$1"])'),
-};
-
-/**
  * The bundler wraps each module in an arrow function in parentheses, so that it is compiled where it is read. V8 does so only to a
  * `function`: it would read an arrow function twice, and all functions in it.
  */

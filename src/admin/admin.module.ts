@@ -3,6 +3,7 @@ import { AccountsModule } from '../auth/clients/accounts.module.js';
 import { AuditModule } from '../auth/audit/audit.service.js';
 import { AuditController } from './audit.controller.js';
 import { ClientsController } from './clients.controller.js';
+import { OperatorsConsole } from './console/operators-console.js';
 import { KeysController } from './keys.controller.js';
 import { ScopesController } from './scopes.controller.js';
 import { UsageController } from './usage.controller.js';
@@ -24,5 +25,6 @@ import { WebhookEndpointsModule } from '../webhooks/endpoints/webhook-endpoints.
     WebhookDeliveriesController,
     WebhookEventsController,
   ],
+  providers: [OperatorsConsole],
 })
 export class AdminModule {}

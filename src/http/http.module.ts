@@ -12,7 +12,6 @@ import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from '../core/time/clock.js';
 import { SettingsModule } from '../core/config/settings.js';
-import { OperatorsConsole } from '../admin/console/operators-console.js';
 import { DatabaseModule } from '../database/database.module.js';
 import {
   DeprecationHeadersGuard,
@@ -21,7 +20,6 @@ import {
 } from './deprecation/deprecation.guards.js';
 import { ErrorFilter } from '../core/errors/error.filter.js';
 import { EventsModule } from '../events/domain-events.js';
-import { HealthModule } from '../docs/health/health.module.js';
 import { ConnectionTimeouts } from './adapter/connection-timeouts.js';
 import { Connections } from './adapter/connections.js';
 import { MalformedRequestMiddleware } from './adapter/malformed-request.middleware.js';
@@ -42,14 +40,10 @@ import { LoggingModule } from '../core/logging/app-logger.js';
 import { RequestLogMiddleware } from './request-log.middleware.js';
 import { MetricsModule } from '../core/metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './request-metrics.middleware.js';
-import { SwaggerUi } from '../docs/openapi/swagger-ui.js';
-import { ServedPages } from '../docs/pages/served-pages.js';
 import { ModuleChecksModule } from './startup-checks/module-checks.js';
 import { StartupChecks } from './startup-checks/startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
-import { WebhookSourcesModule } from '../webhooks/sources/webhook-sources.module.js';
-import { WebhooksModule } from '../webhooks/webhooks.module.js';
 
 /** Provides the Clock to every module: the machine's, or what a `@Global()` module provides under `SystemClock`. */
 @Global()
@@ -94,9 +88,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     ThrottlingModule,
     AccountsModule,
     AuthModule,
-    HealthModule,
-    WebhooksModule,
-    WebhookSourcesModule,
   ],
   providers: [
     { provide: APP_GUARD, useClass: DeprecationHeadersGuard },
@@ -115,9 +106,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     CacheMetrics,
     InterceptorsOfCached,
     DeprecationService,
-    ServedPages,
-    SwaggerUi,
-    OperatorsConsole,
     StartupChecks,
     IdempotencyStore,
     MalformedRequestMiddleware,
@@ -129,6 +117,6 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],
-  exports: [AccountsModule, AuthModule, DatabaseModule, HealthModule],
+  exports: [AccountsModule, AuthModule, DatabaseModule],
 })
-export class PlatformModule {}
+export class HttpModule {}

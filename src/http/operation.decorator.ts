@@ -3,7 +3,12 @@ import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@
 import { declareOperation } from './adapter/declared-operation.js';
 import { mediaTypesOf } from './body/body-media-types.js';
 import { mediaTypeOf } from './media-type.js';
-import type { HandlerPlace } from '../docs/openapi/invalid-request.js';
+
+/** Where the handler of an operation is declared: the prototype of a class, and a method of it. */
+export interface HandlerPlace {
+  readonly prototype: object;
+  readonly method: string;
+}
 
 /** OpenAPI extension that passes where an operation's handler is to document.ts, as an index of HANDLERS; it is not published. */
 export const HANDLER_EXTENSION = 'x-handler';

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index } from 'typeorm';
-import { Int64Column, Int64Key } from '../database/int64.js';
+import { Int64Column, Int64Key } from 'petstore-service';
 
 /** Availability of an animal (specification, heading "PetStatus"). */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;

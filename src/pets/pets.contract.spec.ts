@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../../test/kit/test-service.js';
+import { TestService } from 'petstore-service/testing';
 
 let service: TestService;
 beforeAll(async () => {

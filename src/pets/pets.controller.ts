@@ -1,12 +1,17 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { Cached } from '../http/caching/response-cache.js';
-import type { JsonText } from '../database/json-rows.js';
-import { Deprecated } from '../http/deprecation/deprecated.decorator.js';
-import { ApiErrors } from '../core/errors/api-errors.decorator.js';
-import { Idempotent } from '../http/idempotency/idempotent.decorator.js';
-import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
-import { Paged, type Pager } from '../http/paging/pager.js';
+import {
+  ApiErrors,
+  Cached,
+  Deprecated,
+  Idempotent,
+  type JsonText,
+  NEXT_PAGE,
+  Operation,
+  Paged,
+  type Pager,
+  RequireScopes,
+  Tag,
+} from 'petstore-service';
 import { GetPetParams, ListPetsQuery, NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
 import { PETS_SCOPES } from './pets.scopes.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../../test/kit/testing.js';
+import { TestService } from 'petstore-service/testing';
 import { DEMO_CATALOGUE, PetsDemoData } from './pets.demo-data.js';
 
 let service: TestService;

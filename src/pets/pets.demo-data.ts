@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { type DemoDataProvider, ProvidesDemoData } from '../database/demo-data.js';
+import { type DemoDataProvider, ProvidesDemoData } from 'petstore-service';
 import { Pet, type PetStatus } from './pet.entity.js';
 
 /** Name, category and status of one animal. */

@@ -1,6 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { Enum, Int64, Integer, Text } from '../http/validation/fields.js';
-import { Cursor, type PageQuery } from '../http/paging/pager.js';
+import { Cursor, Enum, Int64, Integer, type PageQuery, Text } from 'petstore-service';
 import { DEFAULT_PET_STATUS, PET_STATUSES, type PetStatus } from './pet.entity.js';
 
 /** Body of createPet (specification, heading "NewPet"). */

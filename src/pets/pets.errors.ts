@@ -1,4 +1,4 @@
-import { defineErrors } from '../core/errors/define-errors.js';
+import { defineErrors } from 'petstore-service';
 
 export const PETS_ERRORS = defineErrors({
   pet_not_found: {

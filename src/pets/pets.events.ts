@@ -1,5 +1,4 @@
-import { defineEvent } from '../events/domain-events.js';
-import { defineWebhookEvent } from '../webhooks/webhook-events.js';
+import { defineEvent, defineWebhookEvent } from 'petstore-service';
 import type { PetStatus } from './pet.entity.js';
 import type { PetDto } from './pets.dto.js';
 import { PETS_SCOPES } from './pets.scopes.js';

@@ -1,4 +1,4 @@
-import { defineScopes } from '../auth/clients/scopes.js';
+import { defineScopes } from 'petstore-service';
 
 /** The rights on the catalogue: `pets:read` and `pets:write`. */
 export const PETS_SCOPES = defineScopes('pets', {

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../../test/kit/testing.js';
+import { TestService } from 'petstore-service/testing';
 import { PetsService } from './pets.service.js';
 
 let service: TestService;

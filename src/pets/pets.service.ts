@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { type JsonPage, JsonRows, type JsonText } from '../database/json-rows.js';
-import type { PageRequest } from '../database/keyset-page.js';
-import { ApiError } from '../core/errors/api-error.js';
-import { DomainEvents } from '../events/domain-events.js';
-import { WebhookMessages } from '../webhooks/webhook-messages.js';
+import {
+  ApiError,
+  DomainEvents,
+  type JsonPage,
+  JsonRows,
+  type JsonText,
+  type PageRequest,
+  WebhookMessages,
+} from 'petstore-service';
 import { Pet, type PetStatus } from './pet.entity.js';
 import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';

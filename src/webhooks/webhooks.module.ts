@@ -1,5 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditModule } from '../auth/audit/audit.service.js';
+import { AccountEvents } from './sources/account-events.js';
+import { ExpiringKeys } from './sources/expiring-keys.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
@@ -15,6 +17,8 @@ import { WebhookWake } from './webhook-wake.js';
 @Module({
   imports: [AuditModule],
   providers: [
+    AccountEvents,
+    ExpiringKeys,
     WebhookAddresses,
     WebhookDeliveries,
     WebhookDispatcher,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const file = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+const file = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('a generated file is as `npm run docs:generate` makes it', () => {
   it('docs/openapi.json', async () => {
@@ -55,7 +55,7 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
 });
 
 /** A team may have removed the typed client. */
-describe.skipIf(!existsSync(new URL(`../${GENERATED}`, import.meta.url)))(
+describe.skipIf(!existsSync(new URL(`../../${GENERATED}`, import.meta.url)))(
   'what the typed client has of the documents is as `npm run docs:generate` makes it',
   () => {
     it.each(['schemas.ts', 'operations.ts', 'errors.ts'])('%s', async (name) => {

@@ -19,7 +19,7 @@ async function run(folder: string, script: string, ...args: string[]): Promise<s
   const { PATH } = process.env;
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
     cwd: join(project, folder),
-    env: { PATH, PETSTORE_TEST_ON: 'source' },
+    env: { PATH },
   });
   return stripVTControlCharacters(stdout);
 }

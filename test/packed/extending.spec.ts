@@ -46,8 +46,6 @@ describe('the module of docs/extending.md, as it stands there', () => {
     const node = (script: string, ...args: string[]) =>
       run(process.execPath, [join(ROOT, 'node_modules', script), ...args], {
         cwd: project,
-        // What this run is on is nothing to that one.
-        env: { ...process.env, PETSTORE_TEST_ON: 'source' },
       });
     await node('typescript-7/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false');
     await node('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', FEATURE);

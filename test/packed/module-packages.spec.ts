@@ -47,7 +47,7 @@ async function run(cwd: string, script: string, ...args: string[]): Promise<stri
   const { PATH } = process.env;
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
     cwd,
-    env: { PATH, PETSTORE_TEST_ON: 'source,bundle' },
+    env: { PATH },
   });
   return stripVTControlCharacters(stdout);
 }

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Backup, type WithBackup, copyPages } from '../../src/database/backup/page-copy.js';
 import { emptyFolder } from '../support/service-process.js';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const DECISION = 'docs/decisions/0011-compiled-operations.md';
 
 /** The files of a folder, below it too. */

@@ -7,7 +7,7 @@ import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcr
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Rules that a house of these files breaks; each file exports a value and imports the given ones. */
 async function rulesBrokenBy(imports: Readonly<Record<string, readonly string[]>>): Promise<string[]> {

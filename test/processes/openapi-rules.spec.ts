@@ -70,7 +70,7 @@ describe('the OpenAPI documents', () => {
   it('pass the recommended rules of Redocly without a warning', async () => {
     const files = (await readdir('docs')).filter((file) => /^openapi.*\.json$/.test(file));
     expect(files.length).toBeGreaterThanOrEqual(2);
-    const cli = new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url).pathname;
+    const cli = new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url).pathname;
     for (const file of files) {
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,

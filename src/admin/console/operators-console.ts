@@ -131,6 +131,6 @@ const OF_ALL_PAGES = new Set(['colours.css', 'mark.svg']);
 /** Where a file lies below src, by its name. */
 function fileOf(name: string): string {
   return OF_ALL_PAGES.has(name)
-    ? `pages/static/${name}`
-    : `console/static/${name === '' ? 'index.html' : name}`;
+    ? `docs/pages/static/${name}`
+    : `admin/console/static/${name === '' ? 'index.html' : name}`;
 }

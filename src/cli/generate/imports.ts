@@ -1,7 +1,7 @@
 /** Names that generated files use, by the module that they are imported from; behind `type` those that exist in types alone. */
 export type Exports = Readonly<Record<string, readonly string[]>>;
 
-/** What generated files use of packages and of the platform. Paths are those of a feature's folder below src. */
+/** What generated files use of packages, and of the service by its name. */
 export const PLATFORM_EXPORTS: Exports = {
   '@nestjs/common': [
     'Body',
@@ -31,28 +31,48 @@ export const PLATFORM_EXPORTS: Exports = {
     'Table',
   ],
   vitest: ['afterAll', 'beforeAll', 'expect', 'it'],
-  '../accounts/scopes.js': ['defineScopes'],
-  '../auth/auth.decorators.js': ['RequireScopes'],
-  '../caching/if-match.decorator.js': ['IfMatch'],
-  '../caching/precondition.js': ['type Precondition'],
-  '../caching/response-cache.js': ['Cached'],
-  '../database/demo-data.js': ['type DemoDataProvider', 'ProvidesDemoData'],
-  '../database/int64.js': ['Int64Column', 'Int64Key'],
-  '../database/json-rows.js': ['type JsonPage', 'JsonRows', 'type JsonText'],
-  '../database/keyset-page.js': ['type PageRequest'],
-  '../database/references.js': ['References'],
-  '../errors/api-error.js': ['ApiError'],
-  '../errors/api-errors.decorator.js': ['ApiErrors'],
-  '../errors/define-errors.js': ['defineErrors'],
-  '../events/domain-events.js': ['DomainEvents', 'defineEvent'],
-  '../idempotency/idempotent.decorator.js': ['Idempotent'],
-  '../input/fields.js': ['Enum', 'Instant', 'Int64', 'Integer', 'Text', 'Uuid'],
-  '../input/merge-patch.js': ['MergePatch'],
-  '../openapi/operation.decorator.js': ['NEXT_PAGE', 'Operation', 'Tag'],
-  '../paging/pager.js': ['PageQuery', 'Paged', 'type Pager'],
-  '../paging/selection.decorators.js': ['Filter', 'Sort'],
-  '../testing/testing.js': ['TestService', 'unindexedLists'],
+  'petstore-service': [
+    'ApiError',
+    'ApiErrors',
+    'Cached',
+    'defineErrors',
+    'defineEvent',
+    'defineScopes',
+    'type DemoDataProvider',
+    'DomainEvents',
+    'Enum',
+    'Filter',
+    'Idempotent',
+    'IfMatch',
+    'Instant',
+    'Int64',
+    'Int64Column',
+    'Int64Key',
+    'Integer',
+    'type JsonPage',
+    'JsonRows',
+    'type JsonText',
+    'MergePatch',
+    'NEXT_PAGE',
+    'Operation',
+    'Paged',
+    'PageQuery',
+    'type Pager',
+    'type PageRequest',
+    'type Precondition',
+    'ProvidesDemoData',
+    'References',
+    'RequireScopes',
+    'Sort',
+    'Tag',
+    'Text',
+    'Uuid',
+  ],
+  'petstore-service/testing': ['TestService', 'unindexedLists'],
 };
+
+/** Characters of a line, as .prettierrc has it. */
+const PRINT_WIDTH = 110;
 
 /** A text with the imports of the names that it uses. */
 export function withImports(text: string, ...exports: readonly Exports[]): string {
@@ -79,9 +99,12 @@ function compare(a: string, b: string): number {
 
 function importText(module: string, names: readonly string[]): string {
   if (names.length === 0) return '';
-  return names.every((name) => name !== bare(name))
-    ? `import type { ${names.map(bare).join(', ')} } from '${module}';\n`
-    : `import { ${names.join(', ')} } from '${module}';\n`;
+  const isOfTypes = names.every((name) => name !== bare(name));
+  const shown = isOfTypes ? names.map(bare) : names;
+  const keyword = isOfTypes ? 'import type' : 'import';
+  const line = `${keyword} { ${shown.join(', ')} } from '${module}';\n`;
+  if (line.length <= PRINT_WIDTH + 1) return line;
+  return `${keyword} {\n${shown.map((name) => `  ${name},\n`).join('')}} from '${module}';\n`;
 }
 
 function bare(name: string): string {

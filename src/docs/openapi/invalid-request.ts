@@ -1,6 +1,7 @@
 import type { ArgumentMetadata, Type } from '@nestjs/common';
 import type { FaultDetail } from '../../core/errors/api-error.js';
 import { isJsonType } from '../../http/media-type.js';
+import type { HandlerPlace } from '../../http/operation.decorator.js';
 import { validatedArguments } from '../../http/validation/every-fault.interceptor.js';
 import { InvalidArgument, ValidationPipe } from '../../http/validation/validation.pipe.js';
 import type { OperationObject } from './document-outlines.js';
@@ -13,12 +14,6 @@ export interface InvalidRequest {
   readonly body?: string;
   /** The faults, in the order in which the service names them. */
   readonly details: readonly FaultDetail[];
-}
-
-/** Where the handler of an operation is declared: the prototype of a class, and a method of it. */
-export interface HandlerPlace {
-  readonly prototype: object;
-  readonly method: string;
 }
 
 /** What is sent as each parameter, and in a body as a field that nobody declares; fields that are no texts refuse it. */

@@ -83,7 +83,7 @@ export class SwaggerUi implements OnModuleInit {
       pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(type, () => fileOfLibrary(name)) });
     for (const [name, type] of Object.entries(OWN))
       pages.add(`${DOCS}/assets/${name}`, {
-        asset: new ServedAsset(type, () => pageFile(`openapi/static/${name}`)),
+        asset: new ServedAsset(type, () => pageFile(`docs/openapi/static/${name}`)),
       });
     const outlines = outlinesOf(application);
     const site: Site = {

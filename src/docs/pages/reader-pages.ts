@@ -41,7 +41,7 @@ export const GUIDE_PLACES: readonly Place[] = [
 
 /** A static file of src/docs/pages/static. */
 function file(name: string, type: string, isText = true): ServedAsset {
-  return new ServedAsset(type, () => pageFile(`pages/static/${name}`), isText);
+  return new ServedAsset(type, () => pageFile(`docs/pages/static/${name}`), isText);
 }
 
 /**

@@ -1,7 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { PlanLimits } from '../../../src/throttling/plans.js';
-import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../../../src/throttling/quota-policy.js';
-import type { QuotaSubject } from '../../../src/throttling/quota.js';
+import {
+  type FixedPlan,
+  type PlanLimits,
+  type QuotaAccount,
+  QuotaPolicy,
+  type QuotaSubject,
+} from 'petstore-service';
 
 /** Limits from a price list; all clients of one organization count together. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { QuotaPolicy } from '../../../src/throttling/quota-policy.js';
+import { QuotaPolicy } from 'petstore-service';
 import { ContractPolicy } from './contract-policy.js';
 
 @Global()

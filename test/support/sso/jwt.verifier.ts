@@ -1,10 +1,7 @@
 import { type JsonWebKey, type KeyObject, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { CredentialVerifier, type VerifiedCredential } from '../../../src/auth/credential-verifier.js';
-import { Clock } from '../../../src/core/time/clock.js';
-import { Settings } from '../../../src/core/config/settings.js';
-import { ApiError } from '../../../src/core/errors/api-error.js';
+import { ApiError, Clock, CredentialVerifier, Settings, type VerifiedCredential } from 'petstore-service';
 import { SSO_ERRORS } from './sso.errors.js';
 import { SSO_SETTINGS } from './sso.settings.js';
 

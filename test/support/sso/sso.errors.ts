@@ -1,4 +1,4 @@
-import { defineErrors } from '../../../src/core/errors/define-errors.js';
+import { defineErrors } from 'petstore-service';
 
 export const SSO_ERRORS = defineErrors({
   invalid_token: {

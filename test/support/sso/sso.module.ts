@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { CredentialVerifier } from '../../../src/auth/credential-verifier.js';
+import { CredentialVerifier } from 'petstore-service';
 import { JwtVerifier } from './jwt.verifier.js';
 
 /** Tokens of the single sign-on, beside API keys. */

@@ -1,5 +1,4 @@
-import { defineSettings } from '../../../src/core/config/define-settings.js';
-import { httpUrl, textUpTo } from '../../../src/core/config/setting.js';
+import { defineSettings, httpUrl, textUpTo } from 'petstore-service';
 
 export const SSO_SETTINGS = defineSettings('sso', {
   issuer: { type: httpUrl, default: 'https://sso.example', description: 'Issuer of tokens (claim iss).' },

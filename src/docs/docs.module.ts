@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { HealthController, Readiness } from './health/health.controller.js';
+import { SwaggerUi } from './openapi/swagger-ui.js';
+import { ServedPages } from './pages/served-pages.js';
+
+/** What the service tells of itself: documents and pages for people, /health/live and /health/ready. */
+@Module({
+  imports: [TerminusModule.forRoot({ logger: false })],
+  controllers: [HealthController],
+  providers: [Readiness, ServedPages, SwaggerUi],
+})
+export class DocsModule {}
