@@ -97,13 +97,6 @@ module.exports = {
       to: { path: APPLICATION },
     },
     {
-      name: 'kit-is-for-tests',
-      comment: 'test/kit makes a service for suites (*.spec.ts). What runs in production must not import it.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
-      to: { path: KIT },
-    },
-    {
       name: 'kit-stands-alone',
       comment: 'test/kit is packed as petstore-service/testing; suites and their support are not.',
       severity: 'error',
