@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown';
 import { CHANGED_PACKAGES } from './bundle/changed-packages.mjs';
 import { keepCompletionScripts } from './bundle/completion-scripts.mjs';
 import { filesBelow, filesOf, STATIC } from './bundle/files.mjs';
-import { INSIDE, neededBy, root, service, staysOutside } from './bundle/packages.mjs';
+import { neededBy, root, service, staysOutside } from './bundle/packages.mjs';
 import { joinedService } from './bundle/service-file.mjs';
 import { COMMONJS, WRITTEN_CODE } from './bundle/written-code.mjs';
 
