@@ -257,7 +257,7 @@ describe('the compiled pipe', () => {
     );
   });
 
-  it('does not look into a flat object, whether it is accepted or not', async () => {
+  it('does not look into a flat object, nor into a value that its field cannot read, whether it is accepted or not', async () => {
     const asked: unknown[] = [];
     class Listening extends CompiledPipe {
       protected override stripProtoKeys(value: unknown): void {
@@ -270,7 +270,8 @@ describe('the compiled pipe', () => {
       Object.assign(new Fields(), { name: 'a', categoryId: 2n }),
     );
     expect(asked).toEqual([]);
-    await expect(pipe.transform({ name: 'abcd' }, metadata)).rejects.toThrow('Bad Request');
+    for (const name of ['abcd', { a: 1 }, [{ a: 1 }]])
+      await expect(pipe.transform({ name, count: {} }, metadata)).rejects.toThrow('Bad Request');
     expect(asked).toEqual([]);
   });
 

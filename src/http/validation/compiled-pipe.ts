@@ -7,7 +7,7 @@ import * as classValidator from 'class-validator';
 import { JsonDecimal } from '../body/exact-json.js';
 import { CompiledRules } from './compiled-rules.js';
 import { isDto } from './declared-fields.js';
-import { isPlainObject, plainToInstance } from './plain-to-instance.js';
+import { isPlainObject, plainToInstance, withoutUnreadable } from './plain-to-instance.js';
 
 /**
  * Replaces every JsonDecimal by a plain number, in place: in arrays, in objects, and in instances that class-transformer
@@ -74,11 +74,12 @@ export class CompiledPipe extends NestValidationPipe {
   /** An object as its class, before the rules; undefined where Nest must look at it. */
   private instanceOf(value: unknown, { type, metatype }: ArgumentMetadata): object | undefined {
     if (type === 'custom' || !metatype || !isDto(metatype) || !isPlainObject(value)) return undefined;
-    if (!isFlat(value)) {
-      this.closeArrayGaps(value);
-      this.stripProtoKeys(value);
+    const plain = isFlat(value) ? value : withoutUnreadable(metatype, value);
+    if (!isFlat(plain)) {
+      this.closeArrayGaps(plain);
+      this.stripProtoKeys(plain);
     }
-    const object = plainToInstance(metatype, value, this.transformOptions);
+    const object = plainToInstance(metatype, plain, this.transformOptions);
     if (typeof object !== 'object' || object === null || object.constructor !== metatype) return undefined;
     this.prepare(object);
     return object;

@@ -54,6 +54,9 @@ class Unreadable {
   constructor(readonly message: string) {}
 }
 
+/** How a field reads a value, as JSON or as text, by the function that class-transformer is given for it. */
+export const READS = new WeakMap<object, (sent: unknown) => unknown>();
+
 const MOST_LISTED = 16;
 
 /** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
@@ -108,6 +111,7 @@ export function defineField<Sent, Value>(
     const from = groups?.includes(TEXT) ? { ...kind, ...kind.text } : kind;
     return from.read(sent) ?? new Unreadable(`This must be ${from.mustBe}${nullable ? ' or null' : ''}.`);
   };
+  READS.set(read, (sent) => kind.read(sent) ?? kind.text?.read(sent));
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
 

@@ -4,6 +4,7 @@ import * as insideExecutor from 'class-transformer/cjs/TransformOperationExecuto
 // @ts-expect-error Nor beside this one.
 import * as insideStorage from 'class-transformer/cjs/storage.js';
 import { declaredFieldsOf } from './declared-fields.js';
+import { READS } from './define-field.js';
 
 type Class = abstract new (...args: never[]) => object;
 
@@ -18,7 +19,9 @@ const { TransformOperationExecutor } = insideExecutor as {
   TransformOperationExecutor: new (type: number, options: ClassTransformOptions) => Executor;
 };
 const { defaultMetadataStorage: storage } = insideStorage as {
-  defaultMetadataStorage: Readonly<Record<string, Declared>>;
+  defaultMetadataStorage: Readonly<Record<string, Declared>> & {
+    findTransformMetadatas(type: Class, name: string, kind: number): readonly { transformFn: object }[];
+  };
 };
 const DECLARED = ['_typeMetadatas', '_transformMetadatas', '_exposeMetadatas', '_excludeMetadatas'];
 const PLAIN_TO_CLASS = 0;
@@ -74,6 +77,24 @@ class DeclaredExecutor extends TransformOperationExecutor {
 export function plainToInstance(type: Class, plain: unknown, options?: ClassTransformOptions): unknown {
   const executor = new DeclaredExecutor(PLAIN_TO_CLASS, { exposeUnsetFields: true, ...options });
   return executor.transform(undefined, plain, type);
+}
+
+/** Takes the place of an object that no kind of field reads. */
+const UNREADABLE = Symbol('unreadable');
+
+/** An object without the values that their fields cannot read, for what walks through all of it. */
+export function withoutUnreadable(type: Class, plain: object): object {
+  const unreadable = Object.entries(plain).filter(
+    ([name, value]) => typeof value === 'object' && value !== null && isUnreadable(type, name, value),
+  );
+  if (unreadable.length === 0) return plain;
+  return { ...plain, ...Object.fromEntries(unreadable.map(([name]) => [name, UNREADABLE])) };
+}
+
+function isUnreadable(type: Class, name: string, value: unknown): boolean {
+  const transformations = storage.findTransformMetadatas(type, name, PLAIN_TO_CLASS);
+  const read = transformations.map(({ transformFn }) => READS.get(transformFn)).find(Boolean);
+  return read !== undefined && read(value) === undefined;
 }
 
 const known = new WeakMap<Class, ReadonlySet<string>>();
