@@ -5,7 +5,7 @@ import { SettingsError } from '../core/config/define-settings.js';
 import { type Settings, loadSettings } from '../core/config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
-import { ProcessMarks } from '../database/sqlite/process-marks.js';
+import { ProcessLockFiles } from '../database/sqlite/process-lock-files.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../database/sqlite/troubles/usable-file.js';
@@ -163,7 +163,7 @@ async function examineDisk(file: string): Promise<Finding> {
 }
 
 async function examineProcesses(file: string, { redisUrl }: Settings): Promise<Finding> {
-  const serving = await (await ProcessMarks.of(file)).others('left');
+  const serving = await (await ProcessLockFiles.of(file)).others('left');
   const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
   if (serving < 2 || redisUrl !== null) return well('processes', found);
   return wrong(

@@ -9,7 +9,7 @@ import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
-import { OnlyProcess } from './memory/only-process.js';
+import { SoleProcessLock } from './memory/sole-process-lock.js';
 import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaWriteBehind } from './memory/quota-write-behind.js';
@@ -17,7 +17,7 @@ import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
 import { QuotaService } from './quota.service.js';
-import { OneRedis } from './redis/one-redis.js';
+import { RedisSplit } from './redis/redis-split.js';
 import { REDIS_PREFIX } from './redis/redis-keys.js';
 
 /** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
@@ -59,9 +59,9 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
       },
     },
     QuotaWriteBehind,
-    OnlyProcess,
+    SoleProcessLock,
     OtherProcesses,
-    OneRedis,
+    RedisSplit,
   ],
   exports: [QuotaStore, QuotaJournal],
 })

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
+import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
@@ -141,7 +141,7 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
 
   it('while a process serves the file', async () => {
     const file = await sourceWith();
-    const marks = await ProcessMarks.of(file);
+    const marks = await ProcessLockFiles.of(file);
     await marks.keep();
     onTestFinished(() => marks.remove());
     await expect(target.copy(file)).rejects.toThrow(/A process serves .*Stop the service/);

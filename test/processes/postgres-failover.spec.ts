@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { OnlyProcess } from '../../src/throttling/memory/only-process.js';
+import { SoleProcessLock } from '../../src/throttling/memory/sole-process-lock.js';
 import { TestService } from '../kit/test-service.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { PostgresServer } from '../support/postgres-server.js';
@@ -74,7 +74,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
         DATABASE_URL: `postgres://petstore@127.0.0.1:${name.port}/postgres`,
         ...(redis ? { REDIS_URL: redis.url } : {}),
       },
-      prepare: (app) => app.get(OnlyProcess).begin(),
+      prepare: (app) => app.get(SoleProcessLock).begin(),
     });
     onTestFinished(() => service.close());
     await expect.poll(() => sessionsOf(old)).toEqual(sessions);

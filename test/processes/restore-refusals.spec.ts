@@ -6,7 +6,7 @@ import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ReplacedStore } from '../../src/database/backup/replaced-store.js';
 import { openDataSource } from '../../src/database/data-source.js';
-import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
+import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { ownFolder, pet, restoreFrom, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/copy-source.js';
@@ -88,7 +88,7 @@ describe('a restore', () => {
   it('is refused while a process serves the database, has it open, or it is the backup itself', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     await expect(restoreFrom(database, database)).rejects.toThrow(/is the database itself/);
-    const marks = await ProcessMarks.of(database);
+    const marks = await ProcessLockFiles.of(database);
     await marks.keep();
     await expect(restoreFrom(backup, database)).rejects.toThrow(/A process serves .*Stop the service/);
     await marks.remove();

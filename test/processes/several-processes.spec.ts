@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
-import { ProcessMarks } from '../../src/database/sqlite/process-marks.js';
+import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
 import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
@@ -134,7 +134,7 @@ describe('a mark that was removed', () => {
     const service = await start(path);
     await until(async () => (await marks(path)).length === 1);
     // One that is not locked yet would be made again by being opened, and another is made in its place if it is looked at just then.
-    const looking = await ProcessMarks.of(join(path, 'data/petstore.sqlite'));
+    const looking = await ProcessLockFiles.of(join(path, 'data/petstore.sqlite'));
     await until(async () => (await looking.others('left')) === 1);
     const [mark = ''] = await marks(path);
     await rm(join(path, 'data', mark));

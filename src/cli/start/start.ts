@@ -18,9 +18,9 @@ import { Leases } from '../../events/jobs/leases.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { ManagementServer } from '../../core/metrics/management-server.js';
 import { startAdvice } from './start-advice.js';
-import { OnlyProcess } from '../../throttling/memory/only-process.js';
+import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { OtherProcesses } from '../../throttling/memory/other-processes.js';
-import { OneRedis } from '../../throttling/redis/one-redis.js';
+import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans } from '../../core/tracing/spans.js';
 import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
 import { servesForParent } from './workers/worker.js';
@@ -38,8 +38,8 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   const app = await createApp();
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
-  await app.get(OnlyProcess).begin();
-  await app.get(OneRedis).begin();
+  await app.get(SoleProcessLock).begin();
+  await app.get(RedisSplit).begin();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listeningFault({ variable: 'PORT', port, host }, error);
   });
@@ -62,7 +62,7 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
 
 /** Work that a process that died had taken goes on at once where this one serves alone; elsewhere others wait until it is free. */
 async function freeLeasesOfTheDead(app: INestApplication, logger: AppLogger): Promise<void> {
-  const isAlone = async () => app.get(OnlyProcess).isCertain || (await app.get(OtherProcesses).isNone());
+  const isAlone = async () => app.get(SoleProcessLock).isCertain || (await app.get(OtherProcesses).isNone());
   try {
     await app.get(Leases).freeOfTheDead(isAlone);
   } catch (error) {

@@ -49,7 +49,7 @@ export class ReplacedStore {
   }
 
   /** Gives the new file the owner and the permissions of the one whose place it takes. */
-  async dress(path: string): Promise<void> {
+  async giveOwner(path: string): Promise<void> {
     const { uid, gid, mode } = await stat(this.isThere ? this.file : dirname(this.file));
     const made = await stat(path);
     if (made.uid !== uid || made.gid !== gid) await chown(path, uid, gid).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { openDataSource } from '../data-source.js';
 import { type SchemaStatus, contractionsOf, schemaStatus } from '../schema.js';
-import { ProcessMarks } from '../sqlite/process-marks.js';
+import { ProcessLockFiles } from '../sqlite/process-lock-files.js';
 import { realFileOf } from '../sqlite/real-file.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { BackupRefusal } from './backup-refusal.js';
@@ -47,7 +47,7 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
       const { file, signal, tell, now } = order;
       const copied = await copyVerified({ from: file, to: part.path, signal, tell });
       const pending = await pendingOf(file, part.path);
-      await replaced.dress(part.path);
+      await replaced.giveOwner(part.path);
       await part.sync();
       // While the file could not be locked, a service may have come.
       await refuseServed(order.database);
@@ -73,7 +73,7 @@ async function refuseUnlessOther({ file }: RestoreOrder, database: string): Prom
 
 /** It has counts in memory, and would go on writing into the file that was replaced. */
 async function refuseServed(database: string): Promise<void> {
-  const serving = await (await ProcessMarks.of(database)).others('left');
+  const serving = await (await ProcessLockFiles.of(database)).others('left');
   if (serving > 0)
     throw new BackupRefusal(
       `${serving === 1 ? 'A process serves' : `${serving} processes serve`} ${database}. Stop the service, then restore.`,

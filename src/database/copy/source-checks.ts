@@ -1,6 +1,6 @@
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { EXPANSIONS_TABLE } from '../schema.js';
-import { ProcessMarks } from '../sqlite/process-marks.js';
+import { ProcessLockFiles } from '../sqlite/process-lock-files.js';
 import { CopyRefusal } from './copy-refusal.js';
 import type { SqliteSource } from './sqlite-source.js';
 import type { TargetTable } from './target-schema.js';
@@ -21,7 +21,7 @@ export async function ownTables(source: SqliteSource): Promise<string[]> {
 
 /** Throws CopyRefusal while a process serves the file: it has counts in memory, and goes on writing. */
 export async function refuseServed(file: string): Promise<void> {
-  const serving = await (await ProcessMarks.of(file)).others('left');
+  const serving = await (await ProcessLockFiles.of(file)).others('left');
   if (serving > 0)
     throw new CopyRefusal(
       `${serving === 1 ? 'A process serves' : `${serving} processes serve`} ${file}: what it writes from now on would be lost. Stop ` +

@@ -42,7 +42,7 @@ const logger = new Logger('Database');
 export class SqliteDataSource extends Database {
   readonly waits = new UnlimitedWaits();
   readonly dialect = SQLITE_DIALECT;
-  /** Processes that serve one file mark it (ProcessMarks). */
+  /** Processes that serve one file mark it (ProcessLockFiles). */
   readonly onlyServer = undefined;
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;

@@ -19,7 +19,7 @@ const LIBRARY: Readonly<Record<string, string>> = {
   'swagger-ui-bundle.js': SCRIPT,
 };
 
-/** The files of src/docs/openapi/static: the service's own dress of the Swagger UI, and what it adds to it. */
+/** The files of src/docs/openapi/static: the appearance of the Swagger UI, and what it adds to it. */
 const OWN: Readonly<Record<string, string>> = {
   'docs.css': STYLE,
   'accessible-names.js': SCRIPT,

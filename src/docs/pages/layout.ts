@@ -57,7 +57,7 @@ export function layout(
       .join('');
   const name = escapeHtml(site.name);
   return `<!DOCTYPE html>
-<html lang="en" class="dress">
+<html lang="en" class="petstore">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">

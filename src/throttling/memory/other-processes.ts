@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
-import { ProcessMarks } from '../../database/sqlite/process-marks.js';
+import { ProcessLockFiles } from '../../database/sqlite/process-lock-files.js';
 
 /** How often the other processes are counted, in milliseconds. */
 const PERIOD_MS = 5_000;
@@ -16,7 +16,7 @@ const PERIOD_MS = 5_000;
 export class OtherProcesses implements OnModuleDestroy {
   private readonly logger = new Logger('Quota');
   private readonly looks = new OneAtATime(() => this.look());
-  private marks: ProcessMarks | undefined;
+  private lockFiles: ProcessLockFiles | undefined;
   private timer: NodeJS.Timeout | undefined;
   private known = 0;
   /** Whether the last count failed; the log is told of the first failure only. */
@@ -41,7 +41,7 @@ export class OtherProcesses implements OnModuleDestroy {
   /** Whether this process alone serves an SQLite file; false where that cannot be told. Call it after `begin`. Never rejects. */
   async isNone(): Promise<boolean> {
     if (this.isBlind) return false;
-    return (await this.marks?.others('left').catch(() => undefined)) === 0;
+    return (await this.lockFiles?.others('left').catch(() => undefined)) === 0;
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -49,16 +49,16 @@ export class OtherProcesses implements OnModuleDestroy {
     clearInterval(this.timer);
     // Wait for a run that is under way: it would create the mark again.
     await this.looks.run();
-    await this.marks?.remove().catch(() => undefined);
+    await this.lockFiles?.remove().catch(() => undefined);
   }
 
   private async look(): Promise<void> {
     const file = fileOf(this.dataSource);
     if (file === undefined || this.ended) return;
     try {
-      this.marks ??= await ProcessMarks.of(file);
-      await this.marks.keep();
-      const others = await this.marks.others('removed');
+      this.lockFiles ??= await ProcessLockFiles.of(file);
+      await this.lockFiles.keep();
+      const others = await this.lockFiles.others('removed');
       if (this.settings.redisUrl === null) this.tell(others);
       if (this.isBlind) this.logger.log(`Other processes on ${file} can be told again`);
       this.isBlind = false;

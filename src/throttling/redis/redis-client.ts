@@ -112,7 +112,7 @@ export function namesForEachMaster(redis: RedisClient, name: string): string[] {
 
 /** The slot of the keys of a subject. */
 function slotOf(subject: string): number {
-  return new Command('get', [new RedisKeys('', true).state(subject, '')]).getSlot() ?? 0;
+  return new Command('get', [new RedisKeys('', true).strikes(subject, '')]).getSlot() ?? 0;
 }
 
 /** Why a client could not connect: a Cluster says only that no node could be asked, and keeps why. */

@@ -87,7 +87,7 @@ export class RedisHandover {
       args.push(seen, alone, known.lengthMs);
     }
     for (const { keyId, subject, until } of bans) {
-      names.push(this.keys.state(subject, keyId));
+      names.push(this.keys.strikes(subject, keyId));
       args.push(until);
     }
     const answer = await withTimeout(

@@ -9,13 +9,13 @@ const namesOf = (keys: RedisKeys) => [
   keys.counter('client:b', 'client:b', 60_000, 7),
   keys.counter('client:a', 'client:a', 86_400_000, 7),
   keys.counter('client:a', 'client:a', 60_000, 8),
-  keys.state('client:a', 'k'),
-  keys.state('client:a', 'l'),
-  keys.state('client:b', 'k'),
+  keys.strikes('client:a', 'k'),
+  keys.strikes('client:a', 'l'),
+  keys.strikes('client:b', 'k'),
   keys.handedOver('1', 'client:a'),
   keys.handedOver('2', 'client:a'),
   keys.instances(),
-  keys.states(),
+  keys.versions(),
   keys.writers('responses'),
   keys.writers('keys'),
 ];
@@ -37,8 +37,8 @@ it.each(['client:a', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'])(
   (subject) => {
     const keys = new RedisKeys('shop:', true);
     const names = [
-      keys.state(subject, 'k'),
-      keys.state(subject, ''),
+      keys.strikes(subject, 'k'),
+      keys.strikes(subject, ''),
       keys.counter(subject, subject, 60_000, 7),
       keys.counter(subject, `${subject}:rare`, 10_000, 8),
       keys.handedOver('1', subject),
@@ -49,7 +49,7 @@ it.each(['client:a', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'])(
 
 it('of what instances tell one another lie in one slot of a cluster', () => {
   const keys = new RedisKeys('shop:', true);
-  const names = [keys.states(), keys.writers('responses'), keys.writers('keys'), keys.instances()];
+  const names = [keys.versions(), keys.writers('responses'), keys.writers('keys'), keys.instances()];
   expect(new Set(names.map(slotOf)).size).toBe(1);
 });
 
@@ -58,7 +58,7 @@ it('are those of the versions before on a single server', () => {
   const keys = new RedisKeys('shop:');
   expect([
     keys.counter('client:a', 'client:a', 60_000, 7),
-    keys.state('client:a', 'k'),
+    keys.strikes('client:a', 'k'),
     keys.instances(),
     keys.handedOver('1', 'client:a'),
   ]).toEqual(['shop:client:a:60000:7', 'shop:client:a:key:k', 'shop:instances', 'shop:handed-over:1']);

@@ -18,7 +18,7 @@ export class RedisKeys {
   }
 
   /** Strikes and ban of one API key. */
-  state(subject: string, keyId: string): string {
+  strikes(subject: string, keyId: string): string {
     return this.isCluster ? `${this.inSlotOf(subject)}key:${keyId}` : `${this.prefix}${subject}:key:${keyId}`;
   }
 
@@ -38,7 +38,7 @@ export class RedisKeys {
   }
 
   /** The names of the states of what instances cache (SharedDataVersion). */
-  states(): string {
+  versions(): string {
     return `${this.shared}states`;
   }
 

@@ -41,7 +41,7 @@ export class RedisQuotaStore extends QuotaStore {
           () => this.askNames(),
         )
       : new DecisionBatches(async (names, args) => {
-          const all = [keys.states(), ...names];
+          const all = [keys.versions(), ...names];
           return this.decisionsIn(await this.inTime(this.redis.takeQuotas(all.length, ...all, ...args)));
         });
   }
@@ -81,7 +81,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   async unban(keyId: string, subjectId: string): Promise<void> {
-    await this.inTime(this.redis.del(this.keys.state(subjectId, keyId)));
+    await this.inTime(this.redis.del(this.keys.strikes(subjectId, keyId)));
   }
 
   /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
@@ -106,7 +106,7 @@ export class RedisQuotaStore extends QuotaStore {
    * when they are. So they are as new as the decision, or newer.
    */
   private async askNames(): Promise<void> {
-    this.tellNames(await this.inTime(this.redis.hmget(this.keys.states(), 'responses', 'keys')));
+    this.tellNames(await this.inTime(this.redis.hmget(this.keys.versions(), 'responses', 'keys')));
   }
 
   private tellNames([responses, keys]: readonly (string | null)[]): void {
@@ -119,7 +119,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   private keysOf({ subject, windows, keyId = '' }: QuotaRequest, now: number): string[] {
-    const keys = [this.keys.state(subject, keyId)];
+    const keys = [this.keys.strikes(subject, keyId)];
     for (const { key, lengthMs } of windows)
       keys.push(this.keys.counter(subject, key, lengthMs, Math.floor(now / lengthMs)));
     return keys;

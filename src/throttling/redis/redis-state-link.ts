@@ -100,14 +100,14 @@ export class RedisStateLink implements StateLink {
   }
 
   private send(kinds: readonly SharedKind[]): Promise<unknown> {
-    const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
+    const keys = [this.keys.versions(), ...kinds.map((kind) => this.keys.writers(kind))];
     return this.link.late.inTime(
       this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds),
     );
   }
 
   private name(id: string, kinds: readonly SharedKind[]): Promise<unknown> {
-    const keys = [this.keys.states(), ...kinds.map((kind) => this.keys.writers(kind))];
+    const keys = [this.keys.versions(), ...kinds.map((kind) => this.keys.writers(kind))];
     return this.link.late.inTime(
       this.redis.nameStates(keys.length, ...keys, id, randomUUID(), NAMES_MS, ...kinds),
     );

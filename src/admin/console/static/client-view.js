@@ -4,7 +4,7 @@ import { ask } from './admin-api.js';
 import { changePlan, resume, suspend } from './changes-of-client.js';
 import { ClientKeys, fact } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
-import { marksOf } from './clients-view.js';
+import { badgesOf } from './clients-view.js';
 import { alone, faultOf } from './dialogs.js';
 import { el, number, put, say } from './elements.js';
 import { poll } from './polling.js';
@@ -16,7 +16,7 @@ export function showClient(main, signal, id) {
   let client;
   const soon = () => poller.soon();
   const title = el('h1', { dir: 'auto' }, '…');
-  const marks = el('span', { class: 'marks' });
+  const badges = el('span', { class: 'badges' });
   const plan = el('dl', { class: 'facts' });
   const usage = new ClientUsage(id, soon);
   const keys = new ClientKeys(id, soon);
@@ -44,7 +44,7 @@ export function showClient(main, signal, id) {
       say(title, client.name);
       document.title = `${client.name} · Console`;
       const suspended = client.suspendedAt !== null;
-      put(marks, marksOf(client.suspendedAt, client.bans));
+      put(badges, badgesOf(client.suspendedAt, client.bans));
       planButton.disabled = false;
       suspendButton.disabled = false;
       say(suspendButton, suspended ? 'Resume' : 'Suspend');
@@ -57,7 +57,7 @@ export function showClient(main, signal, id) {
       if (!refusal.is('client_not_found')) return false;
       put(title, 'Not found');
       document.title = 'Not found · Console';
-      put(marks);
+      put(badges);
       put(fault, faultOf(refusal));
       put(body);
       planButton.disabled = suspendButton.disabled = true;
@@ -107,7 +107,7 @@ export function showClient(main, signal, id) {
     el(
       'div',
       { class: 'view-head' },
-      el('div', { class: 'title' }, title, marks),
+      el('div', { class: 'title' }, title, badges),
       el(
         'div',
         { class: 'head-actions' },

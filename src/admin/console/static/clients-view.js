@@ -109,7 +109,7 @@ class Row {
   /** @param {string} id */
   constructor(id) {
     this.name = el('a', { href: `#/clients/${id}`, class: 'row-name', dir: 'auto' });
-    this.marks = el('span', { class: 'marks' });
+    this.badges = el('span', { class: 'badges' });
     this.plan = el('span', { class: 'badge plan' });
     this.minute = new Meter('Minute');
     this.day = new Meter('Day');
@@ -117,7 +117,7 @@ class Row {
     this.element = el(
       'li',
       { class: 'row' },
-      el('div', { class: 'row-who' }, this.name, this.marks),
+      el('div', { class: 'row-who' }, this.name, this.badges),
       el('div', { class: 'row-plan' }, this.plan),
       this.minute.element,
       this.day.element,
@@ -131,12 +131,12 @@ class Row {
     say(this.plan, plan);
     this.minute.show(windows.find((/** @type {any} */ one) => one.name === 'minute'));
     this.day.show(windows.find((/** @type {any} */ one) => one.name === 'day'));
-    const marks = marksOf(suspendedAt, bans);
+    const badges = badgesOf(suspendedAt, bans);
     if (
-      marks.map(({ textContent }) => textContent).join() !==
-      [...this.marks.children].map(({ textContent }) => textContent).join()
+      badges.map(({ textContent }) => textContent).join() !==
+      [...this.badges.children].map(({ textContent }) => textContent).join()
     )
-      put(this.marks, marks);
+      put(this.badges, badges);
     this.element.classList.toggle('suspended', suspendedAt !== null);
     if (this.#lastUsed === String(lastUsedAt)) return;
     this.#lastUsed = String(lastUsedAt);
@@ -149,12 +149,12 @@ class Row {
 }
 
 /** What is out of the ordinary of a client. @param {string | null} suspendedAt @param {readonly unknown[]} bans */
-export function marksOf(suspendedAt, bans) {
-  const marks = [];
-  if (suspendedAt !== null) marks.push(el('span', { class: 'badge bad' }, 'Suspended'));
+export function badgesOf(suspendedAt, bans) {
+  const badges = [];
+  if (suspendedAt !== null) badges.push(el('span', { class: 'badge bad' }, 'Suspended'));
   if (bans.length > 0)
-    marks.push(
+    badges.push(
       el('span', { class: 'badge bad' }, bans.length === 1 ? '1 key banned' : `${bans.length} keys banned`),
     );
-  return marks;
+  return badges;
 }

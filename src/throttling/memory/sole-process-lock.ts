@@ -13,7 +13,7 @@ const TOLD_AFTER = 30;
  * beside it, with or without Redis; processes on one SQLite file find each other later (OtherProcesses).
  */
 @Injectable()
-export class OnlyProcess implements OnApplicationShutdown {
+export class SoleProcessLock implements OnApplicationShutdown {
   private readonly logger = new Logger('Quota');
   private timer: NodeJS.Timeout | undefined;
   private refusals = 0;

@@ -31,7 +31,7 @@ const SAME = 'All instances on this database use the same Redis server again';
  * two, and one address may lead to two servers. Where the database cannot tell (SQLite), nothing is noticed.
  */
 @Injectable()
-export class OneRedis implements OnApplicationBootstrap, OnApplicationShutdown {
+export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Redis');
   private readonly told: Gauge | undefined;
   private readonly server: OnlyServer | undefined;

@@ -6,34 +6,34 @@ import sqlite3 from 'sqlite3';
 import { realFileOf } from './real-file.js';
 import { makePrivateFile } from './private-files.js';
 
-/** How often creating a mark is tried again when another process removes it as left over before it is locked. */
+/** How often creating a lock file is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
-/** After this time a mark that is seen for the first time is checked again, in milliseconds. */
+/** After this time a lock file that is seen for the first time is checked again, in milliseconds. */
 const SECOND_LOOK_MS = 100;
 
 /**
- * Counts the processes that serve an SQLite file. Each creates a lock file (called mark here) beside it and holds SQLite's own lock
- * on it. The operating system releases that lock when the process ends in any way, so a mark without a lock is left over, and the
+ * Counts the processes that serve an SQLite file. Each creates a lock file beside it and holds SQLite's own lock
+ * on it. The operating system releases that lock when the process ends in any way, so a lock file without a lock is left over, and the
  * next process that finds it removes it. This needs no clock and no writes, and works across containers that share the file.
  */
-export class ProcessMarks {
-  /** Marks of other processes that were held at the last count. */
+export class ProcessLockFiles {
+  /** Lock files of other processes that were held at the last count. */
   private known = new Set<string>();
-  private own: OwnMark | undefined;
+  private own: OwnLockFile | undefined;
 
   private constructor(
     private readonly folder: string,
     private readonly prefix: string,
   ) {}
 
-  /** The marks beside a database file, which may be gone; for a link, those beside its target. Throws when its folder is missing. */
-  static async of(file: string): Promise<ProcessMarks> {
+  /** The lock files beside a database file, which may be gone; for a link, those beside its target. Throws when its folder is missing. */
+  static async of(file: string): Promise<ProcessLockFiles> {
     const real = await realFileOf(file);
-    return new ProcessMarks(dirname(real), `${basename(real)}-process-`);
+    return new ProcessLockFiles(dirname(real), `${basename(real)}-process-`);
   }
 
   /**
-   * Marks this process as one that serves the file, unless its mark is still there. Rejects if it cannot be marked, and leaves
+   * Marks this process as one that serves the file, unless its lock file is still there. Rejects if it cannot be marked, and leaves
    * nothing behind then.
    */
   async keep(): Promise<void> {
@@ -48,7 +48,7 @@ export class ProcessMarks {
     }
   }
 
-  /** Removes the mark of this process. */
+  /** Removes the lock file of this process. */
   async remove(): Promise<void> {
     const { own } = this;
     this.own = undefined;
@@ -57,13 +57,13 @@ export class ProcessMarks {
     await closed(own.database);
   }
 
-  /** How many other processes serve the file; marks of processes that have ended are `removed` or `left`. */
+  /** How many other processes serve the file; lock files of processes that have ended are `removed` or `left`. */
   async others(leftOver: 'removed' | 'left'): Promise<number> {
     const names = await readdir(this.folder);
     const held = new Set<string>();
-    for (const mark of names.filter((name) => name.startsWith(this.prefix))) {
-      const path = join(this.folder, mark);
-      // The own mark is not opened: closing it would release the lock.
+    for (const lockFile of names.filter((name) => name.startsWith(this.prefix))) {
+      const path = join(this.folder, lockFile);
+      // The own lock file is not opened: closing it would release the lock.
       if (path === this.own?.path || !(await isHeld(path, leftOver))) continue;
       // At first sight it may only be locked by another process that is about to remove it.
       if (!this.known.has(path)) await setTimeout(SECOND_LOOK_MS);
@@ -74,26 +74,26 @@ export class ProcessMarks {
     return held.size;
   }
 
-  /** Removes the hidden files that earlier versions created beside their marks and left behind. */
+  /** Removes the hidden files that earlier versions created beside their lock files and left behind. */
   private async removeHidden(names: readonly string[], held: ReadonlySet<string>): Promise<void> {
     for (const name of names.filter((one) => one.startsWith(`.${this.prefix}`))) {
-      const mark = name.slice(1).replace(/-journal$/, '');
+      const lockFile = name.slice(1).replace(/-journal$/, '');
       const path = join(this.folder, name);
-      if (held.has(join(this.folder, mark))) continue;
+      if (held.has(join(this.folder, lockFile))) continue;
       if (name.endsWith('-journal')) await rm(path, { force: true });
       else await isHeld(path, 'removed');
     }
   }
 }
 
-interface OwnMark {
+interface OwnLockFile {
   readonly path: string;
   readonly inode: bigint;
   readonly database: sqlite3.Database;
 }
 
-/** Creates a mark and locks it. If it cannot be locked, or was removed before it was locked, nothing of it is left. */
-async function made(path: string): Promise<OwnMark> {
+/** Creates a lock file and locks it. If it cannot be locked, or was removed before it was locked, nothing of it is left. */
+async function made(path: string): Promise<OwnLockFile> {
   await makePrivateFile(path);
   const database = await opened(path, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
   const refusal = await lock(database);
@@ -109,7 +109,7 @@ async function inodeOf(path: string): Promise<bigint | undefined> {
   return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
 }
 
-/** Whether a process holds the mark; one that is not held is `removed` or `left`. */
+/** Whether a process holds the lock file; one that is not held is `removed` or `left`. */
 async function isHeld(path: string, leftOver: 'removed' | 'left'): Promise<boolean> {
   const database = await opened(path, sqlite3.OPEN_READWRITE).catch(() => undefined);
   // It was removed since it was listed, or may not be opened by this user: it is not counted.
