@@ -64,7 +64,10 @@ class HooksController {
   @Post('any-parsed')
   @Consumes('*/*')
   @operation('anyParsed')
-  anyParsed(@RawBody() bytes: Buffer, @Body() body: { amount?: bigint } | undefined): Received {
+  anyParsed(
+    @RawBody() bytes: Buffer,
+    @Body({ transform: (value: unknown) => value }) body: { amount?: bigint } | undefined,
+  ): Received {
     return { hex: hex(bytes), ...(body?.amount === undefined ? {} : { amount: body.amount }) };
   }
 

@@ -54,7 +54,7 @@ function checkClasses({ name, handler, parameters }: CheckedHandler, { faults, w
     if (declaredOperationOf(handler) && (metatype as unknown) === Object)
       faults.push(
         `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type does not exist at run time. ` +
-          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type".',
+          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
       );
     else if (kind !== RouteParamtypes.PARAM)
       warnings.push(
