@@ -1,4 +1,5 @@
-import { Controller, Get, Header, Module, Post } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Header, Module, Post, Put } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestService } from '../kit/test-service.js';
 
@@ -17,6 +18,11 @@ class ReportsController {
   change(): object {
     plain += 1;
     return {};
+  }
+
+  @Put('plain')
+  replace(): object {
+    return this.change();
   }
 
   @Get('fresh')
@@ -144,8 +150,9 @@ describe('an If-Match', () => {
       ['POST', `${client}/suspend`],
       ['POST', '/v1/pets', { name: 'Rex', categoryId: 1 }],
       ['POST', '/v1/reports/plain'],
+      ['PUT', '/v1/reports/plain'],
     ] as const;
-    for (const ifMatch of ['"stale"', headers.get('etag') ?? '', '*', 'malformed'])
+    for (const ifMatch of ['"stale"', headers.get('etag') ?? '', `*, "stale"`, 'malformed', ''])
       for (const [method, path, json] of orders) {
         const refused = await service.request(method, path, { json, headers: { 'if-match': ifMatch } });
         expect([refused.status, refused.body.code], `${method} ${path}`).toEqual([
@@ -156,6 +163,20 @@ describe('an If-Match', () => {
       }
     expect((await get(client)).text).toBe(text);
     expect(plain).toBe(0);
+  });
+
+  it('with * needs no tag: what is not there is a 404, or, where a PUT might make it, a 412', async () => {
+    const headers = { 'if-match': '*' };
+    const nobody = `/admin/clients/${randomUUID()}`;
+    expect((await service.request('DELETE', nobody, { headers })).status).toBe(404);
+    const made = await service.request('POST', '/admin/clients', {
+      json: { name: 'A', plan: 'free' },
+      headers,
+    });
+    expect(made.status).toBe(201);
+    expect((await service.request('PUT', '/v1/reports/plain', { headers })).status).toBe(412);
+    expect(plain).toBe(0);
+    expect((await service.request('DELETE', `/admin/clients/${made.body.id}`, { headers })).status).toBe(200);
   });
 
   it('comes behind credential, scope, and whether there is such a route', async () => {

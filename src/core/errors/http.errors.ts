@@ -88,7 +88,7 @@ export const HTTP_ERRORS = defineErrors({
     example: { reason: 'If-Match does not name the present ETag' },
     cause:
       'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
-      'makes it) never is. Or `If-None-Match` names it. Or the operation changes something and takes no `If-Match`.',
+      'makes it) never is. Or `If-None-Match` names it. Or the operation changes something and compares no tags.',
     remedy:
       'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received; no `If-Match` to an ' +
       'operation that does not document it.',

@@ -13,8 +13,8 @@ import { IDEMPOTENT } from './idempotent.decorator.js';
 const CHANGING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * Refuses a request that changes something and asks for a safety that its handler does not give: an `If-Match` without
- * `@IfMatch()`, and the `Idempotency-Key` of a POST without `@Idempotent()`.
+ * Refuses a request that changes something and asks for a safety that its handler does not give: an `If-Match` with tags
+ * and no `@IfMatch()`, and the `Idempotency-Key` of a POST without `@Idempotent()`.
  */
 @Injectable()
 export class IgnoredHeadersGuard implements CanActivate {
@@ -29,8 +29,10 @@ export class IgnoredHeadersGuard implements CanActivate {
     if (!CHANGING.has(method) || context.getClass() === UnmatchedRoutes) return true;
     const heeds = this.heeds.of(context);
     if (method === 'POST' && 'idempotency-key' in headers && !heeds.idempotencyKey) throw notSupported();
-    if ('if-match' in headers && !heeds.ifMatch)
-      throw preconditionFailed('this operation cannot check If-Match');
+    const ifMatch = headers['if-match'];
+    // `*` needs no tag (RFC 9110 section 13.1.1): what is not there is 404, unless a PUT creates it.
+    const holds = ifMatch === undefined || (ifMatch === '*' && method !== 'PUT');
+    if (!holds && !heeds.ifMatch) throw preconditionFailed('this operation cannot check If-Match');
     return true;
   }
 }
