@@ -32,6 +32,7 @@ import {
   UsePipes,
   createParamDecorator,
 } from '@nestjs/common';
+import { IsArray } from 'class-validator';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
@@ -198,6 +199,11 @@ const headed: NestInterceptor = {
   },
 };
 
+class Listed {
+  @IsArray()
+  a!: unknown[];
+}
+
 @Controller({ path: 'plain', version: '1' })
 class PlainController {
   @Get('text/:a/and/:b')
@@ -239,10 +245,7 @@ class PlainController {
 
   @Post('passthrough')
   @declared('passthrough', 201)
-  passthrough(
-    @Body({ transform: (value: unknown) => value }) body: object,
-    @Res({ passthrough: true }) response: Response,
-  ): object {
+  passthrough(@Body() body: Listed, @Res({ passthrough: true }) response: Response): object {
     response.status(202).append('X-Own', 'a').append('X-Own', 'b');
     return { body, locals: typeof response.locals };
   }

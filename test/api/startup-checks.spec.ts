@@ -139,18 +139,6 @@ class UnvalidatedController {
   body(@Body() _: object): object {
     return {};
   }
-
-  @Get()
-  @declared('unvalidatedQuery')
-  query(@Query() _: Filter): object {
-    return {};
-  }
-
-  @Get(':name')
-  @declared('unvalidatedPath')
-  path(@Param() _: Filter): object {
-    return {};
-  }
 }
 
 class WithBytes {
@@ -311,13 +299,9 @@ describe('a start', () => {
     ],
     ['members that JSON cannot show', [MembersController], ['WithBytes.bytes: JSON cannot show bytes']],
     [
-      'a body, a query and a path whose class is imported as a type alone',
+      'a body whose class is imported as a type alone',
       [UnvalidatedController],
-      [
-        'UnvalidatedController.body: @Body(), its parameter 1, is not validated',
-        'UnvalidatedController.query: @Query(), its parameter 1, is not validated',
-        'UnvalidatedController.path: @Param(), its parameter 1, is not validated',
-      ],
+      ['UnvalidatedController.body: @Body(), its parameter 1, is not validated'],
     ],
   ])('fails at %s', async (_, controllers, lines) => {
     const { faults } = await started(moduleOf({ controllers }));

@@ -84,8 +84,7 @@ export const HTTP_ERRORS = defineErrors({
   },
   precondition_failed: {
     status: 412,
-    message: 'A precondition of the request does not hold: {reason}.',
-    example: { reason: 'If-Match does not name the present ETag' },
+    message: 'A precondition does not hold: the resource has another ETag, or this operation compares none.',
     cause:
       'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
       'makes it) never is. Or `If-None-Match` names it. Or the operation changes something and compares no tags.',

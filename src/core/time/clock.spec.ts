@@ -8,7 +8,7 @@ import { ClockSteps, SystemClock } from './clock.js';
 const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;
 /** Of SQLite's locks, in logs and metrics, of connections, of the stop and of workers' lives; see clock.ts. */
 const MEASURING =
-  /^(?:core\/(?:time\/clock\.ts|logging\/|metrics\/)|cli\/start\/|http\/|database\/(?:sqlite|postgres)\/)/;
+  /^(?:core\/(?:time\/clock\.ts|logging\/|metrics\/)|cli\/start\/|http\/|webhooks\/event-loop-share|database\/(?:sqlite|postgres)\/)/;
 
 function open() {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');

@@ -62,17 +62,13 @@ function behindSpace(text: string, from: number): number {
 
 /** Throws precondition_failed unless an `If-Match` names this tag. */
 export function requireMatch(ifMatch: string, tag: string): void {
-  if (!namesEntityTag(ifMatch, tag, 'strong'))
-    throw preconditionFailed('If-Match does not name the present ETag');
+  if (!namesEntityTag(ifMatch, tag, 'strong')) throw new ApiError(HTTP_ERRORS.precondition_failed);
 }
 
-/** A refusal because of a precondition. */
-export function preconditionFailed(reason: string): ApiError {
-  return new ApiError(HTTP_ERRORS.precondition_failed, { params: { reason } });
-}
-
-/** Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then.
- * Throws precondition_failed when an `If-Match` does not name it. */
+/**
+ * Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then. Throws
+ * precondition_failed when an `If-Match` does not name it.
+ */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifMatch !== undefined) requireMatch(ifMatch, tag);

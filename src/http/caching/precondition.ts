@@ -2,7 +2,9 @@ import type { Type } from '@nestjs/common';
 import type { JsonText } from '../../database/json-rows.js';
 import type { Transactions } from '../../database/transactions.js';
 import { jsonOf } from '../body/json-response.interceptor.js';
-import { entityTag, namesEntityTag, preconditionFailed, requireMatch } from './entity-tag.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { entityTag, namesEntityTag, requireMatch } from './entity-tag.js';
 
 /** The `ETag` of a resource as it is now: that of its DTO, as GET, POST and PATCH answer it. */
 export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): string {
@@ -32,6 +34,6 @@ export class Precondition {
       throw new Error('A precondition must be checked in the transaction that makes the change.');
     if (this.ifMatch !== undefined) requireMatch(this.ifMatch, current());
     if (this.ifNoneMatch !== undefined && namesEntityTag(this.ifNoneMatch, current()))
-      throw preconditionFailed('If-None-Match names the present ETag');
+      throw new ApiError(HTTP_ERRORS.precondition_failed);
   }
 }

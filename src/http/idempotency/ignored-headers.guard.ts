@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ifMatchNeedOf } from '../caching/if-match.decorator.js';
-import { preconditionFailed } from '../caching/entity-tag.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { HandlerMetadata } from '../../core/handler-metadata.js';
@@ -32,7 +31,7 @@ export class IgnoredHeadersGuard implements CanActivate {
     const ifMatch = headers['if-match'];
     // `*` needs no tag (RFC 9110 section 13.1.1): what is not there is 404, unless a PUT creates it.
     const holds = ifMatch === undefined || (ifMatch === '*' && method !== 'PUT');
-    if (!holds && !heeds.ifMatch) throw preconditionFailed('this operation cannot check If-Match');
+    if (!holds && !heeds.ifMatch) throw new ApiError(HTTP_ERRORS.precondition_failed);
     return true;
   }
 }

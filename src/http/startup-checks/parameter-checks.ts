@@ -51,7 +51,7 @@ function checkClasses({ name, handler, parameters }: CheckedHandler, { faults, w
     const decorator = WHOLE.get(kind);
     const isWhole = data === undefined || data === '';
     if (!decorator || !isWhole || pipes.length > 0 || fieldsOf(metatype)) continue;
-    if (declaredOperationOf(handler) && (metatype as unknown) === Object)
+    if (kind === RouteParamtypes.BODY && declaredOperationOf(handler) && (metatype as unknown) === Object)
       faults.push(
         `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type does not exist at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
