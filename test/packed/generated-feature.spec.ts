@@ -31,7 +31,7 @@ const FOLDERS = FEATURES.map(([name]) => `src/${name}`);
 /** Of twenty at once that take an adoption to two states that exclude each other, those of one have it. */
 const AT_ONCE = `
 import { expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../testing/testing.js';
+import { TestService } from 'petstore-service/testing';
 import { Adoption } from './adoption.entity.js';
 
 async function open() {

@@ -14,7 +14,7 @@ const VISITS: readonly (readonly [string, string])[] = [
   [
     'src/visits/visit.entity.ts',
     `import { Entity, ForeignKey } from 'typeorm';
-     import { Int64Column, Int64Key } from '../database/int64.js';
+     import { Int64Column, Int64Key } from 'petstore-service';
      import { Pet } from '../pets/pets.public.js';
 
      @Entity('visits')

@@ -9,11 +9,7 @@ import { emptyFolder, type Finished } from '../support/service-process.js';
 /** A feature in which every file is wrong. */
 const WRONG: Readonly<Record<string, string>> = {
   'src/toys/toys.declared.ts': `
-import { defineScopes } from '../accounts/scopes.js';
-import { defineSettings } from '../config/define-settings.js';
-import { wholeNumber } from '../config/setting.js';
-import { defineErrors } from '../errors/define-errors.js';
-import { defineEvent } from '../events/domain-events.js';
+import { defineErrors, defineEvent, defineScopes, defineSettings, wholeNumber } from 'petstore-service';
 
 export const TOYS_SCOPES = defineScopes('pets', { read: 'Fetch toys.' });
 export const TOYS_ERRORS = defineErrors({
@@ -26,7 +22,7 @@ export const TOYS_SETTINGS = defineSettings('toys', {
 `,
   'src/toys/toy.entity.ts': `
 import { Column, Entity } from 'typeorm';
-import { Int64Key } from '../database/int64.js';
+import { Int64Key } from 'petstore-service';
 
 @Entity('toys')
 export class Toy {
@@ -39,11 +35,7 @@ export class Toy {
 `,
   'src/toys/toys.module.ts': `
 import { Controller, Get, Injectable, Module } from '@nestjs/common';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { Idempotent } from '../idempotency/idempotent.decorator.js';
-import { Text } from '../input/fields.js';
-import { Job } from '../jobs/job.decorator.js';
-import { Operation } from '../openapi/operation.decorator.js';
+import { Idempotent, Job, Operation, RequireScopes, Text } from 'petstore-service';
 import { TOYS_SCOPES } from './toys.declared.js';
 
 class ToyDto {
