@@ -69,8 +69,9 @@ describe.skipIf(existsSync(join(ROOT, 'src/adoptions')))('the package of example
 
   it('leaves the suites of the service as they are: none names what features there are', async () => {
     const suites = ['generated-files', 'jobs', 'migrations', 'new-scopes', 'refusals', 'unindexed-lists'];
-    const files = suites.map((suite) => `test/${suite}.spec.ts`);
-    const report = await run('.', join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...files);
+    const files = suites.map((suite) => `/${suite}.spec.ts`);
+    const onSqlite = ['--project=api', '--project=sqlite'];
+    const report = await run('.', join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...onSqlite, ...files);
     expect(report).toMatch(new RegExp(`Test Files +${suites.length} passed \\(${suites.length}\\)`));
   });
 });
