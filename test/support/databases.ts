@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { it } from 'vitest';
 import { POSTGRES_URL } from './requirements.js';
 
-/** Whether the suites run on PostgreSQL: `PETSTORE_TEST_DATABASE=postgres npm test`. */
+/** Whether this run of test/postgres is the one on PostgreSQL (vitest.config.ts). */
 export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
 
 /** `it` for what is SQLite's own. */
