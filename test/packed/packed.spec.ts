@@ -27,6 +27,7 @@ interface Manifest {
   readonly dependencies: object;
   readonly exports: object;
   readonly imports: object;
+  readonly name: string;
   readonly peerDependencies?: object;
   readonly schematics: string;
   readonly scripts: { readonly start: string };
@@ -120,12 +121,18 @@ describe('what is packed, installed by npm with production dependencies alone', 
         async (file) => (await manifestOf(join(folder, 'node_modules', dirname(file)))).peerDependencies,
       ),
     );
-    const own = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies, ...OPTIONAL });
+    const own = [
+      manifest.name,
+      ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies, ...OPTIONAL }),
+    ];
     const joined = [...own, ...manifests.map(dirname), ...peers.flatMap((names) => Object.keys(names ?? {}))];
     const undeclared = [];
     for (const file of (await filesBelow(installed)).filter((name) => name.endsWith('.js')))
       for (const [, name = ''] of (await readFile(join(installed, file), 'utf8')).matchAll(IMPORTED))
-        if (!builtinModules.includes(name) && !(file.startsWith('dist/src/') ? own : joined).includes(name))
+        if (
+          !builtinModules.includes(name) &&
+          !(/^dist\/(?:src|test)\//.test(file) ? own : joined).includes(name)
+        )
           undeclared.push(`${file}: ${name}`);
     expect(undeclared).toEqual([]);
   });
