@@ -124,7 +124,7 @@ describe('an ETag', () => {
   });
 });
 
-describe('an If-Match', () => {
+describe('an If-Match, or an If-None-Match', () => {
   it.each(['/docs', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/swagger-ui.css', '/console/'])(
     'is heeded for what anybody may read: %s',
     async (path) => {
@@ -160,6 +160,17 @@ describe('an If-Match', () => {
           'precondition_failed',
         ]);
         expect(refused.body.message).toContain('compares none');
+      }
+    for (const ifNoneMatch of ['*', headers.get('etag') ?? '', '"other"'])
+      for (const [method, path, json] of orders.filter(([name]) => name !== 'POST')) {
+        const refused = await service.request(method, path, {
+          json,
+          headers: { 'if-none-match': ifNoneMatch },
+        });
+        expect([refused.status, refused.body.code], `${method} ${path}`).toEqual([
+          412,
+          'precondition_failed',
+        ]);
       }
     expect((await get(client)).text).toBe(text);
     expect(plain).toBe(0);

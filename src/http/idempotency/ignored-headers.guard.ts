@@ -12,8 +12,8 @@ import { IDEMPOTENT } from './idempotent.decorator.js';
 const CHANGING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * Refuses a request that changes something and asks for a safety that its handler does not give: an `If-Match` with tags
- * and no `@IfMatch()`, and the `Idempotency-Key` of a POST without `@Idempotent()`.
+ * Refuses a request that changes something and asks for a safety that its handler does not give: an `If-Match` with tags, or an
+ * `If-None-Match` of what exists, without `@IfMatch()`, and the `Idempotency-Key` of a POST without `@Idempotent()`.
  */
 @Injectable()
 export class IgnoredHeadersGuard implements CanActivate {
@@ -30,7 +30,9 @@ export class IgnoredHeadersGuard implements CanActivate {
     if (method === 'POST' && 'idempotency-key' in headers && !heeds.idempotencyKey) throw notSupported();
     const ifMatch = headers['if-match'];
     // `*` needs no tag (RFC 9110 section 13.1.1): what is not there is 404, unless a PUT creates it.
-    const holds = ifMatch === undefined || (ifMatch === '*' && method !== 'PUT');
+    const holds =
+      (ifMatch === undefined || (ifMatch === '*' && method !== 'PUT')) &&
+      (method === 'POST' || headers['if-none-match'] === undefined);
     if (!holds && !heeds.ifMatch) throw new ApiError(HTTP_ERRORS.precondition_failed);
     return true;
   }
