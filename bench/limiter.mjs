@@ -20,7 +20,7 @@ const IN_FLIGHT = 64;
 async function inProcess(name) {
   if (name === 'ours') {
     const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
-    const { SystemClock } = await import('../dist/src/clock.js');
+    const { SystemClock } = await import('../dist/src/core/time/clock.js');
     const store = new MemoryQuotaStore(new SystemClock());
     const now = Date.now();
     return (client) => store.take(requestOf(client, 1e9, 1e9), now);
@@ -118,7 +118,7 @@ async function overRedis(name, connection, prefix) {
   if (name === 'ours') {
     const { RedisQuotaStore } = await import('../dist/src/throttling/redis/redis-quota-store.js');
     const { RedisKeys } = await import('../dist/src/throttling/redis/redis-keys.js');
-    const { SystemClock } = await import('../dist/src/clock.js');
+    const { SystemClock } = await import('../dist/src/core/time/clock.js');
     const store = new RedisQuotaStore(connection, new RedisKeys(prefix), new SystemClock());
     return (client) => store.take(requestOf(client, 1e9, 1e9), Date.now());
   }
@@ -142,7 +142,7 @@ const REDIS_PEERS = ['ours', 'rate-limiter-flexible', '@nest-lab/throttler-stora
 /** 10 million decisions over 1 million clients; memory before, at the end, and after the windows have passed. */
 async function soak() {
   const { MemoryQuotaStore } = await import('../dist/src/throttling/memory/memory-quota-store.js');
-  const { SystemClock } = await import('../dist/src/clock.js');
+  const { SystemClock } = await import('../dist/src/core/time/clock.js');
   const store = new MemoryQuotaStore(new SystemClock());
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
   void store.take(requestOf('warm up', 60, 1_000), noon);

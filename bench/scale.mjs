@@ -37,7 +37,7 @@ writeFileSync(
 async function bytesOfClients() {
   const { RedisQuotaStore } = await import('../dist/src/throttling/redis/redis-quota-store.js');
   const { RedisKeys } = await import('../dist/src/throttling/redis/redis-keys.js');
-  const { SystemClock } = await import('../dist/src/clock.js');
+  const { SystemClock } = await import('../dist/src/core/time/clock.js');
   const port = await freePort();
   const server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'], {
     stdio: 'ignore',

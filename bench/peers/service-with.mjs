@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import helmet from 'helmet';
 import { tap } from 'rxjs';
 import { createApp } from '../../dist/src/app.setup.js';
-import { ChangesNoAnswer } from '../../dist/src/caching/changes-no-answer.decorator.js';
+import { ChangesNoAnswer } from '../../dist/src/http/caching/changes-no-answer.decorator.js';
 import { AsyncInterceptor } from '../../dist/src/http/async.interceptor.js';
 
 class OrdinaryInterceptor {

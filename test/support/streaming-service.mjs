@@ -7,7 +7,7 @@ import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { interval, map } from 'rxjs';
 import { AppModule } from '../../dist/src/app.module.js';
 import { WEB_SOCKET_ADAPTER } from '../../dist/src/http/adapter/web-socket-adapter.js';
-import { Operation } from '../../dist/src/openapi/operation.decorator.js';
+import { Operation } from '../../dist/src/http/operation.decorator.js';
 
 function decorate(type, method, ...decorators) {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, method);
