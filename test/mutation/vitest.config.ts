@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
+import { onSource } from '../support/on-source.js';
 
 /** Runs small suites first: the first failure ends a trial, and they are the fastest to fail. */
 class SmallestFirst extends BaseSequencer {
@@ -19,6 +20,7 @@ const timeoutMs = suites.every((suite) => suite.startsWith('src/')) ? 5_000 : 60
 
 /** What a change is tried with; which suites, parts.mjs tells. */
 export default defineConfig({
+  plugins: [onSource()],
   test: {
     include: suites,
     // Suites that need Redis are skipped: the parts that they hold are not changed. Of random walks a few hundred do.
