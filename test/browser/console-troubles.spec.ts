@@ -469,6 +469,22 @@ describeWith('browser', 'the console when something goes wrong', () => {
     });
   });
 
+  it('issues no key before the client is known', async () => {
+    let arrives = () => {};
+    const arrived = new Promise<void>((resolve) => (arrives = resolve));
+    await tab.page.route('**/admin/clients/*', async (route) => {
+      await arrived;
+      await route.continue();
+    });
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).click();
+    const issue = tab.page.getByRole('button', { name: 'Issue a key' });
+    await issue.waitFor();
+    expect(await issue.isEnabled()).toBe(false);
+    arrives();
+    await issue.click();
+    await tab.page.getByRole('dialog').getByText('Corner Pets').waitFor();
+  });
+
   it('opens one dialog for two quick clicks', async () => {
     await show('Corner Pets');
     const scopes = await hold('**/admin/scopes');

@@ -64,6 +64,12 @@ export class ClientKeys {
     this.list = el('ul', { class: 'keys' });
     this.none = el('li', { class: 'empty' }, 'No key yet. Issue one, and give it to the client.');
     const start = this.#order(() => issue(this.#client), true);
+    // Until the client is known there is nobody to issue a key to.
+    this.issueButton = el(
+      'button',
+      { type: 'button', class: 'primary', disabled: true, onclick: () => void start() },
+      'Issue a key',
+    );
     this.element = el(
       'section',
       { class: 'card', 'aria-labelledby': 'keys-title' },
@@ -71,7 +77,7 @@ export class ClientKeys {
         'div',
         { class: 'card-head' },
         el('h2', { id: 'keys-title' }, 'Keys'),
-        el('button', { type: 'button', class: 'primary', onclick: () => void start() }, 'Issue a key'),
+        this.issueButton,
       ),
       this.list,
       this.pages.bar,
@@ -90,6 +96,7 @@ export class ClientKeys {
       skipped < keys.length ? { part, skipped } : part > 0 ? { part: part - 1, skipped: 0 } : undefined;
     if (!this.pages.arrived(turn, next)) return;
     this.#client = client;
+    this.issueButton.disabled = false;
     const page = keys.slice(skipped - SHOWN, skipped).filter(({ id }) => !bans.has(id));
     const before = this.#rows;
     this.#rows = new Map();
