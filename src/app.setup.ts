@@ -1,24 +1,19 @@
 import { parse as parseQuery } from 'node:querystring';
-import {
-  type HttpServer,
-  type INestApplication,
-  type LoggerService,
-  type NestInterceptor,
-  type Type,
-  VersioningType,
-} from '@nestjs/common';
+import { type HttpServer, type INestApplication, type LoggerService, VersioningType } from '@nestjs/common';
 import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { AppModule } from './app.module.js';
-import { changesNoAnswer } from './http/caching/changes-no-answer.decorator.js';
-import { ConditionalGetInterceptor } from './http/caching/conditional-get.interceptor.js';
-import { InterceptorsOfCached } from './http/caching/interceptors-of-cached.js';
 import { Settings } from './core/config/settings.js';
 import { leaveOtherTablesOf } from './database/tables.module.js';
 import { HelpLinks, useHelpLinks } from './core/errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
+import { routesOf } from './http/adapter/registered-routes.js';
+import { BodyGuard } from './http/body/body.guard.js';
+import { useResponseCache } from './http/caching/cached.decorator.js';
+import { ResponseCache } from './http/caching/response-cache.js';
+import { replyExactly } from './http/reply.js';
 import { Overload } from './http/adapter/overload.js';
 import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
@@ -30,7 +25,6 @@ import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
 import { RequestLogMiddleware, assignRequestId } from './http/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './http/request-metrics.middleware.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
-import { PLATFORM_INTERCEPTORS } from './http/http.module.js';
 import { usePublicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 
@@ -64,10 +58,11 @@ export function setupApp(application: INestApplication): INestApplication {
   const settings = app.get(Settings);
   const config = configOf(app);
   const adapter = app.getHttpAdapter();
-  if (adapter instanceof ServiceAdapter) {
-    adapter.compileOperationsOf({ discovery: app.get(DiscoveryService), config });
-    app.get(Overload).exceptFor(once(() => answeredUnderOverload(adapter)));
-  } else configurePlainAdapter(adapter);
+  if (!(adapter instanceof ServiceAdapter)) configurePlainAdapter(adapter);
+  replyExactly(adapter);
+  app.useGlobalGuards(app.get(BodyGuard));
+  useResponseCache(app, app.get(ResponseCache));
+  app.get(Overload).exceptFor(once(() => answeredUnderOverload(adapter.getInstance() as Application)));
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
@@ -95,10 +90,6 @@ export function setupApp(application: INestApplication): INestApplication {
   app.get(SwaggerUi).documents(app);
   guardConnections(app, settings, config);
   useProvidedWebSocketAdapter(app, app.get(DiscoveryService));
-  app.get(InterceptorsOfCached).are(
-    () => addedBehindCache(config),
-    once(() => changingAnswers(config)),
-  );
   return app;
 }
 
@@ -158,29 +149,9 @@ function configOf(app: NestExpressApplication): ApplicationConfig {
 }
 
 /** The paths that are answered however overloaded the service is. */
-function answeredUnderOverload({ routes }: ServiceAdapter): ReadonlySet<string> {
+function answeredUnderOverload(application: Application): ReadonlySet<string> {
+  const routes = routesOf(application);
   return new Set(routes.filter(({ handler }) => isAnsweredUnderOverload(handler)).map(({ path }) => path));
-}
-
-const isAdded = (interceptor: object) => !PLATFORM_INTERCEPTORS.includes(interceptor.constructor as Type);
-
-/**
- * The added global interceptors because of which no answer comes from the response cache: those that may change answers for each
- * caller. Of a request-scoped one the class is not known before a request.
- */
-function changingAnswers(config: ApplicationConfig): readonly object[] {
-  const ofApplication = config.getGlobalInterceptors().filter(isAdded);
-  return [
-    ...ofApplication.filter((interceptor) => !changesNoAnswer(interceptor)),
-    ...config.getGlobalRequestInterceptors(),
-  ];
-}
-
-/** The added global interceptors that a request reaches only after the response cache. */
-function addedBehindCache(config: ApplicationConfig): readonly NestInterceptor[] {
-  const all = config.getGlobalInterceptors();
-  const cache = all.findIndex((interceptor) => interceptor instanceof ConditionalGetInterceptor);
-  return all.slice(cache + 1).filter(isAdded);
 }
 
 /** Calls `ask` at the first request, when everything global is registered, and keeps its result. */

@@ -47,7 +47,7 @@ export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
 export { type Answer, NEXT_PAGE, Operation, Tag } from './http/operation.decorator.js';
 export { ApiErrors, ErrorSchema } from './core/errors/api-errors.decorator.js';
 export { Idempotent } from './http/idempotency/idempotent.decorator.js';
-export { Cached } from './http/caching/response-cache.js';
+export { Cached } from './http/caching/cached.decorator.js';
 export { AnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 export { IfMatch } from './http/caching/if-match.decorator.js';
 export { Precondition, entityTagOf } from './http/caching/precondition.js';
@@ -99,8 +99,6 @@ export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
 // What surrounds a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
-export { ChangesNoAnswer } from './http/caching/changes-no-answer.decorator.js';
-export { AsyncInterceptor } from './http/async.interceptor.js';
 export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
 export { WEB_SOCKET_ADAPTER, type WebSocketAdapterFactory } from './http/adapter/web-socket-adapter.js';
 

@@ -22,3 +22,16 @@ export class HandlerMetadata<T> {
     return known.value;
   }
 }
+
+/** A handler, as a method decorator finds it. */
+export type Handler = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Replaces the handler that a method decorator finds, and keeps its name and what other decorators have declared of it. */
+export function replaceHandler(descriptor: PropertyDescriptor, replace: (handler: Handler) => Handler): void {
+  const handler = descriptor.value as Handler;
+  const replaced = replace(handler);
+  for (const key of Reflect.getMetadataKeys(handler) as unknown[])
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, handler), replaced);
+  Object.defineProperty(replaced, 'name', { value: handler.name });
+  descriptor.value = replaced;
+}

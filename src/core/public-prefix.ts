@@ -19,8 +19,13 @@ export function usePublicPrefix(
   application.set(SETTING, publicPrefix(publicBaseUrl));
 }
 
+/** The prefix of an Express application; empty without one. */
+export function publicPrefixOf(application: { get(name: string): unknown }): string {
+  const prefix = application.get(SETTING);
+  return typeof prefix === 'string' ? prefix : '';
+}
+
 /** The path of a request as clients write it: with the prefix, without scheme and host also where the request target has them. */
 export function publicPathOf({ app, path }: Request): string {
-  const prefix: unknown = app.get(SETTING);
-  return typeof prefix === 'string' ? prefix + path : path;
+  return publicPrefixOf(app) + path;
 }

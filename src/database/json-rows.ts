@@ -12,6 +12,8 @@ import { ShownRows } from './shown-rows.js';
 export class JsonText<Shown = unknown> {
   /** For the compiler alone: text of one DTO is not taken for that of another. */
   declare protected readonly shown: Shown;
+  /** The entity tag of the text with the `Link` that is sent with it; kept by whoever sends it first. */
+  tag: { readonly link: string; readonly value: string } | undefined;
 
   constructor(
     readonly text: string,

@@ -1,14 +1,11 @@
 import '../core/one-copy.js';
-import { Global, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AccountsModule } from '../auth/clients/accounts.module.js';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ScopesGuard } from '../auth/scopes.guard.js';
 import { CacheMetrics } from './caching/cache-metrics.js';
-import { ConditionalGetInterceptor } from './caching/conditional-get.interceptor.js';
-import { ConditionalWriteInterceptor } from './caching/conditional-write.interceptor.js';
-import { InterceptorsOfCached } from './caching/interceptors-of-cached.js';
 import { ResponseCache } from './caching/response-cache.js';
 import { Clock, SystemClock } from '../core/time/clock.js';
 import { SettingsModule } from '../core/config/settings.js';
@@ -18,7 +15,6 @@ import {
   DeprecationService,
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
-import { ErrorFilter } from '../core/errors/error.filter.js';
 import { EventsModule } from '../events/domain-events.js';
 import { ConnectionTimeouts } from './adapter/connection-timeouts.js';
 import { Connections } from './adapter/connections.js';
@@ -27,13 +23,11 @@ import { Overload } from './adapter/overload.js';
 import { ParserRefusals } from './adapter/parser-refusals.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { Upgrades } from './adapter/upgrades.js';
-import { JsonBodyInterceptor } from './body/json-body.interceptor.js';
-import { JsonResponseInterceptor } from './body/json-response.interceptor.js';
+import { BodyGuard } from './body/body.guard.js';
 import { AcceptableGuard, UriLengthGuard } from './request-head.guards.js';
 import { IgnoredHeadersGuard } from './idempotency/ignored-headers.guard.js';
-import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
-import { EveryFaultInterceptor } from './validation/every-fault.interceptor.js';
+import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 import { JobsModule } from '../events/jobs/jobs.module.js';
 import { LoggingModule } from '../core/logging/app-logger.js';
@@ -59,20 +53,15 @@ import { ThrottlingModule } from '../throttling/throttling.module.js';
 })
 class ClockModule {}
 
-/** The interceptors of the platform, in the order in which they run. */
-export const PLATFORM_INTERCEPTORS: readonly Type[] = [
-  JsonBodyInterceptor,
-  ConditionalGetInterceptor,
-  EveryFaultInterceptor,
-  ConditionalWriteInterceptor,
-  IdempotencyInterceptor,
-  JsonResponseInterceptor,
-];
+/** Provides the kept answers to `@Idempotent()` operations of every module. */
+@Global()
+@Module({ providers: [IdempotencyStore], exports: [IdempotencyStore] })
+class IdempotencyModule {}
 
 /**
  * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
  * refusals apply, the order decides which one is sent; test/api/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
- * before the chain.
+ * before the chain, and BodyGuard, which setupApp() adds, behind all global guards.
  */
 @Module({
   imports: [
@@ -84,6 +73,7 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     EventsModule,
     ModuleChecksModule,
     DatabaseModule,
+    IdempotencyModule,
     JobsModule,
     ThrottlingModule,
     AccountsModule,
@@ -98,16 +88,14 @@ export const PLATFORM_INTERCEPTORS: readonly Type[] = [
     { provide: APP_GUARD, useClass: AcceptableGuard },
     { provide: APP_GUARD, useClass: SunsetGuard },
     { provide: APP_GUARD, useClass: IgnoredHeadersGuard },
-    ...PLATFORM_INTERCEPTORS.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })),
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
     ResponseCache,
     CacheMetrics,
-    InterceptorsOfCached,
+    BodyGuard,
     DeprecationService,
     StartupChecks,
-    IdempotencyStore,
     MalformedRequestMiddleware,
     ConnectionTimeouts,
     Connections,

@@ -3,7 +3,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../auth/clients/api-key.format.js';
 import { callerOf } from '../auth/caller.js';
-import { refusalCodeOf } from '../core/errors/error.filter.js';
+import { refusalCodeOf } from '../core/errors/write-refusal.js';
 import { responseStatusOf, routeTemplateOf } from './request-metrics.middleware.js';
 import { isUnlogged } from '../throttling/refused-addresses.js';
 import { traceIdsOf } from '../core/tracing/trace-ids.js';

@@ -1,6 +1,6 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { refusalCodeOf } from '../core/errors/error.filter.js';
+import { refusalCodeOf } from '../core/errors/write-refusal.js';
 import { RequestSlot } from '../core/request-slot.js';
 import { Metrics } from '../core/metrics/metrics.js';
 

@@ -1,7 +1,5 @@
-import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CompiledOperation } from '../../src/http/adapter/compiled-operation.js';
 import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
@@ -28,26 +26,6 @@ function parameterOf(operation: OperationObject | undefined, wanted: string): { 
 }
 
 describe('the declared operations', () => {
-  it('are compiled, each of them', async () => {
-    const told: string[] = [];
-    const debug = vi
-      .spyOn(Logger.prototype, 'debug')
-      .mockImplementation((text: string) => void told.push(text));
-    const run = vi.spyOn(CompiledOperation.prototype, 'run');
-    onTestFinished(() => {
-      debug.mockRestore();
-      run.mockRestore();
-    });
-    const service = await TestService.open(OPTIONS);
-    onTestFinished(() => service.close());
-    expect(told.filter((text) => text.includes('visits'))).toEqual([]);
-    const { headers } = await service.request('POST', '/v1/visits', { json: VISIT });
-    const path = headers.get('location') ?? '';
-    await service.request('PATCH', path, { json: {}, headers: { 'if-match': '*' } });
-    await service.request('DELETE', path);
-    expect(run).toHaveBeenCalledTimes(3);
-  });
-
   it('answer Location below the path of PUBLIC_BASE_URL, as a relative reference', async () => {
     const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
     const service = await TestService.open({ ...OPTIONS, environment });

@@ -3,16 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   Body,
-  Catch,
   Controller,
   Delete,
-  type ExceptionFilter,
   Get,
-  Header,
   Injectable,
   Logger,
   Module,
-  type NestInterceptor,
   Param,
   Post,
   Put,
@@ -21,15 +17,13 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
-import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { OnEvent } from '@nestjs/event-emitter';
 import { ApiConsumes, ApiProperty, ApiSecurity } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faultsOfDeclaring } from '../../src/core/declaration-faults.js';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
-import { ChangesNoAnswer } from '../../src/http/caching/changes-no-answer.decorator.js';
-import { Cached } from '../../src/http/caching/response-cache.js';
+import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { schemaDifference } from '../../src/database/schema-difference.js';
@@ -372,57 +366,6 @@ describe('a start', () => {
       faults: '',
       warnings: [],
     });
-  });
-});
-
-const passing: NestInterceptor = { intercept: (_context, next) => next.handle() };
-
-@Injectable()
-class Unmarked implements NestInterceptor {
-  intercept = passing.intercept.bind(passing);
-}
-
-@Injectable()
-@ChangesNoAnswer()
-class Marked implements NestInterceptor {
-  intercept = passing.intercept.bind(passing);
-}
-
-@Catch()
-class OtherFilter implements ExceptionFilter {
-  catch(): void {}
-}
-
-/** A module with one global part. */
-function globally(token: string, useClass: Type): Type {
-  @Module({ providers: [{ provide: token, useClass }] })
-  class GlobalModule {}
-  return GlobalModule;
-}
-
-describe('what makes requests slower', () => {
-  it.each<[string, Type, string[]]>([
-    [
-      'an interceptor that may change answers',
-      globally(APP_INTERCEPTOR, Unmarked),
-      ['Unmarked may change answers, so that @Cached() answers are made anew'],
-    ],
-    ['one that declares that it changes none', globally(APP_INTERCEPTOR, Marked), []],
-    [
-      'a filter because of which Nest runs everything',
-      globally(APP_FILTER, OtherFilter),
-      ['Nest runs every operation, several times slower than compiled: ErrorFilter is not the only global'],
-    ],
-    [
-      'an operation that asks for what only Nest has',
-      moduleOf({ controllers: [handlerWith([Get(), Header('X-Own', 'yes'), ...right])] }),
-      [],
-    ],
-  ])('%s is told in one warning at the start', async (_, module, lines) => {
-    const { faults, warnings } = await started(module);
-    expect(faults).toBe('');
-    expect(warnings).toHaveLength(lines.length);
-    for (const line of lines) expect(warnings[0]).toContain(line);
   });
 });
 

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { HttpAdapterHost } from '@nestjs/core';
+import type { Application } from 'express';
 import { DataSource, type Logger } from 'typeorm';
 import { declaredOperationOf } from '../../src/http/adapter/declared-operation.js';
 import { parametersOf } from '../../src/http/adapter/handler-parameters.js';
-import type { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
+import { routesOf } from '../../src/http/adapter/registered-routes.js';
 import {
   type DeclaredFilter,
   type DeclaredSelection,
@@ -84,8 +84,8 @@ function isSame(pair: readonly string[], used: readonly DeclaredFilter[]): boole
 }
 
 function listsOf(service: TestService): List[] {
-  const { routes } = service.app.get(HttpAdapterHost).httpAdapter as ServiceAdapter;
-  return routes.flatMap(({ method, path, handler }) => {
+  const application = service.app.getHttpAdapter().getInstance() as Application;
+  return routesOf(application).flatMap(({ method, path, handler }) => {
     const declared = method === 'GET' ? declaredOperationOf(handler) : undefined;
     if (!declared) return [];
     const { prototype, method: name } = declared;

@@ -1,7 +1,7 @@
 import { Controller, Injectable, Module, Post } from '@nestjs/common';
 import { expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
-import { Cached } from '../../src/http/caching/response-cache.js';
+import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { DeclarationError } from '../../src/core/declaration-faults.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { TestService } from './test-service.js';

@@ -1,7 +1,6 @@
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
-import { byNest } from '../support/by-nest.js';
 import { emptyFolder } from '../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -85,9 +84,8 @@ const ways: [string, () => Promise<TestService>, () => Promise<void>][] = [];
     folder = await emptyFolder();
     return TestService.open({ ...OPTIONS, environment: { DATABASE_URL: `sqlite:${folder.path}/a.sqlite` } });
   };
-  ways.push(['compiled, in memory', () => TestService.open(OPTIONS), nothing]);
-  ways.push(['compiled, on a file', onFile, async () => folder?.remove()]);
-  ways.push(['run by Nest', () => byNest(() => TestService.open(OPTIONS)), nothing]);
+  ways.push(['in memory', () => TestService.open(OPTIONS), nothing]);
+  ways.push(['on a file', onFile, async () => folder?.remove()]);
 }
 
 describe.each(ways)('%s', (_, open, remove) => {

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { ServiceAdapter } from '../../http/adapter/service-adapter.js';
+import type { Application } from 'express';
+import { routesOf } from '../../http/adapter/registered-routes.js';
 import { versionOf } from '../../http/path-version.js';
 import { accountDescription } from './account-description.js';
 import { adminDescription } from './admin-description.js';
@@ -78,8 +79,7 @@ export const ACCOUNT_DOCUMENT: DocumentOutline = {
 
 /** The documents of an application: the API, self-service, the administration, and each other version that a module has added. */
 export function outlinesOf(app: INestApplication): DocumentOutline[] {
-  const adapter: unknown = app.getHttpAdapter();
-  const routes = adapter instanceof ServiceAdapter ? adapter.routes : [];
+  const routes = routesOf(app.getHttpAdapter().getInstance() as Application);
   const versions = new Set(routes.flatMap(({ path }) => versionOf(path) ?? []));
   versions.delete(versionOf(`${API_DOCUMENT.prefix}/`) ?? '');
   return [API_DOCUMENT, ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, ...[...versions].toSorted().map(documentOfVersion)];

@@ -1,4 +1,4 @@
-import type { IfMatchNeed } from '../../http/caching/if-match.decorator.js';
+import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js';
 import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';

@@ -2,7 +2,7 @@ import type { ArgumentMetadata, Type } from '@nestjs/common';
 import type { FaultDetail } from '../../core/errors/api-error.js';
 import { isJsonType } from '../../http/media-type.js';
 import type { HandlerPlace } from '../../http/operation.decorator.js';
-import { validatedArguments } from '../../http/validation/every-fault.interceptor.js';
+import { validatedArguments } from '../../http/error.filter.js';
 import { InvalidArgument, ValidationPipe } from '../../http/validation/validation.pipe.js';
 import type { OperationObject } from './document-outlines.js';
 

@@ -6,7 +6,7 @@ import { Settings } from '../../core/config/settings.js';
 import type { Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
-import { writeRefusal } from '../../core/errors/error.filter.js';
+import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { HelpLinks } from '../../core/errors/help-link.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { AppLogger } from '../../core/logging/app-logger.js';

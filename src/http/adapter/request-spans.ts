@@ -1,11 +1,9 @@
-import { subscribe } from 'node:diagnostics_channel';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../../auth/clients/api-key.format.js';
 import { RequestSlot } from '../../core/request-slot.js';
 import { arrivedIn, startTracing, type Tracing, tracing } from '../../core/tracing/spans.js';
 import { callersTraceOf, runWithTraceIds, type TraceIds } from '../../core/tracing/trace-ids.js';
-import { OPERATION_CHANNEL, type TracedOperation } from './operation-tracing.js';
 
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
 const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
@@ -13,11 +11,8 @@ const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIO
 const SPAN = new RequestSlot<Span>();
 
 /** Makes spans of requests from now on if an OpenTelemetry SDK is registered; answers whether one is. */
-export async function startRequestSpans(): Promise<boolean> {
-  if (!(await startTracing())) return false;
-  // The event of a tracing channel at which an operation begins.
-  subscribe(`tracing:${OPERATION_CHANNEL}:start`, (message) => nameAfter(message as TracedOperation));
-  return true;
+export function startRequestSpans(): Promise<boolean> {
+  return startTracing();
 }
 
 /**
@@ -124,11 +119,12 @@ function nameOf({ method }: Request, route?: string): string {
   return route === undefined ? named : `${named} ${route}`;
 }
 
-/** Names the span of a request after the operation that it has turned out to be for. */
-function nameAfter({ request, route, operation }: TracedOperation): void {
-  const span = SPAN.get(request);
-  if (!span) return;
-  const template = route.replaceAll(/[:*](\w+)/g, '{$1}');
+/** Names the span of a request after its route, and after the operation that its handler is; undefined when it is none. */
+export function nameRequestSpan(request: Request, operation: string | undefined): void {
+  const span = tracing() && SPAN.get(request);
+  const { path } = (request.route ?? {}) as { readonly path?: unknown };
+  if (!span || typeof path !== 'string') return;
+  const template = path.replaceAll(/[:*](\w+)/g, '{$1}');
   span.updateName(nameOf(request, template));
   span.setAttribute('http.route', template);
   if (operation !== undefined) span.setAttribute('petstore.operation', operation);

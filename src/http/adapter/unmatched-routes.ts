@@ -9,7 +9,7 @@ import { RequestSlot } from '../../core/request-slot.js';
 import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { versionOf } from '../path-version.js';
-import { type RegisteredRoute, ServiceAdapter } from './service-adapter.js';
+import { type RegisteredRoute, routesOf } from './registered-routes.js';
 
 /**
  * Below these paths, below each other version, and below the first segment of each operation that needs a key, a caller without
@@ -52,8 +52,7 @@ export class UnmatchedRoutes implements OnModuleInit {
       (request.headers.authorization === undefined ? answerAnyone : answer)(request, response, next);
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
-    // Another adapter does not list its routes: there a method that a path does not have gets 404 instead of 405.
-    const routes = httpAdapter instanceof ServiceAdapter ? httpAdapter.routes : [];
+    const routes = routesOf(express);
     this.noteRoutes(express, routes);
     const guarded = [...new Set([...GUARDED_PATHS, ...routes.flatMap(guardedPathOf)])];
     express.use(guarded, answer, undecodable(answer));

@@ -2,16 +2,18 @@ import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type BeforeApplicationShutdown,
+  type ExecutionContext,
   ForbiddenException,
   Injectable,
   type OnModuleInit,
   type Type,
 } from '@nestjs/common';
 import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
-import { refusalCodeOf, writeRefusal } from '../../core/errors/error.filter.js';
+import { refusalCodeOf, writeRefusal } from '../../core/errors/write-refusal.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { assignRequestId, requestIdOf, requestLine } from '../request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
@@ -19,7 +21,6 @@ import { isUnlogged } from '../../throttling/refused-addresses.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
-import { OperationContext } from './operation-context.js';
 import { traceUpgrade } from './request-spans.js';
 import { lingerBeforeClosing } from './service-server.js';
 import { addToUpgradeAnswer } from './upgrade-answer.js';
@@ -108,10 +109,8 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
       const refusal = await this.overload.refusalOfUpgrade(request);
       if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
-      const context = new OperationContext(
-        request,
-        response,
-        () => undefined,
+      const context = new ExecutionContextHost(
+        [request, response, () => undefined],
         this.classOf(path),
         openConnection,
       );
@@ -155,7 +154,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
 const isWebSocket = new WeakSet<Socket>();
 
 /** Runs the global guards; throws what a guard throws. */
-async function admit(context: OperationContext, config: ApplicationConfig): Promise<void> {
+async function admit(context: ExecutionContext, config: ApplicationConfig): Promise<void> {
   // Nest makes those for each request of its own; left out, they would fail open.
   if (config.getGlobalRequestGuards().length > 0)
     throw new Error('A global guard is request-scoped: connections cannot be upgraded.');

@@ -1,8 +1,7 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
-import { HandlerMetadata } from '../../core/handler-metadata.js';
-import { methodNameOf, parametersOf } from '../adapter/handler-parameters.js';
+import { parametersOf } from '../adapter/handler-parameters.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 import { mediaTypesOf } from './body-media-types.js';
 
@@ -74,11 +73,6 @@ export function consumptionOf(handler: object, controller?: Type, method?: strin
   if (declared || !controller) return declared ?? JSON_BODY;
   return { ...JSON_BODY, types: mediaTypesOf(controller, method) };
 }
-
-/** Which bodies the handler of a request takes. */
-export const CONSUMPTION = new HandlerMetadata(([handler, controller]) =>
-  consumptionOf(handler, controller as Type, methodNameOf(handler, controller as Type)),
-);
 
 /** Whether a `Content-Type` is of a type or range that a handler takes; JSON must be in UTF-8. */
 export function takes({ types }: Consumption, contentType: string | undefined): boolean {

@@ -1,25 +1,16 @@
-import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
-import { RequestSlot } from '../../core/request-slot.js';
-import type { Precondition } from './precondition.js';
+import {
+  type IfMatchNeed,
+  PRECONDITION,
+  PreconditionGuard,
+  declareIfMatchNeed,
+} from './precondition.guard.js';
 
 /** OpenAPI extension that says whether an operation takes `If-Match`, and whether it needs it; it is not published. */
 export const IF_MATCH_EXTENSION = 'x-if-match';
-
-/** Whether requests of an operation must have an `If-Match`. */
-export type IfMatchNeed = 'required' | 'optional';
-
-const NEED = 'petstore:if-match';
-
-/** Whether a handler takes `If-Match`, and whether it needs it; undefined when it does not take it. */
-export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
-  return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
-}
-
-/** The precondition of a request; set by ConditionalWriteInterceptor. */
-export const PRECONDITION = new RequestSlot<Precondition>();
 
 const WithPrecondition = createParamDecorator((_: unknown, context: ExecutionContext) =>
   PRECONDITION.get(context.switchToHttp().getRequest<Request>()),
@@ -40,7 +31,8 @@ export function IfMatch({ optional = false }: { readonly optional?: boolean } = 
     }
     WithPrecondition()(prototype, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
-    Reflect.defineMetadata(NEED, need, descriptor.value as object);
+    declareIfMatchNeed(descriptor.value as object, need);
+    UseGuards(PreconditionGuard)(prototype, method, descriptor);
     ApiExtension(IF_MATCH_EXTENSION, need)(prototype, method, descriptor);
   };
 }

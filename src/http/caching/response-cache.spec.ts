@@ -1,9 +1,17 @@
+import { JsonText } from '../../database/json-rows.js';
 import { SystemClock } from '../../core/time/clock.js';
 import { describe, expect, it, vi } from 'vitest';
 import { DataVersion, OwnWritesVersion, type Versions } from '../../database/data-version.js';
 import { type Answer, ResponseCache } from './response-cache.js';
 
-const answer = (body: string, tag: string | undefined = '"tag"'): Answer => ({ body, headers: [], tag });
+const answer = (text: string, isCacheable = true): Answer => ({
+  body: new JsonText(text),
+  headers: [],
+  isCacheable,
+  outlastsNewRows: false,
+});
+
+const textOf = ({ body }: Answer) => (body as JsonText).text;
 
 /** Versions that a test raises. */
 class CountedVersion extends DataVersion {
@@ -29,7 +37,7 @@ describe('an answer', () => {
     const memory = new ResponseCache(version, new SystemClock());
     const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve(answer('a')));
     await memory.answer('/a', operation);
-    expect((await memory.answer('/a', operation)).body).toBe('a');
+    expect(textOf(await memory.answer('/a', operation))).toBe('a');
     expect(operation).toHaveBeenCalledTimes(1);
     version.note();
     await memory.answer('/a', operation);
@@ -43,13 +51,15 @@ describe('an answer', () => {
     const first = memory.answer('/a', operation);
     version.note();
     resolve(answer('old'));
-    expect((await first).body).toBe('old');
-    expect((await memory.answer('/a', () => Promise.resolve(answer('new')))).body).toBe('new');
+    expect(textOf(await first)).toBe('old');
+    expect(textOf(await memory.answer('/a', () => Promise.resolve(answer('new'))))).toBe('new');
   });
 
-  it('without a tag is not cached', async () => {
+  it('of one caller is not cached', async () => {
     const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-    const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve({ ...answer('a'), tag: undefined }));
+    const operation = vi.fn<() => Promise<Answer>>(() =>
+      Promise.resolve({ ...answer('a'), isCacheable: false }),
+    );
     await memory.answer('/a', operation);
     await memory.answer('/a', operation);
     expect(operation).toHaveBeenCalledTimes(2);
@@ -112,8 +122,8 @@ describe('an answer', () => {
       for (const kind of kinds) version[kind] += 1;
       resolve({ ...answer('first'), outlastsNewRows: true });
       await first;
-      const { body } = await memory.answer(`/${expected}`, () => Promise.resolve(answer('second')));
-      expect(body).toBe(expected);
+      const second = await memory.answer(`/${expected}`, () => Promise.resolve(answer('second')));
+      expect(textOf(second)).toBe(expected);
     }
   });
 });
@@ -124,7 +134,7 @@ describe('requests that ask the same at the same time', () => {
     const { operation, resolve } = pending();
     const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
     resolve(answer('a'));
-    expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(['a', 'a', 'a', 'a', 'a']);
+    expect((await Promise.all(answers)).map(textOf)).toEqual(['a', 'a', 'a', 'a', 'a']);
     expect(operation).toHaveBeenCalledOnce();
   });
 
@@ -136,7 +146,7 @@ describe('requests that ask the same at the same time', () => {
     version.note();
     const after = memory.answer('/a', () => Promise.resolve(answer('new')));
     resolve(answer('old'));
-    expect([(await before).body, (await after).body]).toEqual(['old', 'new']);
+    expect([textOf(await before), textOf(await after)]).toEqual(['old', 'new']);
   });
 
   it('do not share a failure, nor what is not to be cached', async () => {
@@ -146,11 +156,11 @@ describe('requests that ask the same at the same time', () => {
     const second = memory.answer('/a', () => Promise.resolve(answer('own')));
     failing.reject(new Error('broken'));
     await expect(first).rejects.toThrow('broken');
-    expect((await second).body).toBe('own');
+    expect(textOf(await second)).toBe('own');
     const untagged = pending();
     const third = memory.answer('/b', untagged.operation);
     const fourth = memory.answer('/b', () => Promise.resolve(answer('own')));
-    untagged.resolve({ ...answer('other'), tag: undefined });
-    expect([(await third).body, (await fourth).body]).toEqual(['other', 'own']);
+    untagged.resolve({ ...answer('other'), isCacheable: false });
+    expect([textOf(await third), textOf(await fourth)]).toEqual(['other', 'own']);
   });
 });

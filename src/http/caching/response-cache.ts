@@ -1,42 +1,30 @@
 import type { OutgoingHttpHeader } from 'node:http';
-import { Injectable, SetMetadata } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../core/time/clock.js';
 import { DataVersion, NO_VERSIONS, type Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
-import { JSON_CONTENT_TYPE } from '../body/json-response.interceptor.js';
 import { CacheUse } from '../../core/metrics/cache-use.js';
 import { TransientMap } from '../../core/transient-map.js';
 
 /** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
 const MOST_BYTES = 16 * 1_048_576;
-/** What an answer takes besides its target and its body, in bytes: measured, with a header that it shares. */
+/** What an answer takes besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
-/** What each header takes besides that does not only name the media type, in bytes. */
+/** What each header takes besides, in bytes. */
 const BYTES_OF_HEADER = 128;
 /** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
 
-/**
- * Headers that a cached answer may set, as they are spelled, by their names in lower case. Their values depend on the target
- * alone. An answer that sets any other, such as Set-Cookie, belongs to its request and is not cached.
- */
-export const CACHED_HEADERS: ReadonlyMap<string, string> = new Map(
-  ['Content-Type', 'Link'].map((name) => [name.toLowerCase(), name]),
-);
-
-/** The headers of most answers, which all of them share. */
-export const CONTENT_TYPE_ALONE: Answer['headers'] = [['Content-Type', JSON_CONTENT_TYPE]];
-
-/** What an operation answered. */
+/** What a handler answered. */
 export interface Answer {
   readonly body: unknown;
   /** The headers that it set, by name. */
   readonly headers: readonly (readonly [name: string, value: OutgoingHttpHeader])[];
-  /** Defined if the body is text and answered with 200; only such an answer is cached. */
-  readonly tag: string | undefined;
+  /** Whether the answer is the same for every caller; only such an answer is cached. */
+  readonly isCacheable: boolean;
   /** Whether no new row changes it. */
-  readonly outlastsNewRows?: boolean;
+  readonly outlastsNewRows: boolean;
 }
 
 /**
@@ -46,7 +34,8 @@ export interface Answer {
 const SHARED_MS = 5_000;
 
 /** An answer that is kept, and until when. */
-interface Entry extends Answer {
+interface Entry {
+  readonly answer: Answer;
   readonly version: number;
   /** What it is void by: any commit, or any but of new rows. */
   readonly kind: 'responses' | 'rows';
@@ -91,7 +80,7 @@ export class ResponseCache {
   }
 
   /**
-   * The answer to a target: from the cache, from a read that is under way for the same target, or from the operation. `seen` are
+   * The answer to a target: from the cache, from a read that is under way for the same target, or from the handler. `seen` are
    * versions that were asked for after the request had arrived, if there are such.
    */
   async answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Promise<Answer> {
@@ -108,7 +97,7 @@ export class ResponseCache {
 
   private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {
     const entry = this.entries.get(target);
-    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry;
+    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
     return pending && pending.version === versions.responses ? pending.answer : undefined;
@@ -127,11 +116,10 @@ export class ResponseCache {
     try {
       const answer = await answering;
       // A new row that came while it was read changes an answer no more than a later one that outlasts it.
-      if (cacheable(answer)) {
-        const { body, headers, tag } = answer;
+      if (answer.isCacheable) {
         const isOfRows = answer.outlastsNewRows && rows !== undefined;
         const [kind, since] = isOfRows ? (['rows', rows] as const) : (['responses', version] as const);
-        this.entries.set(target, { version: since, kind, at, body, headers, tag });
+        this.entries.set(target, { answer, version: since, kind, at });
       }
       return answer;
     } finally {
@@ -147,44 +135,16 @@ export class ResponseCache {
 const nothing = (): undefined => undefined;
 
 function cacheable(answer: Answer): Answer | undefined {
-  const isSameForEveryCaller = answer.headers.every(([name]) => CACHED_HEADERS.has(name.toLowerCase()));
-  return answer.tag !== undefined && isSameForEveryCaller ? answer : undefined;
+  return answer.isCacheable ? answer : undefined;
 }
 
-function bytesOf({ body, headers }: Entry, target: string): number {
-  const text = body instanceof JsonText ? body.text : body;
-  let bytes = BYTES_BESIDE + target.length + (typeof text === 'string' ? bytesOfText(text) : 0);
-  if (headers !== CONTENT_TYPE_ALONE)
-    for (const [name, value] of headers) bytes += BYTES_OF_HEADER + name.length + String(value).length;
+function bytesOf({ answer: { body, headers } }: Entry, target: string): number {
+  let bytes = BYTES_BESIDE + target.length + (body instanceof JsonText ? bytesOfText(body.text) : 0);
+  for (const [name, value] of headers) bytes += BYTES_OF_HEADER + name.length + String(value).length;
   return bytes;
 }
 
 /** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */
 function bytesOfText(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
-}
-
-/** Metadata key of `@Cached()`, which keeps its options there. */
-export const CACHED = 'petstore:cached';
-
-/** What the answers of an operation depend on. */
-export interface CachedOptions {
-  /**
-   * The answer is what `JsonRows` has read, as it stands, and depends on nothing else of the database: not on other rows, and not on
-   * whether there are any. Then a new row voids no answer that shows one row, and no page, in the order of the id, that another
-   * follows. Default: false.
-   */
-  readonly ofRowsAlone?: boolean;
-}
-
-/**
- * Caches what a GET operation answers until anything is committed to the database that may change it. Only for an operation whose answer depends
- * on the request target and the database alone: not on the caller, the time or another service. Keys, scopes, quotas, headers,
- * logs and metrics are as without it. The answers of a handler with a parameter that may depend on more than the target, such as
- * `@CurrentClient()`, are not cached, and a warning says so. An answer that sets another header than `Link` and `Content-Type`
- * is not cached, nor is anything for an operation with an interceptor of its own. Beside a global interceptor of an added module
- * that lacks `@ChangesNoAnswer()`, only what the handler answers is cached, if it is JsonText, and every interceptor runs.
- */
-export function Cached(options: CachedOptions = {}): MethodDecorator {
-  return SetMetadata(CACHED, options);
 }

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { type Observable, from, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { HandlerMetadata } from '../../core/handler-metadata.js';
-import { AsyncInterceptor } from '../async.interceptor.js';
 import { writeExactJson } from '../body/exact-json.js';
-import { bodyBytesOf } from '../body/json-body.interceptor.js';
-import { TransientMap } from '../../core/transient-map.js';
+import { bodyBytesOf } from '../body/body.guard.js';
+import { JsonText } from '../../database/json-rows.js';
+import { matchedHandlerOf } from '../matched-handler.js';
+import { JSON_CONTENT_TYPE, represent } from '../representation.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
-import { IDEMPOTENT, handlerInside } from './idempotent.decorator.js';
+import { handlerInside } from './transactional-handler.js';
 
 /** What tells two requests with one key apart: SHA-256 of method, target and body as sent. */
 export function requestDigest(request: Request): string {
@@ -34,48 +34,38 @@ interface Once {
 class AnsweredMeanwhile extends Error {}
 
 /**
- * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same.
- * In the chain it is outside of JsonResponseInterceptor, whose text it keeps.
+ * Carries an `@Idempotent()` operation out once for each `Idempotency-Key` of a client, and answers repetitions the same. Other
+ * interceptors run around it: with a key they see the JsonText that is kept, of a repetition too.
  */
 @Injectable()
-export class IdempotencyInterceptor extends AsyncInterceptor {
-  private readonly inProgress = new TransientMap<string, true>();
-  private readonly isIdempotent;
-
+export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly transactions: Transactions,
     private readonly store: IdempotencyStore,
-    reflector: Reflector,
-  ) {
-    super();
-    this.isIdempotent = new HandlerMetadata(([handler]) =>
-      reflector.get<boolean | undefined>(IDEMPOTENT, handler),
-    );
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const key = idempotencyKeyOf(context.switchToHttp().getRequest<Request>());
+    return key === undefined ? next.handle() : from(this.answer(key, context, next));
   }
 
-  override concerns(handler: object): boolean {
-    return Reflect.hasMetadata(IDEMPOTENT, handler);
-  }
-
-  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
-    if (!this.isIdempotent.of(context)) return next();
+  private async answer(key: string, context: ExecutionContext, next: CallHandler): Promise<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const key = idempotencyKeyOf(request);
-    if (key === undefined) return next();
-    const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const response = http.getResponse<Response>();
+    const once = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const name = `${context.getClass().name}.${context.getHandler().name}`;
-    return (
-      (await this.replay(once, response)) ??
-      (await this.carryOut(once, response, () => this.inTransaction(name, once, response, next)))
+    const kept = await this.store.find(once.clientId, once.key);
+    if (kept) return answerWith(kept, once, response);
+    return this.carryOut(once, response, () =>
+      this.inTransaction(name, once, response, () => lastValueFrom(next.handle())),
     );
   }
 
-  private async carryOut(once: Once, response: Response, work: () => Promise<string>): Promise<string> {
+  private async carryOut(once: Once, response: Response, work: () => Promise<unknown>): Promise<unknown> {
     const name = `${once.clientId} ${once.key}`;
-    if (this.inProgress.get(name)) throw inProgress();
-    this.inProgress.set(name, true);
+    if (this.store.inProgress.get(name)) throw inProgress();
+    this.store.inProgress.set(name, true);
     const before = new Set(response.getHeaderNames());
     try {
       return await work();
@@ -86,7 +76,7 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
       for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
       return answerWith(kept, once, response);
     } finally {
-      this.inProgress.delete(name);
+      this.store.inProgress.delete(name);
     }
   }
 
@@ -95,7 +85,7 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     once: Once,
     response: Response,
     next: () => Promise<unknown>,
-  ): Promise<string> {
+  ): Promise<unknown> {
     const first = async (): Promise<void> => {
       // Another instance may be carrying it out, and would commit the same once more.
       if (!(await this.transactions.tryToClaim(`idempotency ${once.clientId} ${once.key}`)))
@@ -104,17 +94,14 @@ export class IdempotencyInterceptor extends AsyncInterceptor {
     };
     return this.transactions.run({ name, first }, async (inside) => {
       const before = new Set(response.getHeaderNames());
-      const text = textOf(await handlerInside(inside, next));
+      const { operation } = matchedHandlerOf(response.req) ?? {};
+      const body = represent(response, await handlerInside(inside, next), operation);
+      const text = textOf(body);
       const added = response.getHeaderNames().filter((header) => !before.has(header));
       const headers = Object.fromEntries(added.map((header) => [header, String(response.getHeader(header))]));
       await inside(() => this.store.keep({ ...once, status: response.statusCode, headers, body: text }));
-      return text;
+      return body;
     });
-  }
-
-  private async replay(once: Once, response: Response): Promise<string | undefined> {
-    const kept = await this.store.find(once.clientId, once.key);
-    return kept && answerWith(kept, once, response);
   }
 }
 
@@ -125,14 +112,16 @@ function inProgress(): ApiError {
 /** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
 function textOf(body: unknown): string {
   if (body === undefined || body === null) return '';
+  if (body instanceof JsonText) return body.text;
   if (typeof body === 'object') throw new Error('A stream cannot be kept for an Idempotency-Key.');
   return typeof body === 'string' ? body : writeExactJson(body);
 }
 
 /** Answers as before; throws idempotency_key_reused when the request is another one than before. */
-function answerWith(kept: KeptAnswer, { digest }: Once, response: Response): string {
+function answerWith(kept: KeptAnswer, { digest }: Once, response: Response): unknown {
   if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
   response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
   for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
-  return kept.body;
+  if (kept.body === '') return undefined;
+  return response.getHeader('Content-Type') === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
+import { TransientMap } from '../../core/transient-map.js';
 import { Clock } from '../../core/time/clock.js';
 import { JsonReader } from '../../database/database.js';
 import { Settings } from '../../core/config/settings.js';
@@ -22,6 +23,9 @@ export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' 
  */
 @Injectable()
 export class IdempotencyStore {
+  /** The keys whose requests this process carries out now, each behind the id of its client. */
+  readonly inProgress = new TransientMap<string, true>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,

@@ -4,7 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DECORATORS } from '@nestjs/swagger';
 import { declaredScopes } from '../../auth/clients/scopes.js';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../../auth/auth.decorators.js';
-import { CACHED } from '../caching/response-cache.js';
+import { CACHED } from '../caching/cached.decorator.js';
 import { DEPRECATION, type Deprecation } from '../deprecation/deprecated.decorator.js';
 import { declaredOperationOf } from '../adapter/declared-operation.js';
 import { leavesResponse } from '../adapter/handler-parameters.js';

@@ -1,18 +1,16 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { InterceptorsOfCached } from '../caching/interceptors-of-cached.js';
 import { Settings } from '../../core/config/settings.js';
 import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { DeclarationError } from '../../core/declaration-faults.js';
 import type { Findings } from './checked-handlers.js';
 import { checkMigrations, checkSchema } from './entity-checks.js';
 import { checkListeners } from './listener-checks.js';
-import { checkSpeed } from './speed-checks.js';
 
 /**
  * Checks what is known only once everything is made and the database is open, beside what ModuleChecks has found before: logs a
- * warning for what slows requests and for events that nobody declares. Outside production it throws DeclarationError when the
+ * warning for events that nobody declares. Outside production it throws DeclarationError when the
  * schema of the database lacks what entities have; that takes longest.
  */
 @Injectable()
@@ -23,14 +21,11 @@ export class StartupChecks implements OnModuleInit {
     private readonly discovery: DiscoveryService,
     private readonly dataSource: DataSource,
     private readonly settings: Settings,
-    private readonly adapterHost: HttpAdapterHost,
-    private readonly interceptors: InterceptorsOfCached,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const findings: Findings = { faults: [], warnings: [] };
     checkListeners(this.discovery, findings);
-    checkSpeed(this.adapterHost, this.interceptors, findings);
     if (this.settings.nodeEnv !== 'production')
       // Of a database that outlives the process ModuleChecks has compared entities and migrations already.
       await (isInMemory(this.dataSource) ? checkMigrations : checkSchema)(this.dataSource, findings);

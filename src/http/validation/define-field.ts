@@ -54,8 +54,40 @@ class Unreadable {
   constructor(readonly message: string) {}
 }
 
-/** How a field reads a value, as JSON or as text, by the function that class-transformer is given for it. */
-export const READS = new WeakMap<object, (sent: unknown) => unknown>();
+/** How values arrive: parsed from JSON, as text of parameters and forms, or in a merge patch. */
+export type SentAs = 'json' | 'text' | 'patch';
+
+/** How a field reads what is sent. */
+export class Field {
+  private readonly ofText: Pick<FieldKind<unknown>, 'mustBe' | 'read'>;
+
+  constructor(
+    private readonly kind: FieldKind<unknown>,
+    private readonly nullable: boolean,
+    /** The value of an absent field, as a client would send it; undefined without a default. */
+    readonly fallback: unknown,
+  ) {
+    this.ofText = { ...kind, ...kind.text };
+  }
+
+  /** The value of the property; an Unreadable, which the rule of the kind reports, for a value of another kind. */
+  read(sent: unknown, as: SentAs): unknown {
+    if (sent === undefined)
+      return this.fallback === undefined || as === 'patch' ? undefined : this.kind.read(this.fallback);
+    // Whether a field may be removed by null is a rule of the patch.
+    if (sent === null && (this.nullable || as === 'patch')) return null;
+    const { read, mustBe } = as === 'text' ? this.ofText : this.kind;
+    return read(sent) ?? new Unreadable(`This must be ${mustBe}${this.nullable ? ' or null' : ''}.`);
+  }
+
+  /** Whether it reads a value in any way. */
+  isReadable(sent: unknown): boolean {
+    return this.kind.read(sent) !== undefined || this.kind.text?.read(sent) !== undefined;
+  }
+}
+
+/** The fields by the functions that class-transformer is given for them. */
+export const FIELDS = new WeakMap<object, Field>();
 
 const MOST_LISTED = 16;
 
@@ -102,16 +134,10 @@ export function defineField<Sent, Value>(
   const isOptional = optional || fallback !== undefined;
   const refused = defaultFault(kind, fallback);
 
-  const read = ({ value, options: { groups } }: TransformFnParams): unknown => {
-    const sent: unknown = value;
-    const isPatch = groups?.includes(PATCH) ?? false;
-    if (sent === undefined) return fallback === undefined || isPatch ? undefined : kind.read(fallback);
-    // Whether a field may be removed by null is a rule of the patch.
-    if (sent === null && (nullable || isPatch)) return null;
-    const from = groups?.includes(TEXT) ? { ...kind, ...kind.text } : kind;
-    return from.read(sent) ?? new Unreadable(`This must be ${from.mustBe}${nullable ? ' or null' : ''}.`);
-  };
-  READS.set(read, (sent) => kind.read(sent) ?? kind.text?.read(sent));
+  const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
+  const read = ({ value, options: { groups } }: TransformFnParams): unknown =>
+    field.read(value, groups?.includes(PATCH) ? 'patch' : groups?.includes(TEXT) ? 'text' : 'json');
+  FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
 
@@ -131,10 +157,13 @@ export function defineField<Sent, Value>(
     ...(fallback === undefined ? [] : [Expose()]),
     Transform(read),
     ...(isOptional ? [] : [Rule('required', 'This field is required.', (value) => value !== undefined)]),
-    Rule(
-      kind.code,
-      (value) => (value as Unreadable).message,
-      (value) => !(value instanceof Unreadable),
+    ruleOf(
+      new FieldRule(
+        kind.code,
+        (value) => (value as Unreadable).message,
+        (value) => !(value instanceof Unreadable),
+        field,
+      ),
     ),
     ...(kind.rules ?? []).map(([rule, text, holds]) =>
       Rule(rule, text, (value) => !isRead(value) || holds(value)),
@@ -173,7 +202,22 @@ export function Rule(
   message: string | ((value: unknown) => string),
   holds: (value: unknown) => boolean,
 ): PropertyDecorator {
-  const defaultMessage = (args?: ValidationArguments): string =>
-    typeof message === 'string' ? message : message(args?.value);
-  return ValidateBy({ name: code, validator: { validate: holds, defaultMessage } });
+  return ruleOf(new FieldRule(code, typeof message === 'string' ? () => message : message, holds));
+}
+
+/** A rule of a property, as class-validator keeps it among its constraints. */
+export class FieldRule {
+  constructor(
+    readonly code: string,
+    readonly message: (value: unknown) => string,
+    readonly holds: (value: unknown) => boolean,
+    /** The field whose kind it is the rule of. */
+    readonly field?: Field,
+  ) {}
+}
+
+function ruleOf(rule: FieldRule): PropertyDecorator {
+  const defaultMessage = (args?: ValidationArguments): string => rule.message(args?.value);
+  const validator = { validate: rule.holds, defaultMessage };
+  return ValidateBy({ name: rule.code, constraints: [rule], validator });
 }

@@ -4,7 +4,7 @@ import * as insideExecutor from 'class-transformer/cjs/TransformOperationExecuto
 // @ts-expect-error Nor beside this one.
 import * as insideStorage from 'class-transformer/cjs/storage.js';
 import { declaredFieldsOf } from './declared-fields.js';
-import { READS } from './define-field.js';
+import { FIELDS } from './define-field.js';
 
 type Class = abstract new (...args: never[]) => object;
 
@@ -13,7 +13,10 @@ interface Executor {
   /** The members of an object that are to be transformed; reads nothing of it but their names. */
   getKeys(type: unknown, object: object, isMap: unknown): string[];
 }
-type Declared = ReadonlyMap<unknown, ReadonlyMap<string | undefined, { options?: { name?: string } }>>;
+type Declared = ReadonlyMap<
+  unknown,
+  ReadonlyMap<string | undefined, { options?: { name?: string } } | readonly { transformFn: object }[]>
+>;
 
 const { TransformOperationExecutor } = insideExecutor as {
   TransformOperationExecutor: new (type: number, options: ClassTransformOptions) => Executor;
@@ -93,8 +96,26 @@ export function withoutUnreadable(type: Class, plain: object): object {
 
 function isUnreadable(type: Class, name: string, value: unknown): boolean {
   const transformations = storage.findTransformMetadatas(type, name, PLAIN_TO_CLASS);
-  const read = transformations.map(({ transformFn }) => READS.get(transformFn)).find(Boolean);
-  return read !== undefined && read(value) === undefined;
+  const field = transformations.map(({ transformFn }) => FIELDS.get(transformFn)).find(Boolean);
+  return field !== undefined && !field.isReadable(value);
+}
+
+/** Whether only `defineField()` has declared how class-transformer makes an instance of a class. */
+export function isMadeOfFields(type: Class): boolean {
+  for (let at: unknown = type; at; at = Object.getPrototypeOf(at)) {
+    if (
+      (storage['_typeMetadatas']?.get(at)?.size ?? 0) + (storage['_excludeMetadatas']?.get(at)?.size ?? 0) >
+      0
+    )
+      return false;
+    for (const declared of storage['_transformMetadatas']?.get(at)?.values() ?? [])
+      for (const { transformFn } of declared as readonly { transformFn: object }[])
+        if (!FIELDS.has(transformFn)) return false;
+    for (const [name, declared] of storage['_exposeMetadatas']?.get(at) ?? [])
+      if (name === undefined || Object.keys((declared as { options?: object }).options ?? {}).length > 0)
+        return false;
+  }
+  return true;
 }
 
 const known = new WeakMap<Class, ReadonlySet<string>>();
@@ -108,8 +129,9 @@ function namesOf(type: Class): ReadonlySet<string> | undefined {
     const found = new Set(ruled);
     for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
       for (const kind of DECLARED)
-        for (const [name, { options }] of storage[kind]?.get(at) ?? [])
-          for (const one of [name, options?.name]) if (one !== undefined) found.add(one);
+        for (const [name, declared] of storage[kind]?.get(at) ?? [])
+          for (const one of [name, 'options' in declared ? declared.options?.name : undefined])
+            if (one !== undefined) found.add(one);
     known.set(type, (names = found));
   }
   return names;

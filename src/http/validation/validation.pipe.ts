@@ -1,9 +1,10 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type ValidationError } from '@nestjs/common';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { CompiledPipe, PlainNumbersPipe, plainNumbers } from './compiled-pipe.js';
+import { FieldTable } from './field-table.js';
+import { LinearPipe, PlainNumbersPipe, plainNumbers } from './linear-pipe.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
-import { FROM_PATCH, FROM_TEXT } from './define-field.js';
+import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
 
 /** The refusal of one argument of a handler, with every fault of it. */
@@ -43,14 +44,14 @@ export class ValidationPipe implements PipeTransform {
     exceptionFactory,
   });
   /** Fields of a form are text, as parameters are. */
-  private readonly form = new CompiledPipe({
+  private readonly form = new LinearPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     transformOptions: FROM_TEXT,
     exceptionFactory,
   });
-  private readonly parameters = new CompiledPipe({
+  private readonly parameters = new LinearPipe({
     transform: true,
     whitelist: true,
     transformOptions: FROM_TEXT,
@@ -58,24 +59,61 @@ export class ValidationPipe implements PipeTransform {
   });
 
   /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
-  async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
     const { type, metatype } = metadata;
-    if (type === 'query' && metatype && isDto(metatype) && typeof value === 'object' && value !== null)
-      return this.valid(this.parameters, value, metadata, misspelledParameters(value, metatype));
-    if (type !== 'body') return this.valid(this.parameters, value, metadata);
-    if (!metatype || !isDto(metatype)) return plainNumbers(await this.valid(this.body, value, metadata));
+    if (!metatype || !isDto(metatype) || type === 'custom') return this.ofOtherClass(value, metadata);
+    if (type !== 'body') {
+      if (typeof value !== 'object' || value === null) return this.valid(this.parameters, value, metadata);
+      const faults = type === 'query' ? misspelledParameters(value, metatype) : [];
+      return (
+        this.read(value, 'text', metadata, faults) ?? this.valid(this.parameters, value, metadata, faults)
+      );
+    }
     if (value === undefined) return this.withoutBody(metadata);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
     const { declared, faults } = partKnownFields(value, metatype);
-    if (isMergePatch(metatype))
-      return sentFields((await this.valid(this.patch, declared, metadata, faults)) as object, declared);
-    return this.valid(isForm(value) ? this.form : this.body, declared, metadata, faults);
+    return this.bodyOf(declared, metadata, faults, isForm(value));
+  }
+
+  private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type !== 'body') return this.valid(this.parameters, value, metadata);
+    return plainNumbers(await this.valid(this.body, value, metadata));
+  }
+
+  private bodyOf(
+    declared: object,
+    metadata: ArgumentMetadata,
+    faults: readonly FaultDetail[],
+    isOfForm: boolean,
+  ): unknown {
+    const isPatch = metadata.metatype !== undefined && isMergePatch(metadata.metatype);
+    const read = this.read(declared, isPatch ? 'patch' : isOfForm ? 'text' : 'json', metadata, faults);
+    if (read) return isPatch ? sentFields(read, declared) : read;
+    if (!isPatch) return this.valid(isOfForm ? this.form : this.body, declared, metadata, faults);
+    return this.valid(this.patch, declared, metadata, faults).then((patch) =>
+      sentFields(patch as object, declared),
+    );
+  }
+
+  /** The value by the table of its class; undefined for a class without one. */
+  private read(
+    value: object,
+    as: SentAs,
+    metadata: ArgumentMetadata,
+    known: readonly FaultDetail[],
+  ): object | undefined {
+    const table = FieldTable.of(metadata.metatype as new () => object);
+    if (!table) return undefined;
+    const faults: FaultDetail[] = [];
+    const object = table.read(value, as, faults);
+    if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
+    return as === 'text' ? object : (plainNumbers(object) as object);
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
   private async valid(
-    pipe: CompiledPipe,
+    pipe: LinearPipe,
     value: unknown,
     metadata: ArgumentMetadata,
     known: readonly FaultDetail[] = [],
@@ -95,10 +133,7 @@ export class ValidationPipe implements PipeTransform {
   /** An absent body is read as an empty object, which is valid if every field is optional. */
   private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
     try {
-      const { metatype } = metadata;
-      if (metatype && isMergePatch(metatype))
-        return sentFields((await this.valid(this.patch, {}, metadata)) as object, {});
-      return await this.valid(this.body, {}, metadata);
+      return await this.bodyOf({}, metadata, [], false);
     } catch (error) {
       if (!(error instanceof InvalidArgument)) throw error;
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });

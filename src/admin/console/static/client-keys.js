@@ -73,12 +73,7 @@ export class ClientKeys {
     this.element = el(
       'section',
       { class: 'card', 'aria-labelledby': 'keys-title' },
-      el(
-        'div',
-        { class: 'card-head' },
-        el('h2', { id: 'keys-title' }, 'Keys'),
-        this.issueButton,
-      ),
+      el('div', { class: 'card-head' }, el('h2', { id: 'keys-title' }, 'Keys'), this.issueButton),
       this.list,
       this.pages.bar,
     );

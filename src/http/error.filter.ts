@@ -1,38 +1,48 @@
-import { type ArgumentMetadata, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  type Type,
+} from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { Request } from 'express';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
-import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { HandlerMetadata } from '../../core/handler-metadata.js';
-import { methodNameOf, parametersOf } from '../adapter/handler-parameters.js';
-import { AsyncInterceptor } from '../async.interceptor.js';
-import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
+import type { Request, Response } from 'express';
+import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { writeRefusal } from '../core/errors/write-refusal.js';
+import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
+import { refusalOfMultipart } from './body/multipart-refusals.js';
+import { type MatchedHandler, matchedHandlerOf } from './matched-handler.js';
+import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js';
 
 /**
- * Completes a 400 for invalid values. The first invalid argument or header throws and ends the request; this interceptor
- * catches that, validates the remaining arguments too, and throws one error with the faults of all. A valid request does no
- * extra work.
+ * Answers whatever was thrown with the Error body of the specification, and completes a 400 for invalid values. The first invalid
+ * argument or header throws and ends the request; this filter validates the remaining arguments too, and answers one error with the
+ * faults of all. A valid request does no extra work.
  */
-@Injectable()
-export class EveryFaultInterceptor extends AsyncInterceptor {
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
   private readonly pipe = new ValidationPipe();
-  private readonly argumentsOf = new HandlerMetadata(([handler, controller]) =>
-    validatedArguments(controller as Type, handler),
-  );
 
-  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
-    try {
-      return await next();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== HTTP_ERRORS.validation_failed.code) throw error;
-      throw await this.completed(error, context);
-    }
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const write = (error: unknown): void => writeRefusal(error, request, http.getResponse<Response>());
+    const matched = host.getType() === 'http' ? matchedHandlerOf(request) : undefined;
+    // Whatever reads a body that is left to the handler has errors of its own.
+    const error = !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown);
+    if (matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code)
+      this.completed(error, request, matched).then(write, write);
+    else write(error);
   }
 
-  private async completed(error: ApiError, context: ExecutionContext): Promise<ApiError> {
-    const request = context.switchToHttp().getRequest<Request>();
+  private async completed(
+    error: ApiError,
+    request: Request,
+    { controller, handler }: MatchedHandler,
+  ): Promise<ApiError> {
     const faults = [...error.faults];
-    for (const argument of this.argumentsOf.of(context)) {
+    for (const argument of validatedArguments(controller, handler)) {
       const isKnown = error instanceof InvalidArgument && isSame(error.argument, argument);
       if (!isKnown) faults.push(...(await this.faultsOf(argument, request)));
     }

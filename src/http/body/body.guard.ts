@@ -1,17 +1,17 @@
-import { type ExecutionContext, Injectable, type RawBodyRequest, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { isHttp } from '../../core/request-protocol.js';
 import { RequestSlot } from '../../core/request-slot.js';
 import { announcesBody } from '../adapter/service-server.js';
-import { AsyncInterceptor } from '../async.interceptor.js';
+import { nameRequestSpan } from '../adapter/request-spans.js';
+import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
-import { CONSUMPTION, ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
+import { ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
 import { parseExactJsonIfAny } from './exact-json.js';
 import { limitBody } from './limited-body.js';
-import { refusalOfMultipart } from './multipart-refusals.js';
 import { CODINGS, readBody, unsupported } from './read-body.js';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -28,45 +28,30 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Reads the body, and parses it if it is JSON. A body of another type is read or left to the handler as `@Consumes()` declares
- * it. It is an interceptor because those run behind the guards: a caller without a valid key, quota or scope never gets a body
- * read.
+ * it. It is the last of the global guards: a caller who is refused by any of them, such as one without a valid key, quota or
+ * scope, never has a body read.
  */
 @Injectable()
-export class JsonBodyInterceptor extends AsyncInterceptor {
-  constructor(private readonly settings: Settings) {
-    super();
-  }
+export class BodyGuard implements CanActivate {
+  constructor(private readonly settings: Settings) {}
 
-  override concerns(handler: object): boolean {
-    return Reflect.getMetadata(METHOD_METADATA, handler) !== RequestMethod.GET;
-  }
-
-  async around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (!isHttp(context)) return true;
+    const { consumption, operation } = noteMatchedHandler(context);
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    if (BODILESS.has(request.method)) return next();
-    const consumption = CONSUMPTION.of(context);
-    if (ignoresBodies(consumption)) return next();
+    nameRequestSpan(request, operation?.id);
+    if (BODILESS.has(request.method) || ignoresBodies(consumption)) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
-      return next();
+      return true;
     }
+    const { types, limitBytes = this.settings.bodyLimitBytes, isRead } = consumption;
     const response = http.getResponse<Response>();
-    const rule = {
-      types: consumption.types,
-      limitBytes: consumption.limitBytes ?? this.settings.bodyLimitBytes,
-    };
-    if (consumption.isRead) {
-      await read(request, response, consumption, rule.limitBytes);
-      return next();
-    }
-    if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, rule.types, []);
-    limitBody(request, response, rule);
-    try {
-      return await next();
-    } catch (error) {
-      throw refusalOfMultipart(error);
-    }
+    if (isRead) return read(request, response, consumption, limitBytes);
+    if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
+    limitBody(request, response, { types, limitBytes });
+    return true;
   }
 }
 
@@ -76,7 +61,7 @@ async function read(
   response: Response,
   consumption: Consumption,
   limitBytes: number,
-): Promise<void> {
+): Promise<true> {
   const { 'content-type': contentType, 'content-length': length } = request.headers;
   const { types, isParsed } = consumption;
   const isTaken = takes(consumption, contentType);
@@ -87,6 +72,7 @@ async function read(
   BODY_BYTES.set(request, bytes);
   keepRawBody(request, bytes);
   if (isParsed && (!isTaken || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
+  return true;
 }
 
 /** Keeps the bytes of a body under Nest's name for them, which `@RawBody()` and `RawBodyRequest` read. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { HttpException, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { ApiError, type ErrorBody, shortened } from './api-error.js';
@@ -7,18 +7,6 @@ import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 import { mappedError } from './map-error.js';
 import { RequestSlot } from '../request-slot.js';
-
-/**
- * Writes every error response: whatever was thrown is answered with the Error body of the specification, as
- * `application/json`. Internal causes are logged, never sent.
- */
-@Catch()
-export class ErrorFilter implements ExceptionFilter {
-  catch(thrown: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    writeRefusal(thrown, http.getRequest<Request>(), http.getResponse<Response>());
-  }
-}
 
 const logger = new Logger('Errors');
 

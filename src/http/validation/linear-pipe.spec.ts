@@ -15,7 +15,7 @@ import {
 } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CompiledPipe, PlainNumbersPipe } from './compiled-pipe.js';
+import { LinearPipe, PlainNumbersPipe } from './linear-pipe.js';
 import { FROM_TEXT } from './define-field.js';
 import { Enum, Int64, Integer, Text } from './fields.js';
 import { JsonDecimal } from '../body/exact-json.js';
@@ -240,7 +240,7 @@ describe('the compiled pipe', () => {
       Object.entries(CLASSES).map(([name, metatype]) => ({ kind, options, name, metatype })),
     ),
   )('answers $kind what Nest’s own pipe answers of $name', async ({ options, metatype }) => {
-    const [compiled, nest] = [new CompiledPipe(options), new NestValidationPipe(options)];
+    const [compiled, nest] = [new LinearPipe(options), new NestValidationPipe(options)];
     await fc.assert(
       fc.asyncProperty(
         values,
@@ -259,7 +259,7 @@ describe('the compiled pipe', () => {
 
   it('does not look into a flat object, nor into a value that its field cannot read, whether it is accepted or not', async () => {
     const asked: unknown[] = [];
-    class Listening extends CompiledPipe {
+    class Listening extends LinearPipe {
       protected override stripProtoKeys(value: unknown): void {
         asked.push(value);
       }
@@ -289,7 +289,7 @@ describe('the compiled pipe', () => {
       count: unknown;
     }
     if ('inner' in sent) ValidateNested()(Counted.prototype, 'inner');
-    await outcomeOf(new CompiledPipe(OPTIONS['for bodies']), sent, { type: 'body', metatype: Counted });
+    await outcomeOf(new LinearPipe(OPTIONS['for bodies']), sent, { type: 'body', metatype: Counted });
     expect(made).toBe(1);
   });
 
@@ -301,7 +301,7 @@ describe('the compiled pipe', () => {
       name: unknown;
     }
     const outcome = await outcomeOf(
-      new CompiledPipe(OPTIONS['for bodies']),
+      new LinearPipe(OPTIONS['for bodies']),
       { name: 'a' },
       { type: 'body', metatype: Promised },
     );

@@ -1,0 +1,32 @@
+import type { Application, RequestHandler } from 'express';
+
+/** A route as it was registered. */
+export interface RegisteredRoute {
+  /** Such as GET; `ALL` for a route of every method. */
+  readonly method: string;
+  readonly path: string;
+  /** The function that was registered; one of Nest's has the metadata of the controller's method. */
+  readonly handler: RequestHandler;
+}
+
+/** What Express's router keeps of a route. */
+interface Layer {
+  readonly route?: {
+    readonly path: unknown;
+    readonly stack: readonly { readonly method?: string; readonly handle: RequestHandler }[];
+  };
+}
+
+/** The routes of an Express application, in the order of their registration. */
+export function routesOf(application: Application): RegisteredRoute[] {
+  const layers = application.router.stack as unknown as readonly Layer[];
+  return layers.flatMap(({ route }) =>
+    route === undefined || typeof route.path !== 'string'
+      ? []
+      : route.stack.map(({ method, handle }) => ({
+          method: (method ?? 'all').toUpperCase(),
+          path: route.path as string,
+          handler: handle,
+        })),
+  );
+}

@@ -1,0 +1,116 @@
+import { Logger, Req, type Type } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { SEEN_VERSIONS } from '../../auth/seen-versions.js';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { replaceHandler } from '../../core/handler-metadata.js';
+import { JsonText } from '../../database/json-rows.js';
+import { COUNTED } from '../../throttling/quota-subject.js';
+import { dependsOnTargetAlone, parametersOf } from '../adapter/handler-parameters.js';
+import type { Answer, ResponseCache } from './response-cache.js';
+
+/** Metadata key of `@Cached()`. */
+export const CACHED = 'petstore:cached';
+/** The setting of the Express application that holds its cache. */
+const SETTING = 'response cache';
+/**
+ * The one header that a handler with a cached answer may set, in lower case: its value depends on the target alone. An answer with
+ * any other, such as Set-Cookie, belongs to its request.
+ */
+const CACHED_HEADER = 'link';
+
+/** What the answers of an operation depend on. */
+export interface CachedOptions {
+  /**
+   * The answer is what `JsonRows` has read, as it stands, and depends on nothing else of the database: not on other rows, and not on
+   * whether there are any. Then a new row voids no answer that shows one row, and no page, in the order of the id, that another
+   * follows. Default: false.
+   */
+  readonly ofRowsAlone?: boolean;
+}
+
+/** Gives an Express application the cache of its `@Cached()` handlers. */
+export function useResponseCache(
+  application: { set(name: string, value: ResponseCache): unknown },
+  cache: ResponseCache,
+): void {
+  application.set(SETTING, cache);
+}
+
+/**
+ * Caches the JsonText that a GET handler answers until anything is committed to the database that may change it. Only for a handler
+ * whose answer depends on the request target and the database alone: not on the caller, the time or another service. Guards,
+ * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. An answer is not cached when the handler
+ * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
+ * `@CurrentClient()`, stops the start.
+ */
+export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecorator {
+  return (prototype, method, descriptor: PropertyDescriptor) => {
+    const name = `${decorated(prototype)}.${String(method)}`;
+    const parameters = parametersOf(prototype.constructor as Type, String(method));
+    if (!parameters.every(dependsOnTargetAlone))
+      declarationFault(
+        `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove one of them.`,
+      );
+    // The request, behind the parameters of the handler.
+    const last = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
+    Req()(prototype, method, last);
+    const told = { isOfTexts: true };
+    replaceHandler(descriptor, (handler) => {
+      return function (...args) {
+        const request = args[last] as Request;
+        const run = () => handler.apply(this, args.slice(0, last));
+        const cache = cacheFor(request);
+        if (!cache) return run();
+        const answering = cached(cache, request, () => answerBy(request.res as Response, run, ofRowsAlone));
+        return answering.then((body) => {
+          if (told.isOfTexts && !(body instanceof JsonText)) {
+            told.isOfTexts = false;
+            logger.warn(`What ${name} answers is not cached, although it is @Cached(): it is no JsonText.`);
+          }
+          return body;
+        });
+      };
+    });
+    Reflect.defineMetadata(CACHED, true, descriptor.value as object);
+  };
+}
+
+const logger = new Logger('Cache');
+
+/** The cache that a request may be answered from; undefined when there is none for it. */
+function cacheFor({ app, method }: Request): ResponseCache | undefined {
+  return method === 'GET' ? (app.get(SETTING) as ResponseCache | undefined) : undefined;
+}
+
+async function cached(cache: ResponseCache, request: Request, read: () => Promise<Answer>): Promise<unknown> {
+  // A request that passes no quota has no version of its own.
+  if (cache.needsDecision && !COUNTED.get(request)) return (await read()).body;
+  // Where they come with the decision on the quota, those of the key are older.
+  const seen = cache.needsDecision ? undefined : SEEN_VERSIONS.get(request);
+  let isRead = false;
+  const { body, headers } = await cache.answer(
+    request.originalUrl,
+    () => {
+      isRead = true;
+      return read();
+    },
+    seen,
+  );
+  // It was read for another request, whose response got its headers.
+  if (!isRead) for (const [name, value] of headers) request.res?.setHeader(name, value);
+  return body;
+}
+
+/** What a handler answers, and the headers that it has set. */
+async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {
+  const before = response.getHeaders();
+  const body = await handler();
+  const set = response.getHeaderNames().filter((name) => response.getHeader(name) !== before[name]);
+  return {
+    body,
+    headers: set.map((name) => [name === CACHED_HEADER ? 'Link' : name, response.getHeader(name) ?? '']),
+    isCacheable:
+      body instanceof JsonText && response.statusCode === 200 && set.every((name) => name === CACHED_HEADER),
+    outlastsNewRows: ofRowsAlone && body instanceof JsonText && body.outlastsNewRows,
+  };
+}

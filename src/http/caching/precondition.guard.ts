@@ -1,0 +1,54 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { Transactions } from '../../database/transactions.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { RequestSlot } from '../../core/request-slot.js';
+import { isEntityTagField } from './entity-tag.js';
+import { Precondition } from './precondition.js';
+
+/** Whether requests of an operation must have an `If-Match`. */
+export type IfMatchNeed = 'required' | 'optional';
+
+const NEED = 'petstore:if-match';
+
+/** Declares whether requests of a handler must have an `If-Match`. */
+export function declareIfMatchNeed(handler: object, need: IfMatchNeed): void {
+  Reflect.defineMetadata(NEED, need, handler);
+}
+
+/** Whether a handler takes `If-Match`, and whether it needs it; undefined when it does not take it. */
+export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
+  return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
+}
+
+/** The precondition of a request; set by PreconditionGuard. */
+export const PRECONDITION = new RequestSlot<Precondition>();
+
+/**
+ * Gives a handler with `@IfMatch()` the precondition of its request, and refuses a request that lacks it where it is needed. As a
+ * guard of the handler it runs behind BodyGuard, so that the other faults of a request are told with a malformed precondition, and
+ * before an `Idempotency-Key` is looked up.
+ */
+@Injectable()
+export class PreconditionGuard implements CanActivate {
+  constructor(private readonly transactions: Transactions) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    if (ifMatch === undefined && ifMatchNeedOf(context.getHandler()) === 'required')
+      throw new ApiError(HTTP_ERRORS.precondition_required);
+    if (!isEntityTagField(ifMatch ?? '')) throw malformed('If-Match');
+    if (!isEntityTagField(ifNoneMatch ?? '')) throw malformed('If-None-Match');
+    PRECONDITION.set(request, new Precondition(ifMatch, this.transactions, ifNoneMatch));
+    return true;
+  }
+}
+
+function malformed(field: string): ApiError {
+  const message = 'This must be * or entity tags in double quotes, as ETag has them, such as "5d8c72a5".';
+  return new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field, code: 'malformed_entity_tag', message }],
+  });
+}

@@ -1,0 +1,104 @@
+import { type HttpServer, HttpException } from '@nestjs/common';
+import type { Response } from 'express';
+import { writeRefusal } from '../core/errors/write-refusal.js';
+import { endTogether } from '../core/ended-together.js';
+import { JsonText } from '../database/json-rows.js';
+import { entityTag, writeRevalidated } from './caching/entity-tag.js';
+import { linkOfGuards, matchedHandlerOf } from './matched-handler.js';
+import { JSON_CONTENT_TYPE, represent } from './representation.js';
+
+/** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS = new Set([204, 205, 304]);
+
+/**
+ * Has an Express adapter answer what handlers return as this service does: as JSON with every number exact, with the entity tag of
+ * the representation, and with 304 for a client that has it already. Nest calls `reply()` for whatever a handler or a filter
+ * answers; streams and empty bodies are sent as Nest sends them.
+ */
+export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
+  const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
+  adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
+    if (status !== undefined) response.status(status);
+    // An exception filter of a module answers by this call with a status.
+    if (status !== undefined && status >= 400 && !isErrorBody(body, status)) {
+      writeRefusal(new HttpException(body as string | object, status), response.req, response);
+      return undefined;
+    }
+    const operation = matchedHandlerOf(response.req)?.operation;
+    const represented = represent(response, body, operation);
+    const text = represented instanceof JsonText ? represented.text : represented;
+    if (typeof text !== 'string') return send(response, represented);
+    if (isTagged(response)) {
+      const tag = tagFor(response, represented as JsonText | string);
+      if (writeRevalidated(response.req, response, tag)) {
+        response.removeHeader('Content-Type');
+        endTogether(response);
+        return undefined;
+      }
+    } else if (operation?.hasEntityTag && !response.hasHeader('ETag'))
+      response.setHeader('ETag', tagOf(represented as JsonText | string, ''));
+    return write(response, text, send);
+  };
+}
+
+/** Whether a response gets an entity tag: what GET answers with 200, unless its handler has set `Cache-Control`. */
+function isTagged(response: Response): boolean {
+  const { method } = response.req;
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    response.statusCode === 200 &&
+    !response.hasHeader('Cache-Control')
+  );
+}
+
+/**
+ * The tag that the handler has set, or that of the representation. Of the links it takes only those of the handler: the state of a
+ * resource has one tag, whichever operation answers it.
+ */
+function tagFor(response: Response, body: JsonText | string): string {
+  const own = response.getHeader('ETag');
+  if (own !== undefined) return String(own);
+  const link = response.getHeader('Link');
+  const ofHandler = link === undefined || String(link) === linkOfGuards(response.req) ? '' : String(link);
+  return tagOf(body, ofHandler);
+}
+
+/** The tag of a text and a link, which a JsonText keeps: one that is cached is hashed once. */
+function tagOf(body: JsonText | string, link: string): string {
+  if (typeof body === 'string') return entityTag(body, link);
+  if (body.tag?.link !== link) body.tag = { link, value: entityTag(body.text, link) };
+  return body.tag.value;
+}
+
+/**
+ * Sends a text as Express does. JSON in answer to a request without conditional header fields is written without Express's
+ * `send()`, which would change nothing of it.
+ */
+function write(
+  response: Response,
+  text: string,
+  send: (response: Response, body: unknown) => unknown,
+): unknown {
+  if (!isPlainJson(response)) return send(response, text);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  endTogether(response, text);
+  return undefined;
+}
+
+/** Whether Express would send the body as it is: with the same status, the same headers, and in full. */
+function isPlainJson(response: Response): boolean {
+  const { headers } = response.req;
+  return (
+    !BODILESS.has(response.statusCode) &&
+    response.getHeader('Content-Type') === JSON_CONTENT_TYPE &&
+    !response.hasHeader('Transfer-Encoding') &&
+    !('if-none-match' in headers || 'if-modified-since' in headers)
+  );
+}
+
+/** Whether a body is the Error body of the specification, with the status that it is sent with. */
+function isErrorBody(body: unknown, status: number): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { code, message, status: told } = body as Readonly<Record<string, unknown>>;
+  return typeof code === 'string' && typeof message === 'string' && told === status;
+}

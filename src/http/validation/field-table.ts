@@ -1,0 +1,76 @@
+import { ValidationTypes, getMetadataStorage } from 'class-validator';
+import type { FaultDetail } from '../../core/errors/api-error.js';
+import { type Field, FieldRule, type SentAs } from './define-field.js';
+import { isMadeOfFields } from './plain-to-instance.js';
+
+type Condition = (object: object, value: unknown) => boolean;
+
+/** One property of a class: how it is read, and the rules that it must keep when all conditions hold. */
+interface Row {
+  readonly name: string;
+  /** Undefined for a property with rules alone, which is taken as it was sent. */
+  readonly field: Field | undefined;
+  readonly conditions: readonly Condition[];
+  readonly rules: readonly FieldRule[];
+}
+
+/**
+ * What `defineField()` and `Rule()` have declared of a class, as a table that is read for each request. It reads and refuses as
+ * class-transformer and class-validator do by the same declarations, in a tenth of their time.
+ */
+export class FieldTable {
+  private static readonly known = new WeakMap<object, { readonly table: FieldTable | undefined }>();
+
+  /** The table of a class; undefined for a class with any other decorator of class-transformer or class-validator. */
+  static of(metatype: new () => object): FieldTable | undefined {
+    let known = FieldTable.known.get(metatype);
+    if (!known) {
+      const rows = isMadeOfFields(metatype) ? rowsOf(metatype) : undefined;
+      known = { table: rows && new FieldTable(metatype, rows) };
+      FieldTable.known.set(metatype, known);
+    }
+    return known.table;
+  }
+
+  private constructor(
+    private readonly metatype: new () => object,
+    private readonly rows: readonly Row[],
+  ) {}
+
+  /** An instance of the class with what was sent; every fault of it, in the order of the declarations, is added to `faults`. */
+  read(sent: object, as: SentAs, faults: FaultDetail[]): object {
+    const object = new this.metatype() as Record<string, unknown>;
+    for (const { name, field } of this.rows) {
+      const value = Object.hasOwn(sent, name) ? (sent as Readonly<Record<string, unknown>>)[name] : undefined;
+      // An absent property keeps what the class has initialized it with.
+      if (value === undefined && field?.fallback === undefined) continue;
+      object[name] = field ? field.read(value, as) : value;
+    }
+    for (const { name, conditions, rules } of this.rows) {
+      const value = object[name];
+      if (!conditions.every((condition) => condition(object, value))) continue;
+      for (const { code, holds, message } of rules)
+        // A promise, which nobody awaits, is no yes.
+        if ((holds(value) as unknown) !== true) faults.push({ field: name, code, message: message(value) });
+    }
+    return object;
+  }
+}
+
+function rowsOf(metatype: new () => object): Row[] | undefined {
+  const storage = getMetadataStorage();
+  const declared = storage.getTargetValidationMetadatas(metatype, '', false, false);
+  const rows: Row[] = [];
+  for (const [name, metadata] of Object.entries(storage.groupByPropertyName(declared))) {
+    const conditions: Condition[] = [];
+    const rules: FieldRule[] = [];
+    for (const { type, constraints, validateIf } of metadata) {
+      const [first] = (constraints ?? []) as unknown[];
+      if (type === ValidationTypes.CONDITIONAL_VALIDATION) conditions.push(first as Condition);
+      else if (first instanceof FieldRule && validateIf === undefined) rules.push(first);
+      else return undefined;
+    }
+    rows.push({ name, field: rules.find(({ field }) => field !== undefined)?.field, conditions, rules });
+  }
+  return rows;
+}

@@ -1,0 +1,260 @@
+import {
+  type ArgumentsHost,
+  Body,
+  type CallHandler,
+  type CanActivate,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  Injectable,
+  Logger,
+  Module,
+  type NestInterceptor,
+  Param,
+  type PipeTransform,
+  Post,
+  Query,
+  Res,
+  Scope,
+  type Type,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, BaseExceptionFilter } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Response } from 'express';
+import { type Observable, Observable as Observed, map } from 'rxjs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { application } from '../support/application.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+
+async function open(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+type AskOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+/** Sends a request whose answer contradicts the document, because a module has changed it. */
+async function answerOf(service: TestService, path: string, init: RequestInit = {}) {
+  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
+  const response = await fetch(`${service.url}${path}`, { ...init, headers });
+  return { status: response.status, text: await response.text() };
+}
+
+function moduleOf(...controllers: Type[]): Type {
+  @Module({ controllers })
+  class AddedModule {}
+  return AddedModule;
+}
+
+/** A module that adds one thing to every request. */
+function globally(provide: string, useClass: Type): Type {
+  @Module({ providers: [{ provide, useClass }] })
+  class GlobalModule {}
+  return GlobalModule;
+}
+
+@Injectable()
+class Refusing implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+@Injectable()
+class Truthful implements CanActivate {
+  canActivate(): Promise<boolean> {
+    // As Nest has it, what a guard answers is asked for its truth.
+    return Promise.resolve('yes' as unknown as boolean);
+  }
+}
+
+@Injectable()
+class Lower implements PipeTransform {
+  transform(value: unknown): unknown {
+    return typeof value === 'string' ? value.toLowerCase() : value;
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class Counting implements NestInterceptor {
+  private static made = 0;
+  private readonly number = (Counting.made += 1);
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    context.switchToHttp().getResponse<Response>().setHeader('X-Instance', String(this.number));
+    return next.handle();
+  }
+}
+
+@Injectable()
+class Wrapping implements NestInterceptor {
+  intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(map((body: unknown) => ({ wrapped: body })));
+  }
+}
+
+@Catch()
+class Teapot implements ExceptionFilter {
+  catch(_: unknown, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(418).json({});
+  }
+}
+
+/** Answers as Nest's documentation teaches it: by the adapter. */
+@Catch(HttpException)
+class Nests extends BaseExceptionFilter {}
+
+@Controller({ path: 'plain', version: '1' })
+@Public()
+class PlainController {
+  static subscribed = 0;
+
+  @Get('never')
+  never(): Observable<object> {
+    return new Observed(() => {
+      PlainController.subscribed += 1;
+      return () => (PlainController.subscribed -= 1);
+    });
+  }
+
+  @Get('both/:a')
+  both(@Param('a') a: string, @Query('q') q: string): object {
+    return { a, q };
+  }
+
+  @Get('written')
+  written(@Res() response: Response): void {
+    response.status(203).json({ written: true });
+  }
+
+  @Post('property')
+  property(@Body('name') name: string): object {
+    return { name };
+  }
+
+  @Get('refused')
+  refused(): never {
+    throw new HttpException('Not before noon', 409);
+  }
+}
+
+describe('what a module adds for every request', () => {
+  it('a guard that refuses: 403 with the Error body, and no body is read', async () => {
+    const service = await open({ modules: [globally(APP_GUARD, Refusing)] });
+    const { status, text } = await answerOf(service, '/v1/pets', { method: 'POST', body: '{' });
+    expect([status, text]).toEqual([403, '{"code":"forbidden","message":"Forbidden resource","status":403}']);
+  });
+
+  it('a guard that answers something true lets pass', async () => {
+    const service = await open({ modules: [globally(APP_GUARD, Truthful)] });
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+  });
+
+  it('a pipe runs behind the one of the service', async () => {
+    const service = await open({ modules: [moduleOf(PlainController), globally(APP_PIPE, Lower)] });
+    expect((await service.request('GET', '/v1/plain/both/SOLD?q=OLD')).text).toBe('{"a":"sold","q":"old"}');
+    expect((await service.request('GET', '/v1/pets?status=SOLD')).status).toBe(400);
+  });
+
+  it('an interceptor that changes what is answered', async () => {
+    const service = await open({ modules: [globally(APP_INTERCEPTOR, Wrapping)] });
+    await service.app.get(DemoData).add(1);
+    // The second one comes from the cache.
+    for (let asked = 0; asked < 2; asked += 1)
+      expect((await answerOf(service, '/v1/pets?limit=1')).text).toMatch(
+        /^\{"wrapped":\[\{"id":1,"name":"Biscuit",/,
+      );
+    const created = await answerOf(service, '/v1/pets', {
+      method: 'POST',
+      body: '{"name":"Rex","categoryId":9007199254740993}',
+    });
+    expect(created.text).toMatch(/^\{"wrapped":\{.*"categoryId":9007199254740993,/);
+  });
+
+  it('a request-scoped interceptor is made for each request', async () => {
+    const service = await open({ modules: [globally(APP_INTERCEPTOR, Counting)] });
+    const made = [];
+    for (let asked = 0; asked < 2; asked += 1)
+      made.push((await service.request('GET', '/v1/pets')).headers.get('x-instance'));
+    expect(new Set(made).size).toBe(2);
+  });
+
+  it('an exception filter that writes its response', async () => {
+    const service = await open({ modules: [globally(APP_FILTER, Teapot)] });
+    expect((await answerOf(service, '/v1/pets?limit=0')).status).toBe(418);
+  });
+
+  it('an exception filter that answers by the adapter: its message comes in an Error body', async () => {
+    const service = await open({ modules: [moduleOf(PlainController), globally(APP_FILTER, Nests)] });
+    const { status, body, headers } = await service.request('GET', '/v1/plain/refused');
+    expect([status, body]).toEqual([409, { code: 'conflict', message: 'Not before noon', status: 409 }]);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+});
+
+describe('a handler', () => {
+  it('writes its response itself with @Res()', async () => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    const { status, text } = await answerOf(service, '/v1/plain/written');
+    expect([status, text]).toEqual([203, '{"written":true}']);
+  });
+
+  it('takes a property of a body', async () => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    expect((await service.request('POST', '/v1/plain/property', { json: { name: 'Rex' } })).text).toBe(
+      '{"name":"Rex"}',
+    );
+  });
+
+  it('answers an Observable, which is unsubscribed from when the client is gone; nothing is logged', async () => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    const logged = vi.spyOn(Logger.prototype, 'error');
+    const gone = new AbortController();
+    const asked = fetch(`${service.url}/v1/plain/never`, { signal: gone.signal }).catch(() => 'gone');
+    await expect.poll(() => PlainController.subscribed).toBe(1);
+    gone.abort();
+    expect(await asked).toBe('gone');
+    await expect.poll(() => PlainController.subscribed).toBe(0);
+    expect(logged).not.toHaveBeenCalled();
+  });
+});
+
+describe('an application on Nest’s own Express adapter', () => {
+  it('answers as on the adapter of the service: int64, entity tags, repetitions, refusals', async () => {
+    const { app, url } = await application({ adapter: new ExpressAdapter() });
+    const { id } = await app.get(ClientsService).create({ name: 'A', plan: 'pro' }, SERVICE_ITSELF);
+    const issued = await app
+      .get(KeyIssuingService)
+      .issue({ clientId: id, scopes: ['pets:read', 'pets:write'] }, SERVICE_ITSELF);
+    const authorization = `Bearer ${issued.secret}`;
+    const ask = (path: string, { headers = {}, ...init }: AskOptions = {}) =>
+      fetch(`${url}${path}`, { ...init, headers: { authorization, ...headers } });
+    const add = () =>
+      ask('/v1/pets', {
+        method: 'POST',
+        body: '{"name":"Rex","categoryId":9007199254740993}',
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
+      });
+    const first = await add();
+    const text = await first.text();
+    expect([first.status, text]).toEqual([201, expect.stringContaining('"categoryId":9007199254740993')]);
+    const again = await add();
+    expect([await again.text(), again.headers.get('idempotent-replayed')]).toEqual([text, 'true']);
+    const tag = (await ask('/v1/pets')).headers.get('etag') ?? '';
+    expect((await ask('/v1/pets', { headers: { 'if-none-match': tag } })).status).toBe(304);
+    expect(
+      (await ask('/v1/pets', { method: 'POST', body: '{', headers: { authorization: '' } })).status,
+    ).toBe(401);
+    expect((await ask('/V1/pets')).status).toBe(404);
+    expect((await ask('/docs')).status).toBe(200);
+  });
+});
