@@ -58,7 +58,9 @@ export function setupApp(application: INestApplication): INestApplication {
   const settings = app.get(Settings);
   const config = configOf(app);
   const adapter = app.getHttpAdapter();
-  if (!(adapter instanceof ServiceAdapter)) configurePlainAdapter(adapter);
+  if (adapter instanceof ServiceAdapter)
+    adapter.runDirectly({ discovery: app.get(DiscoveryService), config });
+  else configurePlainAdapter(adapter);
   replyExactly(adapter);
   app.useGlobalGuards(app.get(BodyGuard));
   useResponseCache(app, app.get(ResponseCache));

@@ -2,7 +2,7 @@ import { Logger, Req, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { SEEN_VERSIONS } from '../../auth/seen-versions.js';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
-import { replaceHandler } from '../../core/handler-metadata.js';
+import { type Handler, replaceHandler } from '../../core/handler-metadata.js';
 import { JsonText } from '../../database/json-rows.js';
 import { COUNTED } from '../../throttling/quota-subject.js';
 import { dependsOnTargetAlone, parametersOf } from '../adapter/handler-parameters.js';
@@ -10,6 +10,19 @@ import type { Answer, ResponseCache } from './response-cache.js';
 
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
+
+/** A handler with `@Cached()`. */
+export interface CachedHandler {
+  /** The handler as it was written, which reads what it answers. */
+  readonly handler: Handler;
+  /** Answers a request from the cache, or by a call of the handler. */
+  readonly answer: (request: Request, call: () => unknown) => unknown;
+}
+
+/** What `@Cached()` has made of a handler; undefined for any other. */
+export function cachedHandlerOf(handler: object): CachedHandler | undefined {
+  return Reflect.getMetadata(CACHED, handler) as CachedHandler | undefined;
+}
 /** The setting of the Express application that holds its cache. */
 const SETTING = 'response cache';
 /**
@@ -54,24 +67,28 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
     // The request, behind the parameters of the handler.
     const last = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
     Req()(prototype, method, last);
-    const told = { isOfTexts: true };
-    replaceHandler(descriptor, (handler) => {
-      return function (...args) {
-        const request = args[last] as Request;
-        const run = () => handler.apply(this, args.slice(0, last));
-        const cache = cacheFor(request);
-        if (!cache) return run();
-        const answering = cached(cache, request, () => answerBy(request.res as Response, run, ofRowsAlone));
-        return answering.then((body) => {
-          if (told.isOfTexts && !(body instanceof JsonText)) {
-            told.isOfTexts = false;
-            logger.warn(`What ${name} answers is not cached, although it is @Cached(): it is no JsonText.`);
-          }
-          return body;
-        });
-      };
-    });
-    Reflect.defineMetadata(CACHED, true, descriptor.value as object);
+    let isTold = false;
+    const answer = (request: Request, call: () => unknown): unknown => {
+      const cache = cacheFor(request);
+      if (!cache) return call();
+      return cached(cache, request, async () => {
+        const read = await answerBy(request.res as Response, call, ofRowsAlone);
+        if (!isTold && !(read.body instanceof JsonText)) {
+          isTold = true;
+          logger.warn(`What ${name} answers is not cached, although it is @Cached(): it is no JsonText.`);
+        }
+        return read;
+      });
+    };
+    const handler = descriptor.value as Handler;
+    replaceHandler(
+      descriptor,
+      () =>
+        function (...args) {
+          return answer(args[last] as Request, () => handler.apply(this, args.slice(0, last)));
+        },
+    );
+    Reflect.defineMetadata(CACHED, { handler, answer } satisfies CachedHandler, descriptor.value as object);
   };
 }
 
