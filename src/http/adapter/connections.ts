@@ -2,20 +2,21 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
+import { Settings } from '../../core/config/settings.js';
 import { RequestWaits } from '../../database/request-waits.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { noteArrival } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
-import { isIdle, type Connection, ConnectionTimeouts, MOST_HEAD_BYTES } from './connection-timeouts.js';
 import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { placeOf } from './place.js';
-import { announcesBody, hasUnreadBody } from './service-server.js';
+import { hasUnreadBody } from './service-server.js';
+import { checkReading, type Reading } from './slow-readers.js';
 
-/** Time between two checks of all connections, in milliseconds; a time limit is exceeded by at most that much. */
+/** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;
 /**
  * How many requests of one connection may wait for their turn. At this number the service stops reading from the connection.
@@ -26,6 +27,26 @@ const MOST_WAITING = 64;
  * turns must be short while many clients have sent requests ahead: with 600 of them a new one waited 4 s to be accepted.
  */
 const MOST_CONTINUING = 16;
+
+/** A request that has arrived and waits until the request before it is answered. */
+type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
+
+/** The state of one open connection. */
+interface Connection {
+  /** The response in progress; on an idle connection the last response, until the next check. */
+  current: ServerResponse | undefined;
+  /** The response whose `close` event has a listener, because something waits for its end. */
+  watched: ServerResponse | undefined;
+  readonly waiting: Waiting[];
+  /** Called once everything that has arrived is answered. While it is set, nothing more is read from the connection. */
+  last: (() => void) | undefined;
+  reading: Reading | undefined;
+}
+
+/** Whether every request that has arrived is answered. */
+function isIdle({ current, waiting }: Connection): boolean {
+  return (!current || current.closed) && waiting.length === 0;
+}
 
 /**
  * Handles the requests of each connection one after the other, in the order in which they were sent.
@@ -46,7 +67,7 @@ export class Connections implements AnswersInTurn {
   private draining = false;
 
   constructor(
-    private readonly timeouts: ConnectionTimeouts,
+    private readonly settings: Settings,
     private readonly refusals: ParserRefusals,
     private readonly overload: Overload,
     private readonly waits: RequestWaits,
@@ -145,9 +166,7 @@ export class Connections implements AnswersInTurn {
       watched: undefined,
       waiting: [],
       last: undefined,
-      bytesRead: 0,
-      headSince: performance.now(),
-      pending: undefined,
+      reading: undefined,
     };
     this.connections.set(socket, connection);
     socket.once('close', () => {
@@ -160,15 +179,10 @@ export class Connections implements AnswersInTurn {
   private arrive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.connections.get(socket) ?? this.open(socket);
-    const headBytes = socket.bytesRead - connection.bytesRead;
-    connection.bytesRead = socket.bytesRead;
-    connection.headSince = undefined;
     if (!isIdle(connection)) {
       connection.waiting.push([request, response]);
       this.watch(connection, socket);
       if (connection.waiting.length >= MOST_WAITING) hold(socket);
-    } else if (headBytes > MOST_HEAD_BYTES) {
-      this.refusals.refuse(socket, HTTP_ERRORS.headers_too_large);
     } else if (hasUnreadBody(request)) {
       // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
       connection.waiting.push([request, response]);
@@ -180,9 +194,6 @@ export class Connections implements AnswersInTurn {
 
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
-    // Bytes that arrive before that are part of the body; they do not count as part of the next head.
-    if (announcesBody(request))
-      response.once('close', () => (connection.bytesRead = request.socket.bytesRead));
     if (this.draining) response.setHeader('Connection', 'close');
     if (this.overload.admit(request, response)) this.waits.run(() => this.handle?.(request, response));
   }
@@ -232,7 +243,13 @@ export class Connections implements AnswersInTurn {
 
   private sweep(): void {
     const now = performance.now();
-    for (const [socket, connection] of this.connections.all()) this.timeouts.check(socket, connection, now);
+    for (const [socket, connection] of this.connections.all()) {
+      // The last response of an idle connection must not stay in memory.
+      if (connection.current?.closed) connection.current = undefined;
+      const { current, reading } = connection;
+      connection.reading =
+        current && checkReading(socket, current, reading, now, this.settings.responseTimeoutMs);
+    }
     this.overload.check(now);
   }
 }

@@ -82,6 +82,8 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
 
 /** The scheme and authority of a target in absolute form (RFC 9112 section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
+/** Node's parser also accepts others, such as HTTP/0.9 and HTTP/2.0; it reports RTSP/1.0 as HTTP/1.0. */
+const HTTP_1 = new Set(['1.0', '1.1']);
 const FAULT = new RequestSlot<string>();
 
 /** Unreserved characters whose encoding means nothing (RFC 3986 section 2.3): letters, digits, hyphen, period, underscore, tilde. */
@@ -99,7 +101,7 @@ export function readRequestLine(request: IncomingMessage): void {
   const target = originFormOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
     FAULT.set(request, 'its target is neither a path nor an http URL');
-  else if (!isHttp1(request)) FAULT.set(request, 'its protocol is not HTTP/1.1');
+  else if (!HTTP_1.has(request.httpVersion)) FAULT.set(request, 'its protocol is not HTTP/1.1');
   request.url = FAULT.get(request) === undefined ? withPlainPath(target) : '*';
 }
 
@@ -125,17 +127,4 @@ export function originFormOf(target: string): string | undefined {
   if (origin === undefined || !URL.canParse(origin)) return undefined;
   const rest = target.slice(origin.length);
   return rest.startsWith('/') ? rest : `/${rest}`;
-}
-
-/**
- * Whether the protocol is HTTP/1.0 or HTTP/1.1. Node's parser also accepts HTTP/0.9, HTTP/2.0, and RTSP/1.0 and ICE/1.0, which
- * it reports as version 1.0. Only the received bytes distinguish the last two from HTTP/1.0, and only Node's parser has them.
- * If Node no longer gives access to them, such a request is treated as HTTP/1.0.
- */
-function isHttp1({ httpVersion, socket }: IncomingMessage): boolean {
-  if (httpVersion === '1.1') return true;
-  if (httpVersion !== '1.0') return false;
-  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer | undefined } };
-  const bytes = parser?.getCurrentBuffer?.();
-  return bytes === undefined || !/ (?:RTSP|ICE)\/1\.0\r?\n/.test(bytes.toString('latin1'));
 }

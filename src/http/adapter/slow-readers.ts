@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { isEventStream, sendComment } from './event-streams.js';
+
+/** After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7). */
+const MOST_QUIET_MS = 15_000;
+
+/** What a response waits for, and since when. */
+export interface Reading {
+  readonly response: ServerResponse;
+  /**
+   * The client reads more of a stream (`progress`), or a complete response to its end (`end`); or the service sends the next event
+   * of an event stream (`event`).
+   */
+  readonly awaits: 'progress' | 'end' | 'event';
+  /** A value of `performance.now()`. */
+  readonly since: number;
+  /** How many bytes had left the socket's send buffer at `since`. */
+  readonly read: number;
+}
+
+/**
+ * Checks the response in progress of one connection; to be called every second with what the previous call returned. Closes the
+ * connection if the client has not read a complete response within `limitMs` milliseconds, or no more of a stream within that time.
+ * Keeps a quiet event stream from being taken for dead. Node has no timeout for this. `now` is a value of `performance.now()`.
+ */
+export function checkReading(
+  socket: Socket,
+  response: ServerResponse,
+  last: Reading | undefined,
+  now: number,
+  limitMs: number,
+): Reading | undefined {
+  const awaits = awaitedOf(socket, response);
+  if (awaits === undefined) return undefined;
+  const read = socket.bytesWritten - socket.writableLength;
+  const isSame = last?.response === response && last.awaits === awaits;
+  if (!isSame || (awaits !== 'end' && last.read !== read)) return { response, awaits, since: now, read };
+  if (awaits === 'event') {
+    if (now - last.since >= MOST_QUIET_MS) sendComment(response);
+  } else if (now - last.since >= limitMs) socket.destroy();
+  return last;
+}
+
+/** Undefined while the service works on the response. */
+function awaitedOf(socket: Socket, response: ServerResponse): Reading['awaits'] | undefined {
+  if (response.writableEnded) return 'end';
+  if (socket.writableLength > 0) return 'progress';
+  return isEventStream(response) ? 'event' : undefined;
+}
