@@ -11,8 +11,8 @@ import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
+import { abandon } from './requests-in-flight.js';
 import { readRequestLine } from './malformed-request.middleware.js';
-import { placeOf } from './place.js';
 import { hasUnreadBody } from './service-server.js';
 import { checkReading, type Reading } from './slow-readers.js';
 
@@ -170,7 +170,7 @@ export class Connections implements AnswersInTurn {
     };
     this.connections.set(socket, connection);
     socket.once('close', () => {
-      if (connection.current) placeOf(connection.current)?.abandon();
+      if (connection.current) abandon(connection.current);
       this.connections.delete(socket);
     });
     return connection;

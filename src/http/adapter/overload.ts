@@ -10,11 +10,10 @@ import { assignRequestId } from '../request-log.middleware.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
 import { crossOriginHeaders } from '../cross-origin.js';
-import { AnswerRate } from './answer-rate.js';
 import { EventLoopLag } from './event-loop-lag.js';
-import { Place, type Places, setPlace } from './place.js';
 import { traceShed } from './request-spans.js';
-import { announcesBody } from './service-server.js';
+import { isCountable, RequestsInFlight } from './requests-in-flight.js';
+import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 
 /** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
 const QUIET_MS = 5_000;
@@ -38,8 +37,7 @@ type Reason = 'in_flight' | 'event_loop_lag';
 @Injectable()
 export class Overload {
   private readonly logger = new Logger('Overload');
-  private readonly rate = new AnswerRate();
-  private readonly places: Places = { taken: 0, rate: this.rate };
+  private readonly inFlight = new RequestsInFlight();
   private readonly lag;
   private readonly shed;
   private readonly fields: Readonly<Record<string, string>>;
@@ -68,7 +66,7 @@ export class Overload {
       'http_requests_in_flight',
       'Requests that the service works on.',
       [],
-      () => this.places.taken,
+      () => this.inFlight.count,
       'sum',
     );
     metrics.gauge(
@@ -84,7 +82,10 @@ export class Overload {
     this.exempt = paths;
   }
 
-  /** Whether a request of the service's own server may begin, which then has a place; otherwise it is answered 503. */
+  /**
+   * Whether a request may begin; otherwise it is answered 503. It counts while the service works on the answer: from the end of the
+   * body until the head of the response is sent. Slow bodies, slow readers, streams and upgraded connections do not count.
+   */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();
@@ -93,11 +94,10 @@ export class Overload {
       void this.refuse(request as Request, response, reason);
       return false;
     }
-    const place = new Place(this.places);
-    setPlace(response, place);
-    if (announcesBody(request) && !request.complete && !BODILESS.has(request.method ?? ''))
-      setPlace(request, place);
-    else place.take();
+    if (!isCountable(response)) return true;
+    if (hasUnreadBody(request) && !BODILESS.has(request.method ?? ''))
+      (request as ReportingRequest).whenWhole = () => this.inFlight.begin(response);
+    else this.inFlight.begin(response);
     return true;
   }
 
@@ -126,9 +126,9 @@ export class Overload {
 
   /** Whether as many requests are in flight as may be, `most` at the most. */
   private areInFlight(most: number): boolean {
-    const { taken } = this.places;
-    if (taken < SURE_IN_FLIGHT && taken < most) return false;
-    return taken >= most || taken >= this.rate.perSecond * MOST_WAIT_S;
+    const { count } = this.inFlight;
+    if (count < SURE_IN_FLIGHT && count < most) return false;
+    return count >= most || count >= this.inFlight.answeredPerSecond * MOST_WAIT_S;
   }
 
   private isExempt({ url = '' }: IncomingMessage): boolean {
@@ -182,7 +182,7 @@ export class Overload {
 
   private causeOf(reason: Reason): string {
     if (reason === 'in_flight')
-      return `${this.places.taken} requests are in flight, more than can be answered soon (MAX_REQUESTS_IN_FLIGHT)`;
+      return `${this.inFlight.count} requests are in flight, more than can be answered soon (MAX_REQUESTS_IN_FLIGHT)`;
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
 }

@@ -9,7 +9,7 @@ import {
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
-import type { Place } from './place.js';
+import type { Countable, RequestsInFlight } from './requests-in-flight.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -23,6 +23,12 @@ type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[];
  * Time between two checks of Node for requests that take too long, in milliseconds; its timeouts are late by at most that much.
  */
 const CHECK_INTERVAL_MS = 1_000;
+
+/** A request of the service's own server. */
+export interface ReportingRequest extends IncomingMessage {
+  /** Called when the whole body has arrived. */
+  whenWhole: (() => void) | undefined;
+}
 
 /**
  * Makes the server of an Express application. Express sets the prototype of every request and response, and an object whose
@@ -50,24 +56,33 @@ export function serverOf(
  */
 function messagesOf(application: ExpressPrototypes) {
   class ServiceRequest extends IncomingMessage {
-    /** Is told when the whole body is there; undefined for a request without one. */
-    place: Place | undefined = undefined;
+    whenWhole: (() => void) | undefined = undefined;
 
     /** Node's parser calls it for each part of the body, and with null at the end. */
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-      if (chunk === null) this.place?.take();
+      if (chunk === null) this.whenWhole?.();
       return super.push(chunk, encoding);
     }
   }
-  class ServiceResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    place: Place | undefined = undefined;
+  class ServiceResponse<Request extends IncomingMessage = IncomingMessage>
+    extends ServerResponse<Request>
+    implements Countable
+  {
+    countedIn: RequestsInFlight | undefined = undefined;
+    abandoned: NodeJS.Timeout | undefined = undefined;
+
+    /** If its client is gone, a response ends without a head. */
+    override end(...body: unknown[]): this {
+      this.countedIn?.end(this);
+      return super.end(...(body as []));
+    }
 
     /**
      * Every way to send a response calls this method. If part of the body is unread, the connection is closed: reading the rest
      * would serve only to keep the connection.
      */
     override writeHead(status: number, reason?: Fields | string, headers?: Fields): this {
-      this.place?.giveBack();
+      this.countedIn?.end(this);
       if (hasUnreadBody(this.req)) {
         this.setHeader('Connection', 'close');
         lingerBeforeClosing(this.req.socket);

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RequestsInFlight } from './requests-in-flight.js';
+
+const RESPONSE = { countedIn: undefined, abandoned: undefined };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Answers so many requests evenly over so many milliseconds, while the rate is asked for again and again. */
+function answer(rate: RequestsInFlight, requests: number, ms: number): void {
+  for (let at = 0; at < ms; at += 10) {
+    for (let done = 0; done < (requests * 10) / ms; done += 1) rate.end(RESPONSE);
+    vi.advanceTimersByTime(10);
+    void rate.answeredPerSecond;
+  }
+}
+
+it('is that of the latest windows, and follows what is carried within a second', () => {
+  const rate = new RequestsInFlight();
+  answer(rate, 6_000, 1_000);
+  expect(rate.answeredPerSecond).toBeGreaterThan(5_000);
+  answer(rate, 3_000, 3_000);
+  expect(rate.answeredPerSecond).toBeCloseTo(1_000, -2);
+});
+
+it('is the same for answers that come in groups', () => {
+  const rate = new RequestsInFlight();
+  for (let group = 0; group < 20; group += 1) {
+    for (let done = 0; done < 500; done += 1) rate.end(RESPONSE);
+    vi.advanceTimersByTime(100);
+    void rate.answeredPerSecond;
+  }
+  expect(rate.answeredPerSecond).toBeGreaterThan(4_000);
+  expect(rate.answeredPerSecond).toBeLessThan(6_500);
+});
+
+it('is the mean of a long time without a question', () => {
+  const rate = new RequestsInFlight();
+  for (let done = 0; done < 60; done += 1) rate.end(RESPONSE);
+  vi.advanceTimersByTime(60_000);
+  expect(rate.answeredPerSecond).toBe(1);
+});

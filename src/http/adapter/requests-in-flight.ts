@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+
+/** Over how long answers are counted, in milliseconds: longer than a group of writes takes, which are all answered at once. */
+const WINDOW_MS = 250;
+/** The share of the latest window in the rate; the windows before have the rest. */
+const WEIGHT = 0.5;
+
+/** How long the work for a client that is gone counts at most, in milliseconds: it may wait for what never comes. */
+const MOST_ABANDONED_MS = 30_000;
+
+/** What a response of the service's own server has, so that its request can be counted. */
+export interface Countable {
+  /** Where the request counts: until the head of its response is sent or the response is ended. */
+  countedIn: RequestsInFlight | undefined;
+  abandoned: NodeJS.Timeout | undefined;
+}
+
+/** Whether a response is one of the service's own server. */
+export function isCountable(response: ServerResponse): response is ServerResponse & Countable {
+  return 'countedIn' in response;
+}
+
+/** The client is gone, which the handler may not know: its work counts for 30 s at most from now on. */
+export function abandon(response: ServerResponse): void {
+  if (!isCountable(response) || !response.countedIn) return;
+  response.abandoned = setTimeout(() => response.countedIn?.end(response), MOST_ABANDONED_MS).unref();
+}
+
+/** Counts the requests that the service works on. Counting costs nothing: the clock is read only when the rate is asked for. */
+export class RequestsInFlight {
+  /** How many requests the service works on. */
+  count = 0;
+  private answered = 0;
+  private since = performance.now();
+  private rate = 0;
+
+  /** The work on a request begins, unless it is answered already or its client is gone. */
+  begin(response: ServerResponse & Countable): void {
+    if (response.headersSent || response.req.socket.destroyed) return;
+    response.countedIn = this;
+    this.count += 1;
+  }
+
+  /** The work on a request that counts here is over. */
+  end(response: Countable): void {
+    response.countedIn = undefined;
+    clearTimeout(response.abandoned);
+    this.count -= 1;
+    this.answered += 1;
+  }
+
+  /** How many requests were answered in a second, as of late; after a time without a question, the mean of all of it. */
+  get answeredPerSecond(): number {
+    const now = performance.now();
+    const elapsedMs = now - this.since;
+    if (elapsedMs < WINDOW_MS) return this.rate;
+    const latest = (this.answered * 1_000) / elapsedMs;
+    this.rate = elapsedMs > 2 * WINDOW_MS ? latest : WEIGHT * latest + (1 - WEIGHT) * this.rate;
+    this.answered = 0;
+    this.since = now;
+    return this.rate;
+  }
+}
