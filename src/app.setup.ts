@@ -18,7 +18,6 @@ import { Overload } from './http/adapter/overload.js';
 import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { Upgrades } from './http/adapter/upgrades.js';
-import { useProvidedWebSocketAdapter } from './http/adapter/web-socket-adapter.js';
 import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
 import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
@@ -85,7 +84,6 @@ export function setupApp(application: INestApplication): INestApplication {
   }
   app.get(SwaggerUi).documents(app);
   guardConnections(app, settings, config);
-  useProvidedWebSocketAdapter(app, app.get(DiscoveryService));
   return app;
 }
 

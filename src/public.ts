@@ -100,7 +100,6 @@ export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js
 
 // What surrounds a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
 export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
-export { WEB_SOCKET_ADAPTER, type WebSocketAdapterFactory } from './http/adapter/web-socket-adapter.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.
 export {

@@ -16,7 +16,6 @@ import { Job } from '../../src/events/jobs/job.decorator.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { TestService } from '../kit/test-service.js';
 import { runningTraceIds } from '../../src/core/tracing/trace-ids.js';
-import { sendRaw } from '../support/raw-http.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
@@ -214,17 +213,5 @@ describe('a request that is answered before the chain', () => {
       'url.path': '/v1/pets',
       'url.scheme': 'http',
     });
-  });
-
-  it('has it when its upgrade is refused', async () => {
-    const service = await open();
-    service.app.getHttpServer().on('upgrade', () => undefined);
-    const head = `GET /v1/chat HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
-    await sendRaw(service.url, `${head}traceparent: ${TRACED.traceparent}\r\n\r\n`);
-    const upgrade = named('GET');
-    expect([traceOf(upgrade), parentOf(upgrade)]).toEqual([TRACE, CALLER]);
-    expect(upgrade.attributes['http.response.status_code']).toBe(401);
-    // What the guards do comes below it.
-    expect(parentOf(named('quota'))).toBe(idOf(upgrade));
   });
 });

@@ -2,11 +2,11 @@
 // has no build step, so no decorator syntax.
 import 'reflect-metadata';
 import { Controller, Module, Sse } from '@nestjs/common';
+import { NestApplication } from '@nestjs/core';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { interval, map } from 'rxjs';
 import { AppModule } from '../../dist/src/app.module.js';
-import { WEB_SOCKET_ADAPTER } from '../../dist/src/http/adapter/web-socket-adapter.js';
 import { Operation } from '../../dist/src/http/operation.decorator.js';
 
 function decorate(type, method, ...decorators) {
@@ -41,10 +41,14 @@ decorate(ChatGateway, 'echo', SubscribeMessage('echo'));
 WebSocketGateway({ path: '/v1/chat' })(ChatGateway);
 
 class StreamingModule {}
-Module({
-  controllers: [NewsController],
-  providers: [ChatGateway, { provide: WEB_SOCKET_ADAPTER, useValue: (app) => new WsAdapter(app) }],
-})(StreamingModule);
+Module({ controllers: [NewsController], providers: [ChatGateway] })(StreamingModule);
+
+// What a line in setupApp() does.
+const init = Reflect.get(NestApplication.prototype, 'init');
+NestApplication.prototype.init = function () {
+  this.useWebSocketAdapter(new WsAdapter(this));
+  return Reflect.apply(init, this, []);
+};
 
 Reflect.defineMetadata('imports', [...Reflect.getMetadata('imports', AppModule), StreamingModule], AppModule);
 await import('../../dist/src/main.js');

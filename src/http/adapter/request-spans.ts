@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../../auth/clients/api-key.format.js';
 import { RequestSlot } from '../../core/request-slot.js';
 import { arrivedIn, startTracing, type Tracing, tracing } from '../../core/tracing/spans.js';
-import { callersTraceOf, runWithTraceIds, type TraceIds } from '../../core/tracing/trace-ids.js';
+import { callersTraceOf, runWithTraceIds } from '../../core/tracing/trace-ids.js';
 
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
 const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
@@ -51,33 +51,6 @@ function ownSpan(on: Tracing, request: Request, response: Response): [Span, Cont
 export function traceShed(request: Request, status: number): void {
   const on = tracing();
   if (on && !spanOfInstrumentation(on, request)) endSpan(on, beginSpan(on, request)[0], status);
-}
-
-/** The trace of a request for an upgrade, which ends when that is answered: what is upgraded is followed no further. */
-export interface UpgradeTrace {
-  /** What log lines tell of it; undefined without a trace. */
-  readonly ids: TraceIds | undefined;
-  /** Does a part of the request, whose spans come below that of the request. */
-  readonly inside: <T>(work: () => T) => T;
-  /** Ends its span; `route` is undefined for a path that no gateway has. */
-  readonly end: (status: number, route: string | undefined) => void;
-}
-
-/** Gives a request for an upgrade, such as that of a WebSocket, its server span if an OpenTelemetry SDK is registered. */
-export function traceUpgrade(request: Request): UpgradeTrace {
-  const on = tracing();
-  const callers = callersTraceOf(request);
-  if (!on) return { ids: callers, inside: (work) => work(), end: () => undefined };
-  const [span, active] = beginSpan(on, request);
-  const { traceId, spanId } = span.spanContext();
-  return {
-    ids: on.api.isSpanContextValid(span.spanContext()) ? { traceId, spanId } : callers,
-    inside: (work) => on.api.context.with(active, work),
-    end: (status, route) => {
-      if (route !== undefined) span.updateName(nameOf(request, route)).setAttribute('http.route', route);
-      endSpan(on, span, status);
-    },
-  };
 }
 
 function beginSpan({ api, tracer }: Tracing, request: Request): [Span, Context] {

@@ -15,15 +15,14 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
 import { refusalCodeOf, writeRefusal } from '../../core/errors/write-refusal.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
+import { callersTraceOf } from '../../core/tracing/trace-ids.js';
+import { TransientMap } from '../../core/transient-map.js';
+import { isUnlogged } from '../../throttling/refused-addresses.js';
 import { assignRequestId, requestIdOf, requestLine } from '../request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
-import { isUnlogged } from '../../throttling/refused-addresses.js';
-import { TransientMap } from '../../core/transient-map.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
-import { traceUpgrade } from './request-spans.js';
 import { lingerBeforeClosing } from './service-server.js';
-import { addToUpgradeAnswer } from './upgrade-answer.js';
 
 /** Nest's metadata keys of a gateway, by @nestjs/websockets, which the service itself does not need. */
 const IS_GATEWAY = 'websockets:is_gateway';
@@ -46,7 +45,8 @@ export function openConnection(): void {}
 @Injectable()
 export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   private readonly gateways = new Map<string, Type>();
-  private readonly upgraded = new TransientMap<Socket, true>();
+  /** Upgraded connections, each with whether it is a WebSocket. */
+  private readonly upgraded = new TransientMap<Socket, boolean>();
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -88,9 +88,8 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Closes what is left: modules close their own connections, if they want to say more, in `onModuleDestroy()`. */
   beforeApplicationShutdown(): void {
-    for (const [socket] of this.upgraded.all()) {
-      if (isWebSocket.has(socket)) socket.end(GOING_AWAY);
-      else socket.end();
+    for (const [socket, isWebSocket] of this.upgraded.all()) {
+      socket.end(isWebSocket ? GOING_AWAY : '');
       setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
     }
   }
@@ -102,59 +101,44 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
     const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const trace = traceUpgrade(request);
+    const gateway = this.gateways.get(path);
     let status = 101;
     try {
       assignRequestId(request, response, () => undefined);
       const refusal = await this.overload.refusalOfUpgrade(request);
       if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
-      const context = new ExecutionContextHost(
-        [request, response, () => undefined],
-        this.classOf(path),
-        openConnection,
-      );
-      await trace.inside(() => admit(context, config));
+      await admit(new ExecutionContextHost([request, response], gateway ?? Upgrades, openConnection), config);
     } catch (error) {
       refuse(error, request, response, socket);
       status = response.statusCode;
     }
-    const isGateway = this.gateways.has(path);
-    trace.end(status, isGateway ? path : undefined);
-    const route = isGateway ? path : 'upgrade';
-    const clientId = callerOf(request)?.clientId;
-    const { method } = request;
-    const requestId = requestIdOf(response);
-    if (!isUnlogged(request))
-      this.logger.pino.info(
-        { requestId, ...trace.ids, clientId, method, route, status },
-        requestLine(method, route, status),
-      );
-    const code = status === 101 ? undefined : refusalCodeOf(request);
-    const seconds = (performance.now() - start) / 1_000;
-    this.metrics.count({ method, route, status: String(status) }, seconds, code);
-    if (status === 101) {
-      addToUpgradeAnswer(socket, response);
-      this.keep(request, socket);
-    }
-    return status === 101 && !socket.destroyed;
-  }
-
-  private classOf(path: string): Type {
-    return this.gateways.get(path) ?? Upgrades;
-  }
-
-  private keep({ headers }: Request, socket: Socket): void {
-    this.upgraded.set(socket, true);
-    if (headers.upgrade?.toLowerCase() === 'websocket') isWebSocket.add(socket);
+    this.note(request, response, gateway ? path : 'upgrade', status, performance.now() - start);
+    if (status !== 101 || socket.destroyed) return false;
+    this.upgraded.set(socket, request.headers.upgrade?.toLowerCase() === 'websocket');
     socket.once('close', () => this.upgraded.delete(socket));
+    return true;
+  }
+
+  /** Logs and counts the request of an upgrade. */
+  private note(request: Request, response: Response, route: string, status: number, ms: number): void {
+    const { method } = request;
+    const fields = {
+      requestId: requestIdOf(response),
+      ...callersTraceOf(request),
+      clientId: callerOf(request)?.clientId,
+      method,
+      route,
+      status,
+    };
+    if (!isUnlogged(request)) this.logger.pino.info(fields, requestLine(method, route, status));
+    const code = status === 101 ? undefined : refusalCodeOf(request);
+    this.metrics.count({ method, route, status: String(status) }, ms / 1_000, code);
   }
 }
 
-const isWebSocket = new WeakSet<Socket>();
-
 /** Runs the global guards; throws what a guard throws. */
-async function admit(context: ExecutionContext, config: ApplicationConfig): Promise<void> {
+async function admit(context: ExecutionContextHost, config: ApplicationConfig): Promise<void> {
   // Nest makes those for each request of its own; left out, they would fail open.
   if (config.getGlobalRequestGuards().length > 0)
     throw new Error('A global guard is request-scoped: connections cannot be upgraded.');
