@@ -11,10 +11,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { Public } from '../../src/auth/auth.decorators.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
-import { startRequestSpans } from '../../src/http/adapter/request-spans.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { TestService } from '../kit/test-service.js';
+import { startTracing } from '../../src/core/tracing/spans.js';
 import { runningTraceIds } from '../../src/core/tracing/trace-ids.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -81,7 +81,7 @@ const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 beforeAll(async () => {
   provider.register();
-  expect(await startRequestSpans()).toBe(true);
+  expect(await startTracing()).toBe(true);
 });
 afterAll(async () => {
   await provider.shutdown();
@@ -198,6 +198,7 @@ describe('a request that is answered before the chain', () => {
     for (const go of letGo) go();
     await waiting;
     expect(refused.status).toBe(503);
+    await expect.poll(() => spans().some(({ name }) => name === 'GET')).toBe(true);
     const shed = named('GET');
     const { kind, attributes, status } = shed;
     expect([kind, traceOf(shed), parentOf(shed), status.code]).toEqual([

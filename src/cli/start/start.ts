@@ -12,7 +12,6 @@ import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from '../../docs/health/health.controller.js';
 import { Connections } from '../../http/adapter/connections.js';
 import { stopServing } from '../../http/adapter/graceful-stop.js';
-import { startRequestSpans } from '../../http/adapter/request-spans.js';
 import { Jobs } from '../../events/jobs/jobs.js';
 import { Leases } from '../../events/jobs/leases.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
@@ -21,7 +20,7 @@ import { startAdvice } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
-import { flushSpans } from '../../core/tracing/spans.js';
+import { flushSpans, startTracing } from '../../core/tracing/spans.js';
 import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
 import { servesForParent } from './workers/worker.js';
 
@@ -34,7 +33,7 @@ export type Stop = (signal: string) => void;
 /** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
 export async function start(running: (stop: Stop) => void): Promise<void> {
   loadSettings();
-  const isTraced = await startRequestSpans();
+  const isTraced = await startTracing();
   const app = await createApp();
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);

@@ -1,20 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { RequestSlot } from '../request-slot.js';
-import { parseTraceparent } from './traceparent.js';
 
 /** What log lines of a request tell of its trace. */
 export interface TraceIds {
+  /** 32 hexadecimal digits, not all of them 0. */
   readonly traceId: string;
-  /** The span that a line belongs to: the service's own where it makes spans, otherwise the caller's. */
+  /** The span that a line belongs to: the service's own where it makes spans, otherwise the caller's. 16 digits, not all of them 0. */
   readonly spanId: string;
 }
+
+/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is no version. A later one may add fields behind. */
+const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
 
 /** The ids of a request, for lines that are written after its async context has ended. */
 const OF_REQUEST = new RequestSlot<TraceIds>();
 
 /** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */
 const running = new AsyncLocalStorage<TraceIds | undefined>();
+
+/**
+ * Reads the value of a `traceparent` header; undefined if it is not well-formed. Node joins several headers of that name with a
+ * comma, which no version is known to have: of those none can be trusted.
+ */
+export function parseTraceparent(value: string): TraceIds | undefined {
+  if (value.includes(',')) return undefined;
+  const [, version, traceId, spanId, more] = FORM.exec(value) ?? [];
+  if (traceId === undefined || spanId === undefined) return undefined;
+  return version === '00' && more !== undefined ? undefined : { traceId, spanId };
+}
 
 /** The trace that a request was sent in, by its `traceparent`; undefined without a well-formed one. */
 export function callersTraceOf({ headers }: IncomingMessage): TraceIds | undefined {
@@ -42,8 +56,7 @@ export function runWithTraceIds(
     OF_REQUEST.set(request, ids);
     running.run(ids, follow);
     // A request that had to wait for the one before it on its connection begins in that one's async context.
-  } else if (running.getStore()) running.run(undefined, follow);
-  else follow();
+  } else outsideOfTraceIds(follow);
 }
 
 /** Runs work so that its log lines have these ids. */

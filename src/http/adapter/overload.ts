@@ -11,7 +11,7 @@ import { Metrics } from '../../core/metrics/metrics.js';
 import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
 import { crossOriginHeaders } from '../cross-origin.js';
 import { EventLoopLag } from './event-loop-lag.js';
-import { traceShed } from './request-spans.js';
+import { traceRequest } from './request-spans.js';
 import { isCountable, RequestsInFlight } from './requests-in-flight.js';
 import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 
@@ -152,7 +152,7 @@ export class Overload {
     const headers = this.note(reason);
     const labels = { method: request.method, route: 'shed', status: '503' };
     this.requests.count(labels, 0, HTTP_ERRORS.service_unavailable.code);
-    traceShed(request, 503);
+    traceRequest(request, response as Response, () => undefined);
     assignRequestId(request, response as Response, () => undefined);
     const quota = await this.quota.headersFor(request);
     const end = (): void => {

@@ -6,7 +6,6 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isHttp } from '../../core/request-protocol.js';
 import { RequestSlot } from '../../core/request-slot.js';
 import { announcesBody } from '../adapter/service-server.js';
-import { nameRequestSpan } from '../adapter/request-spans.js';
 import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 import { ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
@@ -37,10 +36,9 @@ export class BodyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (!isHttp(context)) return true;
-    const { consumption, operation } = noteMatchedHandler(context);
+    const { consumption } = noteMatchedHandler(context);
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    nameRequestSpan(request, operation?.id);
     if (BODILESS.has(request.method) || ignoresBodies(consumption)) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
