@@ -4,7 +4,7 @@ import { HttpException } from '@nestjs/common';
 import type { Attributes, Context, Span, SpanKind, Tracer } from '@opentelemetry/api';
 import { RequestSlot } from '../request-slot.js';
 import { softwareVersion } from '../software-version.js';
-import { outsideOfTraceIds, withTraceIds } from './trace-ids.js';
+import { outsideOfTraceIds } from './trace-ids.js';
 
 /** OpenTelemetry's API with the tracer of the service, once it is known that a registered SDK takes its spans. */
 export interface Tracing {
@@ -73,50 +73,20 @@ export function inSpan<T>(
   attributes: Attributes,
   work: () => T,
 ): T {
-  if (!running) return work();
-  const { api, tracer } = running;
-  const outer = api.context.active();
-  if (!api.trace.getSpan(outer)) return work();
-  const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes }, outer);
+  const on = running;
+  const outer = on?.api.context.active();
+  if (!on || !outer || !on.api.trace.getSpan(outer)) return work();
+  const { context, SpanKind: kinds, trace } = on.api;
+  const span = on.tracer.startSpan(name, { kind: kinds[kind], attributes }, outer);
+  const failed = (error: unknown): void => endFailed(on, span, error);
   try {
-    const result = api.context.with(api.trace.setSpan(outer, span), work);
-    if (result instanceof Promise) {
-      result.then(
-        () => span.end(),
-        (error: unknown) => endRefused(span, error),
-      );
-    } else span.end();
+    const result = context.with(trace.setSpan(outer, span), work);
+    if (result instanceof Promise) result.then(() => span.end(), failed);
+    else span.end();
     return result;
   } catch (error) {
-    endRefused(span, error);
+    failed(error);
     throw error;
-  }
-}
-
-/**
- * Does work that no request asked for, such as the run of a job, in a span of its own; the first of a trace, unless a span is active.
- * Log lines meanwhile name it. The work calls `fail` with what makes it a failure; what it throws is one, too.
- */
-export async function inBackgroundSpan<T>(
-  name: string,
-  kind: keyof typeof SpanKind,
-  attributes: Attributes,
-  work: (fail: (error: unknown) => void) => Promise<T>,
-): Promise<T> {
-  if (!running) return work(() => undefined);
-  const { api, tracer } = running;
-  const outer = api.context.active();
-  const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes }, outer);
-  const fail = (error: unknown): void => markFailed(span, error);
-  const { traceId, spanId } = span.spanContext();
-  try {
-    const active = api.trace.setSpan(outer, span);
-    return await api.context.with(active, () => withTraceIds({ traceId, spanId }, () => work(fail)));
-  } catch (error) {
-    fail(error);
-    throw error;
-  } finally {
-    span.end();
   }
 }
 
@@ -126,14 +96,13 @@ export function outsideOfSpans<T>(work: () => T): T {
   return running ? running.api.context.with(running.api.ROOT_CONTEXT, alone) : alone();
 }
 
-/** Ends the span of a part of a request that has thrown. A refusal is an answer, not an error. */
-function endRefused(span: Span, error: unknown): void {
-  if (!(error instanceof HttpException && error.getStatus() < 500)) markFailed(span, error);
+/**
+ * Ends the span of a part of a request that has thrown, as an error unless it is a refusal. The message stays out: it may quote values.
+ */
+function endFailed({ api }: Tracing, span: Span, error: unknown): void {
+  if (!(error instanceof HttpException && error.getStatus() < 500)) {
+    span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
+    span.setStatus({ code: api.SpanStatusCode.ERROR });
+  }
   span.end();
-}
-
-/** Shows a span as an error. The message stays out: it may quote values. */
-function markFailed(span: Span, error: unknown): void {
-  span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
-  if (running) span.setStatus({ code: running.api.SpanStatusCode.ERROR });
 }

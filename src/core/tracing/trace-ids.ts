@@ -59,11 +59,6 @@ export function runWithTraceIds(
   } else outsideOfTraceIds(follow);
 }
 
-/** Runs work so that its log lines have these ids. */
-export function withTraceIds<T>(ids: TraceIds, work: () => T): T {
-  return running.run(ids, work);
-}
-
 /** Runs work that belongs to no trace, such as that of several requests together: its log lines have no ids. */
 export function outsideOfTraceIds<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work();

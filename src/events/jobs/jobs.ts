@@ -4,7 +4,6 @@ import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import { Transactions } from '../../database/transactions.js';
-import { inBackgroundSpan } from '../../core/tracing/spans.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';
@@ -136,13 +135,9 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
       const { dueAt, failures } = await this.states.read(declared);
       const begun = this.clock.now();
       if (when === 'if due' && !isDue(declared, dueAt, failures, begun)) return undefined;
-      const { name } = declared;
-      return inBackgroundSpan(`job ${name}`, 'INTERNAL', { 'petstore.job': name }, async (fail) => {
-        const outcome = await this.carryOut(job, lost);
-        if (outcome.is === 'failed') fail(outcome.error);
-        await this.conclude(declared, outcome, { dueAt, failures }, begun);
-        return outcome;
-      });
+      const outcome = await this.carryOut(job, lost);
+      await this.conclude(declared, outcome, { dueAt, failures }, begun);
+      return outcome;
     });
     return held?.result;
   }

@@ -3,7 +3,6 @@ import type { Clock } from '../../core/time/clock.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import type { Transactions } from '../../database/transactions.js';
 import type { Leases } from '../jobs/leases.js';
-import { inBackgroundSpan } from '../../core/tracing/spans.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { FailedDelivery, OutboxStore } from './outbox-store.js';
 import { attemptLimited } from './attempt-limited.js';
@@ -140,26 +139,8 @@ export class ListenerQueue {
     return !signal.aborted && !this.parts.isStopping() && !this.trouble.isPausing;
   }
 
-  /** Answers whether the listener has handled it. Its span is named as OpenTelemetry's conventions for messaging have it. */
-  private handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
-    const attributes = {
-      'messaging.system': 'petstore',
-      'messaging.operation.type': 'process',
-      'messaging.operation.name': 'process',
-      'messaging.destination.name': row.event,
-      'messaging.consumer.group.name': this.listener.name,
-      'messaging.message.id': String(row.id),
-    };
-    return inBackgroundSpan(`process ${row.event}`, 'CONSUMER', attributes, (fail) =>
-      this.hand(row, signal, fail),
-    );
-  }
-
-  private async hand(
-    row: OutboxEvent,
-    signal: AbortSignal,
-    failSpan: (error: unknown) => void,
-  ): Promise<boolean> {
+  /** Answers whether the listener has handled it. */
+  private async handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
     const { count, transactions } = this.parts;
     const { name } = this.listener;
     const { id, failures, publishedAt } = row;
@@ -173,7 +154,6 @@ export class ListenerQueue {
     } catch (error) {
       // Cut by the stop or by the loss of the lease: no fault of the listener, and it will be given again.
       if (signal.aborted) return false;
-      failSpan(error);
       this.fail(row, error);
       return false;
     }
