@@ -135,6 +135,18 @@ describe('what is unusual, but a request', () => {
       200,
     ],
     [
+      'a target with a user and a port',
+      () => `GET HTTPS://u@[::1]:80/v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`,
+      200,
+    ],
+    ['a target without a path', () => `GET http://a?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
+    [
+      'a target whose port is none',
+      () => `GET http://a:port/v1 HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`,
+      400,
+    ],
+    ['a target without a host', () => `GET http:///v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 400],
+    [
       'an expectation other than 100-continue',
       () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: x\r\n${withKey()}${END}`,
       200,

@@ -46,7 +46,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
 function refusalOf(request: Request): ApiError | undefined {
   if (request.rawHeaders.length > 2 * MOST_FIELDS)
     return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MOST_FIELDS } });
-  const reason = requestLineFaultOf(request) ?? faultOfHeaders(request);
+  const reason = FAULT.get(request) ?? faultOfHeaders(request);
   return reason === undefined
     ? undefined
     : new ApiError(HTTP_ERRORS.malformed_request, { params: { reason } });
@@ -84,6 +84,7 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 /** Node's parser also accepts others, such as HTTP/0.9 and HTTP/2.0; it reports RTSP/1.0 as HTTP/1.0. */
 const HTTP_1 = new Set(['1.0', '1.1']);
+/** What is wrong with the request line, as words that complete "The request is malformed: …". */
 const FAULT = new RequestSlot<string>();
 
 /** Unreserved characters whose encoding means nothing (RFC 3986 section 2.3): letters, digits, hyphen, period, underscore, tilde. */
@@ -112,16 +113,11 @@ function withPlainPath(target = ''): string {
   );
 }
 
-/** What is wrong with the request line, as words that complete "The request is malformed: …"; undefined if nothing is. */
-export function requestLineFaultOf(request: IncomingMessage): string | undefined {
-  return FAULT.get(request);
-}
-
 /**
  * The origin form of a request target, which is its path and query: `/v1/pets` for `http://shop.example/v1/pets`. The host is
  * dropped, because the service does not use it. `*` stays `*` (RFC 9112 section 3.2). Undefined for every other form.
  */
-export function originFormOf(target: string): string | undefined {
+function originFormOf(target: string): string | undefined {
   if (target.startsWith('/') || target === '*') return target;
   const [origin] = ORIGIN.exec(target) ?? [];
   if (origin === undefined || !URL.canParse(origin)) return undefined;

@@ -49,9 +49,10 @@ export class UnmatchedRoutes implements OnModuleInit {
         next();
       });
     const guarded = new Set([...GUARDED_SEGMENTS, ...routes.flatMap(guardedSegmentOf)]);
-    Reflect.defineMetadata(PUBLIC_ROUTE, true, this.refuseAnyone);
-    const answer = this.throughChain('refuse');
-    const answerAnyone = this.throughChain('refuseAnyone');
+    const anyone = (request: Request, response: Response): undefined => this.refuse(request, response);
+    Reflect.defineMetadata(PUBLIC_ROUTE, true, anyone);
+    const answer = this.throughChain(this.refuse);
+    const answerAnyone = this.throughChain(anyone);
     const refuse: RequestHandler = (request, response, next) => {
       const isOpen =
         request.headers.authorization === undefined && !guarded.has(segmentOf(request.originalUrl));
@@ -68,20 +69,20 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
   }
 
-  /** A handler that has the guards of the chain run before a method of this class. */
-  private throughChain(method: 'refuse' | 'refuseAnyone'): RequestHandler {
+  /** Has the guards of the chain run before a handler. */
+  private throughChain(handler: typeof this.refuse): RequestHandler {
     // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
-    ignoreBodies(this[method]);
+    ignoreBodies(handler);
     const options = { guards: true, interceptors: true, filters: false };
     const none = undefined;
-    const run = this.contexts.create(this, this[method] as never, method, none, none, none, none, options);
+    const run = this.contexts.create(this, handler as never, 'refuse', none, none, none, none, options);
     return (request, response, next) => {
       void run(request, response, next).then((body: unknown) => response.end(body), next);
     };
   }
 
   /** Always throws, except for OPTIONS on a known path, which is answered with its methods (RFC 9110 section 9.3.7). */
-  refuse = (request: Request, response: Response): undefined => {
+  private refuse = (request: Request, response: Response): undefined => {
     try {
       decodeURIComponent(request.path);
     } catch {
@@ -104,9 +105,6 @@ export class UnmatchedRoutes implements OnModuleInit {
     if (patch) response.setHeader('Accept-Patch', patchTypesOf(patch).join(', '));
     return undefined;
   };
-
-  /** For a caller without a key. */
-  refuseAnyone = (request: Request, response: Response): undefined => this.refuse(request, response);
 
   private methodsOf(request: Request): string[] {
     if (READ_ONLY.get(request)) return ['GET', 'HEAD', 'OPTIONS'];
