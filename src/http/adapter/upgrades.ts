@@ -2,7 +2,6 @@ import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type BeforeApplicationShutdown,
-  type ExecutionContext,
   ForbiddenException,
   Injectable,
   type OnModuleInit,
