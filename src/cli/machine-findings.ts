@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { faultOfNode, supportedNode } from '#supported-node';
 import { SystemClock } from '../core/time/clock.js';
 import { listeningFault } from '../core/config/listening-faults.js';
-import { misspeltSettings } from '../core/config/misspelt-settings.js';
+import { unreadSettings } from '../core/config/unread-settings.js';
 import type { Settings } from '../core/config/settings.js';
 import type { Database } from '../database/database.js';
 import { rightsOfOthers } from '../database/sqlite/private-files.js';
@@ -23,12 +23,12 @@ export function examineNode(): Finding {
   return well('node', `Node.js ${process.versions.node} (${supportedNode()} run the service)`);
 }
 
-/** Names that are probably misspelt settings, one finding for each. The settings themselves are right. */
+/** Variables that look like settings and are not read, one finding for each. The settings themselves are right. */
 export function examineNames(): Finding[] {
-  const misspelt = misspeltSettings();
-  return misspelt.length === 0
-    ? [well('settings', 'all are allowed, and none is misspelt')]
-    : misspelt.map((line) => wrong('settings', line));
+  const unread = unreadSettings();
+  return unread.length === 0
+    ? [well('settings', 'all are allowed, and none is misspelt or gone')]
+    : unread.map((line) => wrong('settings', line));
 }
 
 /** Whether others than the user of the service may read or write the files of a database. */

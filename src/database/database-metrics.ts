@@ -14,10 +14,9 @@ export class DatabaseMetrics {
       'Whether the database answers and can be written (1), as far as the latest requests have shown.',
       [],
       () => (database.reader.fault || database.writeTrouble.reason !== undefined ? 0 : 1),
-      'min',
     );
     const ofEach = (name: string, help: string, value: (load: ConnectionLoad) => number) =>
-      metrics.gauge(name, help, [], () => value(database.load), 'sum');
+      metrics.gauge(name, help, [], () => value(database.load));
     metrics.gauge(
       'petstore_database_connections',
       'Connections to the database; on SQLite the one that writes.',
@@ -26,7 +25,6 @@ export class DatabaseMetrics {
         { labels: { state: 'in_use' }, value: database.load.inUse },
         { labels: { state: 'idle' }, value: database.load.idle },
       ],
-      'sum',
     );
     ofEach('petstore_database_connections_max', 'Most connections (DATABASE_POOL).', ({ most }) => most);
     ofEach(

@@ -256,7 +256,7 @@ describe('the manifests for Kubernetes', () => {
 });
 
 describe('the systemd unit', () => {
-  const UNIT = join(ROOT, 'deploy/systemd/petstore.service');
+  const UNIT = join(ROOT, 'deploy/systemd/petstore@.service');
   const missing =
     spawnSync('systemd-analyze', ['--version']).status === 0 ? undefined : 'systemd is not installed';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
-import { type Answer, Nginx, ownSite, siteFrom } from '../support/nginx.js';
+import { type Answer, Nginx, composeSite, ownSite, siteFrom } from '../support/nginx.js';
 import { describeWith } from '../support/requirements.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
@@ -88,6 +88,37 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     expect(await nginx.sentTo('/v1/pets?limit=1', 'evil.example')).toBe('https://localhost/v1/pets?limit=1');
     // What it answers with is no page of the service, and no page at all.
     expect((await nginx.ask('/.petstore/away')).status).toBe((await fetch(`${service.url}/x`)).status);
+  });
+
+  it('the proxy of Compose hands requests to all instances, and answers itself when none is left', async () => {
+    const services = await Promise.all(
+      [0, 1].map(async () => {
+        const { path, remove } = await emptyFolder();
+        const service = await ServiceProcess.start(path, { TRUST_PROXY: '1' });
+        onTestFinished(async () => {
+          await service.stop('SIGKILL');
+          await remove();
+        });
+        return service;
+      }),
+    );
+    const nginx = await Nginx.start(composeSite(services.map(({ url }) => url)));
+    onTestFinished(() => nginx.stop());
+    const statuses = async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => nginx.ask('/v1/pets')));
+      return new Set(answers.map(({ status }) => status));
+    };
+    expect(await statuses()).toEqual(new Set([401]));
+    for (const { output } of services) expect(output).toContain('"route":"/v1/pets"');
+    await services[0]?.stop('SIGKILL');
+    expect(await statuses()).toEqual(new Set([401]));
+    await services[1]?.stop();
+    const answer = await nginx.ask('/v1/pets');
+    expect([answer.status, codeOf(answer), answer.headers['retry-after']]).toEqual([
+      503,
+      'service_unavailable',
+      '1',
+    ]);
   });
 
   describe.each(['', '/petstore'])('with the prefix "%s"', (prefix) => {

@@ -136,7 +136,6 @@ describe('a line of the log that the docs quote', () => {
     ['docs/operations/instances.md', 'Redis failed (why); this instance counts alone, …'],
     ['docs/operations/instances.md', 'Quotas are counted in Redis'],
     ['docs/operations/instances.md', 'Redis cannot be used (why); …'],
-    ['docs/operations/instances.md', 'Worker 4711 ended by SIGKILL; another starts in 100 ms'],
     ['docs/operations/instances.md', 'Overloaded: … What cannot be carried is answered…'],
     ['docs/operations/instances.md', 'No longer overloaded: 120 requests were …'],
     ['docs/operations/tracing.md', 'Requests are traced by the registered OpenTelemetry SDK'],

@@ -203,6 +203,13 @@ describe('the start', () => {
     expect(failure).not.toContain('hunter2');
   });
 
+  it('says once what replaces a setting that is gone, and is one process all the same', async () => {
+    const { output } = await start(await folder(), { WEB_CONCURRENCY: '4' });
+    expect(output.match(/WEB_CONCURRENCY/g)).toHaveLength(1);
+    expect(output).toMatch(/"level":40,.*"msg":"WEB_CONCURRENCY is not read any more: run one instance/);
+    expect(output.match(/Listening on/g)).toHaveLength(1);
+  });
+
   it('reads .env, under the environment', async () => {
     const path = await folder();
     await writeFile(join(path, '.env'), 'DATABASE_URL=sqlite:other/place.sqlite\nLOG_LEVEL=error\n');

@@ -155,6 +155,18 @@ export function ownSite(urls: readonly string[]): string {
   });
 }
 
+/** The proxy of deploy/docker in front of these instances; with TLS, and without Docker's name server. */
+export function composeSite(urls: readonly string[]): string {
+  return siteFrom('../docker/proxy.conf', {
+    'resolver 127.0.0.11 valid=2s;': '',
+    '    server petstore:3000 resolve max_fails=0;': urls
+      .map((url) => `    server ${new URL(url).host} max_fails=0;`)
+      .join('\n'),
+    'listen 80;':
+      'listen 127.0.0.1:{port} ssl;\nssl_certificate {tls}/server.crt;\nssl_certificate_key {tls}/server.key;',
+  });
+}
+
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

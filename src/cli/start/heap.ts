@@ -1,6 +1,5 @@
 // What the service needs of Node.js itself is loaded first: V8 takes none of the code that Node.js brings compiled under other options.
 import 'node:child_process';
-import 'node:cluster';
 import 'node:crypto';
 import 'node:https';
 import 'node:perf_hooks';

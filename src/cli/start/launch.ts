@@ -2,7 +2,6 @@ import { SettingsError } from '../../core/config/define-settings.js';
 import { DeclarationError } from '../../core/declaration-faults.js';
 import { importing } from '../../core/import-failure.js';
 import { answerTo } from './usage.js';
-import { tellParent } from './workers/worker-messages.js';
 
 /** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -25,12 +24,11 @@ if (answer) {
 
 try {
   // Imported only now, so that a module that cannot be imported is told of as any other fault of the start.
-  const { start } = await importing(() => import('./processes.js'));
+  const { start } = await importing(() => import('./start.js'));
   await start((whenRunning) => (stop = whenRunning));
 } catch (error) {
-  const reason = reasonOf(error);
-  // A worker is tried again and again: its parent tells the reason once (WEB_CONCURRENCY).
-  if (!(await tellParent({ petstore: 'failed', reason }))) process.stderr.write(`${reason}\n`);
+  process.stderr.write(`${reasonOf(error)}
+`);
   process.exit(1);
 }
 

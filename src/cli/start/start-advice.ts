@@ -1,10 +1,9 @@
-import cluster from 'node:cluster';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ClientsService } from '../../auth/clients/clients.service.js';
 import { readDatabaseUrl } from '../../core/config/database-url.js';
-import { misspeltSettings } from '../../core/config/misspelt-settings.js';
+import { unreadSettings } from '../../core/config/unread-settings.js';
 import { Settings } from '../../core/config/settings.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
@@ -23,16 +22,14 @@ export interface Advice {
 
 /**
  * What an operator is told once the service runs, each in a line: how to make the first key, or another in place of the demo key;
- * names of settings that are probably misspelt; files of the database that other users may read. Of several processes of one start
- * (WEB_CONCURRENCY) only the first has any. Holds nothing secret.
+ * variables that look like settings and are not read; files of the database that other users may read. Holds nothing secret.
  */
 export async function startAdvice(app: INestApplication, isFirstStart: boolean): Promise<Advice[]> {
-  if ((cluster.worker?.id ?? 1) !== 1) return [];
   const file = fileOf(app.get(DataSource));
   const rights = file === undefined ? undefined : await rightsOfOthers(file);
   const key = isFirstStart ? undefined : await keyAdvice(app);
   return [
-    ...[...misspeltSettings(), ...(rights === undefined ? [] : [rights])].map(warning),
+    ...[...unreadSettings(), ...(rights === undefined ? [] : [rights])].map(warning),
     ...(key ? [key] : []),
   ];
 }

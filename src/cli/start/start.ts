@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -22,7 +21,6 @@ import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans, startTracing } from '../../core/tracing/spans.js';
 import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
-import { servesForParent } from './workers/worker.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
@@ -56,7 +54,6 @@ export async function start(running: (stop: Stop) => void): Promise<void> {
   await app.get(OtherProcesses).begin();
   await freeLeasesOfTheDead(app, logger);
   app.get(Jobs).begin();
-  servesForParent(app);
 }
 
 /** Work that a process that died had taken goes on at once where this one serves alone; elsewhere others wait until it is free. */
@@ -101,8 +98,6 @@ function stopOf(app: INestApplication): Stop {
     process.exit(0);
   };
   return (signal) => {
-    // A signal to the whole group reaches a worker, too, and then its parent tells it.
-    if (stopping && cluster.isWorker) return;
     if (stopping) process.exit(1);
     stopping = true;
     void finish(signal);

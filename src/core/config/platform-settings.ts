@@ -33,13 +33,6 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 3001,
     description: 'Port of /metrics, on the same address.',
   },
-  webConcurrency: {
-    type: wholeNumber(1, 64),
-    default: 1,
-    description:
-      'Processes of this start that share the port, for a machine with several processors; /metrics shows them as one. More ' +
-      'than 1 needs REDIS_URL.',
-  },
   databaseUrl: {
     type: databaseUrl,
     default: 'sqlite:data/petstore.sqlite',

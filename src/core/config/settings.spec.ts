@@ -47,7 +47,6 @@ describe('the settings', () => {
       sunsetNotBefore: 0,
       shutdownDelayMs: 0,
       shutdownTimeoutMs: 10_000,
-      webConcurrency: 1,
       accountMaxKeys: 100,
       auditRetentionDays: 0,
       usageRetentionDays: 90,

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
@@ -29,9 +28,7 @@ export class AppLogger implements LoggerService {
   private readonly lines: ReturnType<typeof destination> | undefined;
 
   constructor({ logLevel }: Settings, metrics: Metrics) {
-    // Lines of several processes come in one stream.
-    const base = cluster.isWorker ? { pid: process.pid } : null;
-    const options = { level: logLevel, base, timestamp: timeMember() };
+    const options = { level: logLevel, base: null, timestamp: timeMember() };
     this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
     this.pino = pino(options, this.lines ?? prettyStream());
   }

@@ -1,6 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AggregatorRegistry } from 'prom-client';
-import { metricIn } from '../../../test/kit/metric-samples.js';
 import { Settings } from '../config/settings.js';
 import { ManagementServer } from './management-server.js';
 import { Metrics } from './metrics.js';
@@ -45,25 +43,6 @@ describe('a gauge that is read when it is asked for', () => {
     shelves = null as never;
     expect(await lines(metrics)).toEqual([]);
   });
-});
-
-it.each([
-  ['nodejs_eventloop_lag_p99_seconds', 3],
-  ['nodejs_eventloop_lag_p50_seconds', 3],
-  ['nodejs_eventloop_lag_seconds', 3],
-  ['process_open_fds', 3],
-  ['process_max_fds', 1],
-  ['process_resident_memory_bytes', 4],
-])('of two processes %s shows the worse one, or the sum', async (name, shown) => {
-  const snapshot = (await new Metrics().snapshot()).map(
-    (metric): { type: unknown; name?: unknown } => metric,
-  );
-  const of = (value: number) =>
-    snapshot
-      .filter((metric) => metric.name === name)
-      .map((metric) => ({ ...metric, values: [{ labels: {}, value }] }));
-  const text = await AggregatorRegistry.aggregate([of(1), of(3)]).metrics();
-  expect(metricIn(text, name)).toBe(shown);
 });
 
 it('the management port serves the metrics alone, whatever parameters a scrape has', async () => {

@@ -33,8 +33,6 @@ export class JobMetrics {
       'petstore_job_last_success_timestamp_seconds',
       'When a job last succeeded in this process, in seconds since the Unix epoch',
       ['job'],
-      undefined,
-      'max',
     );
   }
 

@@ -67,7 +67,6 @@ export class Overload {
       'Requests that the service works on.',
       [],
       () => this.inFlight.count,
-      'sum',
     );
     metrics.gauge(
       'http_event_loop_lag_seconds',

@@ -18,12 +18,8 @@ export class CacheMetrics {
           { labels: { cache, outcome: 'miss' }, value: use.misses },
         ]),
     );
-    metrics.gauge(
-      'petstore_cache_entries',
-      'What a cache holds.',
-      ['cache'],
-      () => caches.map(([cache, { size }]) => ({ labels: { cache }, value: size })),
-      'sum',
+    metrics.gauge('petstore_cache_entries', 'What a cache holds.', ['cache'], () =>
+      caches.map(([cache, { size }]) => ({ labels: { cache }, value: size })),
     );
   }
 }

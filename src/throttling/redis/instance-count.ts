@@ -52,8 +52,6 @@ export class InstanceCount {
       'petstore_quota_redis_instances',
       'Instances that count in Redis, as last seen: while one counts alone, limits are divided by them.',
       [],
-      undefined,
-      'max',
     );
     this.told.set(this.counted);
   }

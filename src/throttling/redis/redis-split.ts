@@ -61,8 +61,6 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
       'petstore_quota_redis_split',
       'Whether another instance on this database counts in another Redis server (1) or none does (0).',
       [],
-      undefined,
-      'max',
     );
     this.told.set(0);
   }

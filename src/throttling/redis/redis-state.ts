@@ -24,8 +24,6 @@ export class RedisState {
       'petstore_quota_redis_up',
       'Whether quotas are counted in Redis (1) or by this instance alone (0).',
       [],
-      undefined,
-      'min',
     );
     this.changes = metrics.counter(
       'petstore_quota_redis_changes_total',

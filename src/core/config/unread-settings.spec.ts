@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import './platform-settings.js';
-import { misspeltSettings } from './misspelt-settings.js';
+import { unreadSettings } from './unread-settings.js';
 
 describe('a name that is probably misspelt', () => {
   it.each([
@@ -16,19 +16,18 @@ describe('a name that is probably misspelt', () => {
     ['MANAGMENT_PORT', 'MANAGEMENT_PORT'],
     ['REDISS_URL', 'REDIS_URL'],
     ['LOGLEVEL', 'LOG_LEVEL'],
-    ['WEB_CONCURENCY', 'WEB_CONCURRENCY'],
     ['NODE_EVN', 'NODE_ENV'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
   ])('%s is told of with the right one, without its value', (name, meant) => {
-    expect(misspeltSettings({ [name]: 'secret' })).toEqual([
+    expect(unreadSettings({ [name]: 'secret' })).toEqual([
       `${name} is no setting and is not read: did you mean ${meant}?`,
     ]);
   });
 
   it('is not told of where the right one is set beside it: both are meant', () => {
-    expect(misspeltSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
-    expect(misspeltSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
+    expect(unreadSettings({ DATABASE_URI: 'of another program', DATABASE_URL: 'sqlite:a' })).toEqual([]);
+    expect(unreadSettings({ DATABASE_URI: 'sqlite:a', DATABASE_URL: ' ' })).toHaveLength(1);
   });
 
   it('is none of what environments have', () => {
@@ -39,10 +38,17 @@ describe('a name that is probably misspelt', () => {
       'PGHOST PGPORT POSTGRES_URL PETSTORE_PORT PETSTORE_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT LOG_FORMAT LOG_FILE',
       'AWS_REGION OTEL_SERVICE_NAME SENTRY_DSN MAIL_URL SMTP_PORT PUBLIC_URL BASE_URL STRIPE_KEY WEB_PORT ADOPTIONS_FEE NODE_TLS_REJECT_UNAUTHORIZED',
     ].flatMap((names) => names.split(' '));
-    expect(misspeltSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
+    expect(unreadSettings(Object.fromEntries(legitimate.map((name) => [name, 'x'])))).toEqual([]);
+  });
+
+  it('is one that an earlier version had: what replaces it is told, also where it has no value that is told', () => {
+    expect(unreadSettings({ WEB_CONCURRENCY: '4' })).toEqual([
+      expect.stringMatching(/^WEB_CONCURRENCY is not read any more: .*docs\/scale\.md/),
+    ]);
+    expect(unreadSettings({ WEB_CONCURRENCY: ' ' })).toEqual([]);
   });
 
   it('is no setting itself', () => {
-    expect(misspeltSettings({ PORT: '0', HOST: '::1', DATABASE_CA: 'ca.crt' })).toEqual([]);
+    expect(unreadSettings({ PORT: '0', HOST: '::1', DATABASE_CA: 'ca.crt' })).toEqual([]);
   });
 });

@@ -4,16 +4,25 @@ import { environmentOfProcess } from './settings.js';
 /** Words of at least this length may differ by a letter that is another one; of shorter ones too many are words themselves. */
 const LONG_ENOUGH = 5;
 
+/** Settings of earlier versions that are gone, and what replaces each, in words that complete "is not read any more: …". */
+const GONE: Readonly<Record<string, string>> = {
+  WEB_CONCURRENCY:
+    'run one instance for each core, each on a port of its own, and a proxy in front of them (docs/scale.md)',
+};
+
 /**
- * A line for each variable of the environment and of `.env` that is no setting, but nearly has the name of one that is not set:
- * that setting has its default, which nobody meant. Shows no value. Settings of modules that are not imported are not known.
+ * A line for each variable of the environment and of `.env` that is not read, though whoever set it expects that: a setting that is gone,
+ * and what nearly has the name of one that is not set. Shows no value. Settings of modules that are not imported are not known.
  */
-export function misspeltSettings(environment: Environment = environmentOfProcess()): string[] {
+export function unreadSettings(environment: Environment = environmentOfProcess()): string[] {
   const names = declaredSettings().flatMap(({ settings }) => settings.map(({ variable }) => variable));
-  const unset = names.filter((name) => (environment[name] ?? '').trim() === '');
+  const isSet = (name: string): boolean => (environment[name] ?? '').trim() !== '';
+  const unset = names.filter((name) => !isSet(name));
   return Object.keys(environment)
     .filter((name) => !names.includes(name))
     .flatMap((name) => {
+      const replaced = GONE[name];
+      if (replaced !== undefined) return isSet(name) ? [`${name} is not read any more: ${replaced}.`] : [];
       const meant = unset.find((one) => isMisspelt(name, one));
       return meant === undefined ? [] : [`${name} is no setting and is not read: did you mean ${meant}?`];
     })
