@@ -1,5 +1,4 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import { type Scope, isScope } from './clients/scopes.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 
@@ -7,15 +6,10 @@ import { declarationFault, decorated } from '../core/declaration-faults.js';
 export const PUBLIC_ROUTE = 'petstore:public';
 /** Metadata key of `@RequireScopes()`. */
 export const REQUIRED_SCOPES = 'petstore:scopes';
-/** OpenAPI extension that names the scopes an operation needs. */
-export const SCOPES_EXTENSION = 'x-required-scopes';
-
-/** OpenAPI extension that marks an operation as open to callers without a key. */
-export const PUBLIC_EXTENSION = 'x-public';
 
 /** Opens a route to callers without a key. Every other route needs one. */
 export function Public(): ClassDecorator & MethodDecorator {
-  return applyDecorators(SetMetadata(PUBLIC_ROUTE, true), ApiExtension(PUBLIC_EXTENSION, true));
+  return SetMetadata(PUBLIC_ROUTE, true);
 }
 
 /**
@@ -32,7 +26,7 @@ export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & Met
           'Give it what defineScopes() has made.',
       );
   };
-  return applyDecorators(checked, SetMetadata(REQUIRED_SCOPES, names), ApiExtension(SCOPES_EXTENSION, names));
+  return applyDecorators(checked, SetMetadata(REQUIRED_SCOPES, names));
 }
 
 function shown(scope: unknown): string {

@@ -1,22 +1,9 @@
-import { Header, HttpCode, type Type, applyDecorators } from '@nestjs/common';
-import { ApiConsumes, ApiExtension, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { declareOperation } from './adapter/declared-operation.js';
 import { mediaTypesOf } from './body/body-media-types.js';
 import { mediaTypeOf } from './media-type.js';
-
-/** Where the handler of an operation is declared: the prototype of a class, and a method of it. */
-export interface HandlerPlace {
-  readonly prototype: object;
-  readonly method: string;
-}
-
-/** OpenAPI extension that passes where an operation's handler is to document.ts, as an index of HANDLERS; it is not published. */
-export const HANDLER_EXTENSION = 'x-handler';
-/** Where the handlers of all operations are declared. */
-export const HANDLERS: HandlerPlace[] = [];
-
-/** OpenAPI extension that passes the name of an answered array to document.ts; it is not published. */
-export const ARRAY_SCHEMA_EXTENSION = 'x-array-schema';
+import { TAG_DESCRIPTION } from './operation-record.js';
 
 /** What every success of an operation has. */
 interface Success {
@@ -77,14 +64,12 @@ export function Operation<Dto>(operation: {
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
     documentsMediaTypes,
-    documentsHandler,
   ];
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;
     return applyDecorators(
       ...documented,
-      declareOperation(id, { shownAs: arrayOf }),
-      ApiExtension(ARRAY_SCHEMA_EXTENSION, schemaName),
+      declareOperation(id, { shownAs: arrayOf, schemaName }),
       ApiResponse({ ...successOf(answers), type: [arrayOf] }),
     );
   }
@@ -123,12 +108,6 @@ const documentsMediaTypes: MethodDecorator = (prototype, method, descriptor) => 
   if (types.length > 1) ApiConsumes(...types)(prototype, method, descriptor);
 };
 
-/** Tells document.ts where the handler is. An extension is JSON, so that it has a number only. */
-const documentsHandler: MethodDecorator = (prototype, method, descriptor) => {
-  const at = HANDLERS.push({ prototype, method: String(method) }) - 1;
-  ApiExtension(HANDLER_EXTENSION, at)(prototype, method, descriptor);
-};
-
 /** A text is sent in UTF-8. */
 function withCharset(contentType: string): string {
   return /^text\/[^;]+$/.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
@@ -148,10 +127,7 @@ function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, requ
   );
 }
 
-/** OpenAPI extension that passes the description of a tag to document.ts; it is not published. */
-export const TAG_EXTENSION = 'x-tag-description';
-
 /** Groups the operations of a controller in the docs, under a name and with a text. */
 export function Tag(name: string, description: string): ClassDecorator {
-  return applyDecorators(ApiTags(name), ApiExtension(TAG_EXTENSION, description));
+  return applyDecorators(ApiTags(name), SetMetadata(TAG_DESCRIPTION, description));
 }

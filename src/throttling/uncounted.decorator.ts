@@ -1,11 +1,8 @@
-import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
+import { SetMetadata } from '@nestjs/common';
 import { MINUTE_MS, type QuotaSubject, type QuotaWindow } from './quota.js';
 
 /** Metadata key of `@Uncounted()`. */
 export const UNCOUNTED = 'petstore:uncounted';
-/** OpenAPI extension that tells the bound of an operation that no quota counts. */
-export const UNCOUNTED_EXTENSION = 'x-uncounted';
 
 /** How often operations that no quota counts may be called. */
 export interface UncountedBound {
@@ -26,11 +23,7 @@ export interface UncountedBound {
  * `refusesBanned`, while the key is banned. It has a bound of its own instead, one fixed window held where the quotas are. Its headers tell the quota as it stands.
  */
 export function Uncounted(bound: UncountedBound): ClassDecorator & MethodDecorator {
-  const { perMinute, per, refusesBanned = false } = bound;
-  return applyDecorators(
-    SetMetadata(UNCOUNTED, bound),
-    ApiExtension(UNCOUNTED_EXTENSION, { perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) }),
-  );
+  return SetMetadata(UNCOUNTED, bound);
 }
 
 /** The window that a request of a subject must find room in. */

@@ -1,10 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { SCOPES_EXTENSION } from '../../src/auth/auth.decorators.js';
 import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
-import type { ExtendedOperation } from '../../src/docs/openapi/error-responses.js';
-import { UNCOUNTED_EXTENSION } from '../../src/throttling/uncounted.decorator.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -51,10 +48,10 @@ export function describeRefusals(options: Pick<TestServiceOptions, 'modules'>): 
 
     it('answers 403 to a key without its scope', async () => {
       const service = await open();
-      const guarded = routesOf(service).filter(({ operation }) => SCOPES_EXTENSION in operation);
+      const guarded = routesOf(service).filter(({ operation }) => 'x-required-scopes' in operation);
       expect(guarded.length).toBeGreaterThan(0);
       for (const route of guarded) {
-        const required = (route.operation as ExtendedOperation)[SCOPES_EXTENSION] as string[];
+        const required = (route.operation as { 'x-required-scopes'?: string[] })['x-required-scopes'] ?? [];
         const others = declaredScopes().filter(({ name }) => !required.includes(name));
         const { key } = await service.issueKey({ scopes: others.map(({ name }) => name) });
         const { status, body } = await send(service, route, { key });
@@ -137,7 +134,7 @@ function needsKey({ operation }: Route): boolean {
 
 /** Whether an operation counts for the quota of the key that it needs. */
 function isCounted(route: Route): boolean {
-  return needsKey(route) && !(UNCOUNTED_EXTENSION in route.operation);
+  return needsKey(route) && !('x-uncounted' in route.operation);
 }
 
 function nameOf({ method, path }: Route): string {

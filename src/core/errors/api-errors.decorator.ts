@@ -1,4 +1,5 @@
-import { ApiExtension, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { SetMetadata } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { MOST_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
 
@@ -41,16 +42,13 @@ export class ErrorSchema {
   details?: object[];
 }
 
-/** OpenAPI extension that hands an operation's own error codes to the document builder, which removes it. */
-export const ERRORS_EXTENSION = 'x-errors';
+/** Metadata key of `@ApiErrors()`. */
+export const API_ERRORS = 'petstore:errors';
 
 /**
  * Documents the errors of one operation. Those of the request chain (key, quota, scope, body, validation) are added to
  * every operation automatically.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
-  return ApiExtension(
-    ERRORS_EXTENSION,
-    rows.map(({ code }) => code),
-  );
+  return SetMetadata(API_ERRORS, rows);
 }

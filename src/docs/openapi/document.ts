@@ -1,20 +1,16 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { OtherCredentials } from '../../auth/other-credentials.js';
-import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../../auth/auth.decorators.js';
-import { IF_MATCH_EXTENSION } from '../../http/caching/if-match.decorator.js';
-import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
 import { Settings } from '../../core/config/settings.js';
-import { DEPRECATION_EXTENSION } from '../../http/deprecation/deprecated.decorator.js';
-import { ERRORS_EXTENSION, ErrorSchema } from '../../core/errors/api-errors.decorator.js';
+import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
-import { IDEMPOTENT_EXTENSION } from '../../http/idempotency/idempotent.decorator.js';
-import { UNCOUNTED_EXTENSION, type UncountedBound } from '../../throttling/uncounted.decorator.js';
+import type { OperationRecord } from '../../http/operation-record.js';
+import type { UncountedBound } from '../../throttling/uncounted.decorator.js';
 import { describeDeprecation } from './described-deprecation.js';
-import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { documentFactsOf } from './document-facts.js';
-import { modulesOf } from './documented-modules.js';
-import { type ExtendedOperation, type Occurrences, errorResponsesOf } from './error-responses.js';
+import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import { DocumentedHandlers } from './documented-handlers.js';
+import { type Occurrences, errorResponsesOf } from './error-responses.js';
 import {
   DOCUMENTED_HEADERS,
   describeAcceptPatch,
@@ -23,13 +19,7 @@ import {
   describeRevalidation,
   headersOf,
 } from './headers.js';
-import { type InvalidRequest, invalidRequestOf } from './invalid-request.js';
-import {
-  ARRAY_SCHEMA_EXTENSION,
-  HANDLER_EXTENSION,
-  HANDLERS,
-  TAG_EXTENSION,
-} from '../../http/operation.decorator.js';
+import { invalidRequestOf } from './invalid-request.js';
 import { serversOf } from './servers.js';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -37,16 +27,6 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 /** Whom to ask about the service; who they are only its users know. */
 const OPERATORS = 'The operators of this service';
-/** Extensions by which decorators pass data to this file; they are removed from the published document. */
-const INTERNAL_EXTENSIONS = [
-  ERRORS_EXTENSION,
-  ARRAY_SCHEMA_EXTENSION,
-  PUBLIC_EXTENSION,
-  IDEMPOTENT_EXTENSION,
-  DEPRECATION_EXTENSION,
-  IF_MATCH_EXTENSION,
-  HANDLER_EXTENSION,
-];
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
 export async function buildDocument(app: INestApplication, outline: DocumentOutline): Promise<OpenAPIObject> {
@@ -66,30 +46,39 @@ export async function buildDocument(app: INestApplication, outline: DocumentOutl
     const { name, ...scheme } = verifier.scheme;
     builder.addSecurity(name, { type: 'http', scheme: 'bearer', ...scheme }).addSecurityRequirements(name);
   }
+  const handlers = new DocumentedHandlers(app, outline.prefix);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     extraModels: [ErrorSchema],
-    include: modulesOf(app, outline.prefix),
+    include: handlers.modules,
   });
-  for (const operation of operationsOf(document.paths)) describeDeprecation(operation, app);
-  return complete(document, outline, verifier?.errors ?? [], settings);
+  return complete(document, outline, handlers, verifier?.errors ?? [], app);
 }
 
 /** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
 async function complete(
   document: OpenAPIObject,
   { prefix, base }: DocumentOutline,
+  handlers: DocumentedHandlers,
   ofCredential: readonly ErrorRow[],
-  { bodyLimitBytes }: Settings,
+  app: INestApplication,
 ): Promise<OpenAPIObject> {
+  const { bodyLimitBytes } = app.get(Settings);
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
+  const tags = new Map<string, string>();
   for (const [path, item] of Object.entries(document.paths)) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
     for (const method of METHODS) {
-      const operation = item[method] as ExtendedOperation | undefined;
+      const operation = item[method];
       if (!operation) continue;
-      const invalid = await invalidOf(operation, path.slice(base.length));
-      const occurrences = { method: method.toUpperCase(), bodyLimitBytes, invalid };
+      const record = handlers.recordOf(operation);
+      const { declared, deprecation, tagDescription } = record;
+      const [tag] = operation.tags ?? [];
+      if (tag !== undefined && tagDescription !== undefined) tags.set(tag, tagDescription);
+      Object.assign(operation, extensionsOf(record));
+      const sunset = deprecation && describeDeprecation(operation, deprecation, app);
+      const invalid = declared && (await invalidRequestOf(declared, path.slice(base.length), operation));
+      const occurrences = { record, sunset, method: method.toUpperCase(), bodyLimitBytes, invalid };
       Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));
     }
     paths[path.slice(base.length)] = item;
@@ -100,7 +89,10 @@ async function complete(
     info: withoutAddresses(document.info),
     servers: document.servers ?? [],
     security: document.security ?? [],
-    tags: takeTags(paths),
+    tags: Object.entries(sortedByName(Object.fromEntries(tags))).map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths,
     components: {
       ...document.components,
@@ -137,20 +129,6 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   }
 }
 
-/** Removes the texts of `@Tag()` from the operations and returns them, sorted by name. */
-function takeTags(paths: Record<string, PathItem>): { name: string; description: string }[] {
-  const descriptions = new Map<string, string>();
-  for (const operation of operationsOf(paths) as ExtendedOperation[]) {
-    const description = operation[TAG_EXTENSION] as string | undefined;
-    const [name] = operation.tags ?? [];
-    if (name !== undefined && description !== undefined) descriptions.set(name, description);
-    Reflect.deleteProperty(operation, TAG_EXTENSION);
-  }
-  return [...descriptions]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, description]) => ({ name, description }));
-}
-
 function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
   return Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
 }
@@ -160,48 +138,38 @@ function withoutAddresses(info: OpenAPIObject['info']): OpenAPIObject['info'] {
   return { ...info, contact: { name: OPERATORS } };
 }
 
-/** The requests that operations refuse, by handler and path: they depend on decorators alone. */
-const invalidRequests = new Map<string, InvalidRequest | undefined>();
-
-/** A request that an operation refuses for its values; undefined where none is known. */
-async function invalidOf(operation: ExtendedOperation, path: string): Promise<InvalidRequest | undefined> {
-  const at = operation[HANDLER_EXTENSION] as number | undefined;
-  const place = at === undefined ? undefined : HANDLERS[at];
-  if (!place) return undefined;
-  const name = `${at} ${path}`;
-  if (!invalidRequests.has(name)) invalidRequests.set(name, await invalidRequestOf(place, path, operation));
-  return invalidRequests.get(name);
-}
-
 /** Completes one operation in place; returns the schema of its array, if it has a named one. */
 function completeOperation(
-  operation: ExtendedOperation,
+  operation: OperationObject,
   method: string,
   ofCredential: readonly ErrorRow[],
   occurrences: Occurrences,
 ): Schemas {
-  const deprecated = operation[DEPRECATION_EXTENSION] !== undefined;
-  const scopes = (operation[SCOPES_EXTENSION] ?? []) as string[];
-  const arrayName = operation[ARRAY_SCHEMA_EXTENSION] as string | undefined;
+  const { declared, isPublic, scopes = [], bound, deprecation, isIdempotent, ifMatch } = occurrences.record;
+  const arrayName = declared?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
-  if (operation[PUBLIC_EXTENSION] !== undefined) operation.security = [];
-  // `@RequireScopes()` without an argument says that every valid key may call it.
-  if (scopes.length === 0) Reflect.deleteProperty(operation, SCOPES_EXTENSION);
-  else operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
-  const bound = operation[UNCOUNTED_EXTENSION] as UncountedBound | undefined;
+  if (isPublic) operation.security = [];
+  if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
   if (bound) operation.description += ` ${boundText(bound)}`;
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential, occurrences) };
   if (method === 'get') describeRevalidation(operation);
-  if (operation[IDEMPOTENT_EXTENSION] !== undefined) describeIdempotency(operation);
-  const ifMatch = operation[IF_MATCH_EXTENSION] as IfMatchNeed | undefined;
+  if (isIdempotent) describeIdempotency(operation);
   if (ifMatch) describePrecondition(operation, ifMatch);
   if (method === 'patch') describeAcceptPatch(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
-    documented.headers = { ...documented.headers, ...headersOf(status, method, deprecated) };
+    documented.headers = { ...documented.headers, ...headersOf(status, method, deprecation !== undefined) };
   }
-  for (const extension of INTERNAL_EXTENSIONS) Reflect.deleteProperty(operation, extension);
   return schemas;
+}
+
+/** What programs may read of an operation in the published document. */
+function extensionsOf({ scopes = [], bound }: OperationRecord): object {
+  const { perMinute, per, refusesBanned = false } = bound ?? {};
+  return {
+    ...(scopes.length > 0 ? { 'x-required-scopes': scopes } : {}),
+    ...(bound ? { 'x-uncounted': { perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) } } : {}),
+  };
 }
 
 function boundText({ perMinute, per, refusesBanned }: UncountedBound): string {
@@ -211,7 +179,7 @@ function boundText({ perMinute, per, refusesBanned }: UncountedBound): string {
 }
 
 /** Makes a named schema of the array that an operation answers, which @nestjs/swagger cannot. */
-function nameArraySchema(operation: ExtendedOperation, name: string): Schemas {
+function nameArraySchema(operation: OperationObject, name: string): Schemas {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     const content = response.content?.['application/json'];
     if (!content?.schema || !('type' in content.schema) || content.schema.type !== 'array') continue;

@@ -1,35 +1,24 @@
-import { PUBLIC_EXTENSION, SCOPES_EXTENSION } from '../../auth/auth.decorators.js';
 import { AUTH_ERRORS } from '../../auth/auth.errors.js';
-import { IF_MATCH_EXTENSION } from '../../http/caching/if-match.decorator.js';
-import {
-  DEPRECATION_EXTENSION,
-  type Deprecation,
-  SUNSET_EXTENSION,
-} from '../../http/deprecation/deprecated.decorator.js';
-import { ERRORS_EXTENSION } from '../../core/errors/api-errors.decorator.js';
-import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
-import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { IDEMPOTENT_EXTENSION } from '../../http/idempotency/idempotent.decorator.js';
-import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { ErrorBody } from '../../core/errors/api-error.js';
+import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
 import { exampleOf } from '../../core/errors/example-of.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import type { OperationRecord } from '../../http/operation-record.js';
+import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
 import { type InvalidRequest, jsonTypeOf } from './invalid-request.js';
-
-/** An operation with the extensions that the decorators left on it. */
-export type ExtendedOperation = OperationObject & Readonly<Record<`x-${string}`, unknown>>;
 
 /**
  * The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. `ofCredential` are the
  * errors of a credential other than API keys.
  */
 export function errorResponsesOf(
-  operation: ExtendedOperation,
+  operation: OperationObject,
   ofCredential: readonly ErrorRow[],
   occurrences: Occurrences,
 ): Record<string, ResponseObject> {
   const byStatus = new Map<number, ErrorRow[]>();
-  for (const row of errorsOf(operation, ofCredential))
+  for (const row of errorsOf(operation, occurrences.record, ofCredential))
     byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
   const responses = [...byStatus].map(
     ([status, rows]) => [String(status), responseOf(operation, rows, occurrences)] as const,
@@ -42,11 +31,12 @@ export function errorResponsesOf(
 
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 
-function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[]): ErrorRow[] {
-  const own = (operation[ERRORS_EXTENSION] ?? []) as string[];
-  const rows = errorCatalogue().filter(({ code }) => own.includes(code));
-  const ifMatch = operation[IF_MATCH_EXTENSION];
-  const isIdempotent = operation[IDEMPOTENT_EXTENSION] !== undefined;
+function errorsOf(
+  operation: OperationObject,
+  { errors, isPublic, scopes, deprecation, isIdempotent, ifMatch }: OperationRecord,
+  ofCredential: readonly ErrorRow[],
+): ErrorRow[] {
+  const rows = errorCatalogue().filter((row) => errors.includes(row));
   // The headers of both are validated; they are added to the parameters after this.
   const hasParameters = (operation.parameters ?? []).length > 0 || ifMatch !== undefined || isIdempotent;
   if (hasParameters || operation.requestBody) rows.push(HTTP_ERRORS.validation_failed);
@@ -55,12 +45,12 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
     rows.push(HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
     if (jsonTypeOf(operation) !== undefined) rows.push(HTTP_ERRORS.malformed_json);
   }
-  if (operation[PUBLIC_EXTENSION] === undefined) {
+  if (!isPublic) {
     const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
     rows.push(...Object.values(ofKey), ...ofCredential);
   }
-  if (operation[SCOPES_EXTENSION] !== undefined) rows.push(AUTH_ERRORS.insufficient_scope);
-  if (operation[DEPRECATION_EXTENSION] !== undefined) rows.push(HTTP_ERRORS.operation_removed);
+  if (scopes && scopes.length > 0) rows.push(AUTH_ERRORS.insufficient_scope);
+  if (deprecation) rows.push(HTTP_ERRORS.operation_removed);
   if (isIdempotent) rows.push(HTTP_ERRORS.idempotency_in_progress, HTTP_ERRORS.idempotency_key_reused);
   if (ifMatch !== undefined) rows.push(HTTP_ERRORS.precondition_failed);
   if (ifMatch === 'required') rows.push(HTTP_ERRORS.precondition_required);
@@ -71,6 +61,9 @@ function errorsOf(operation: ExtendedOperation, ofCredential: readonly ErrorRow[
 
 /** What is known of the refusals of one operation. */
 export interface Occurrences {
+  readonly record: OperationRecord;
+  /** The instant from which the operation is gone, in ISO 8601; undefined unless it is deprecated. */
+  readonly sunset: string | undefined;
   /** Such as POST. */
   readonly method: string;
   /** Largest body in bytes. */
@@ -80,7 +73,7 @@ export interface Occurrences {
 }
 
 function responseOf(
-  operation: ExtendedOperation,
+  operation: OperationObject,
   rows: readonly ErrorRow[],
   occurrences: Occurrences,
 ): ResponseObject {
@@ -120,8 +113,8 @@ function shownRequest(operation: OperationObject, method: string, { target, body
 /** What the message of a refusal names that is of this operation, by the names of its places. */
 function paramsOf(
   row: ErrorRow,
-  operation: ExtendedOperation,
-  { bodyLimitBytes }: Occurrences,
+  operation: OperationObject,
+  { record, sunset = '', bodyLimitBytes }: Occurrences,
 ): Record<string, string | number> {
   switch (row.code) {
     case HTTP_ERRORS.not_acceptable.code:
@@ -131,11 +124,12 @@ function paramsOf(
     case HTTP_ERRORS.payload_too_large.code:
       return { limit: bodyLimitBytes };
     case AUTH_ERRORS.insufficient_scope.code:
-      return { scope: ((operation[SCOPES_EXTENSION] ?? []) as string[]).join(' ') };
-    case HTTP_ERRORS.operation_removed.code: {
-      const { replacement } = operation[DEPRECATION_EXTENSION] as Deprecation;
-      return { date: String(operation[SUNSET_EXTENSION]).slice(0, 'yyyy-mm-dd'.length), replacement };
-    }
+      return { scope: (record.scopes ?? []).join(' ') };
+    case HTTP_ERRORS.operation_removed.code:
+      return {
+        date: sunset.slice(0, 'yyyy-mm-dd'.length),
+        replacement: record.deprecation?.replacement ?? '',
+      };
     default:
       return row.example ? {} : parametersOf(operation);
   }

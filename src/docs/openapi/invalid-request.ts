@@ -1,7 +1,7 @@
 import type { ArgumentMetadata, Type } from '@nestjs/common';
 import type { FaultDetail } from '../../core/errors/api-error.js';
 import { isJsonType } from '../../http/media-type.js';
-import type { HandlerPlace } from '../../http/operation.decorator.js';
+import type { DeclaredOperation } from '../../http/adapter/declared-operation.js';
 import { validatedArguments } from '../../http/error.filter.js';
 import { InvalidArgument, ValidationPipe } from '../../http/validation/validation.pipe.js';
 import type { OperationObject } from './document-outlines.js';
@@ -29,7 +29,7 @@ const pipe = new ValidationPipe();
  * wrong, and where the body is not JSON.
  */
 export async function invalidRequestOf(
-  { prototype, method }: HandlerPlace,
+  { prototype, method }: DeclaredOperation,
   path: string,
   operation: OperationObject,
 ): Promise<InvalidRequest | undefined> {

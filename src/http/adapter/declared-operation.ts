@@ -8,6 +8,8 @@ const OPERATION = 'petstore:operation';
 
 /** How a handler answers when it succeeds. */
 export interface DeclaredAnswer {
+  /** What the OpenAPI document calls the array that is answered. */
+  readonly schemaName?: string | undefined;
   /** The DTO that decides which properties of the answer, or of each element of an answered array, are written; none if that is not JSON. */
   readonly shownAs?: Type | undefined;
   /** The address of what the handler answers, without the prefix that a proxy adds. */

@@ -1,5 +1,4 @@
 import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import {
@@ -8,9 +7,6 @@ import {
   PreconditionGuard,
   declareIfMatchNeed,
 } from './precondition.guard.js';
-
-/** OpenAPI extension that says whether an operation takes `If-Match`, and whether it needs it; it is not published. */
-export const IF_MATCH_EXTENSION = 'x-if-match';
 
 const WithPrecondition = createParamDecorator((_: unknown, context: ExecutionContext) =>
   PRECONDITION.get(context.switchToHttp().getRequest<Request>()),
@@ -33,6 +29,5 @@ export function IfMatch({ optional = false }: { readonly optional?: boolean } = 
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
     declareIfMatchNeed(descriptor.value as object, need);
     UseGuards(PreconditionGuard)(prototype, method, descriptor);
-    ApiExtension(IF_MATCH_EXTENSION, need)(prototype, method, descriptor);
   };
 }

@@ -1,5 +1,4 @@
-import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
+import { SetMetadata } from '@nestjs/common';
 
 /** When an operation was deprecated, when it goes, and where its replacement is told. */
 export interface Deprecation {
@@ -15,20 +14,11 @@ export interface Deprecation {
 
 /** Metadata key of `@Deprecated()`. */
 export const DEPRECATION = 'petstore:deprecation';
-/** OpenAPI extension with the removal instant of a deprecated operation. */
-export const SUNSET_EXTENSION = 'x-sunset';
-/** OpenAPI extension that is true once the instant has passed: the operation answers 410 alone. */
-export const REMOVED_EXTENSION = 'x-removed';
-/** OpenAPI extension that carries a Deprecation to the document's making; it is not published. */
-export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 /**
  * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
  * `petstore usage` tells which clients still call it, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  return applyDecorators(
-    SetMetadata(DEPRECATION, deprecation),
-    ApiExtension(DEPRECATION_EXTENSION, deprecation),
-  );
+  return SetMetadata(DEPRECATION, deprecation);
 }

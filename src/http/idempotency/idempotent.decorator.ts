@@ -1,12 +1,9 @@
 import { SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { runsInTransaction } from './transactional-handler.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';
-/** OpenAPI extension that marks an operation that takes an `Idempotency-Key`; it is not published. */
-export const IDEMPOTENT_EXTENSION = 'x-idempotent';
 
 /**
  * Lets an operation be retried safely: with an `Idempotency-Key` it is carried out once and answered the same for 24
@@ -18,6 +15,5 @@ export function Idempotent(): MethodDecorator {
     runsInTransaction,
     UseInterceptors(IdempotencyInterceptor),
     SetMetadata(IDEMPOTENT, true),
-    ApiExtension(IDEMPOTENT_EXTENSION, true),
   );
 }

@@ -1,0 +1,56 @@
+import type { INestApplication, Type } from '@nestjs/common';
+import { METHOD_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
+import { type OperationRecord, operationRecordOf } from '../../http/operation-record.js';
+import { versionOf } from '../../http/path-version.js';
+import type { OperationObject } from './document-outlines.js';
+
+/** The handlers that may be below a prefix: those of its version, and those without a version, which may have any path. */
+export class DocumentedHandlers {
+  /**
+   * The modules of these handlers. Schemas of one name are one to @nestjs/swagger, although a Pet of the second version is another
+   * one than that of the first.
+   */
+  readonly modules: Type[];
+  /** By operation id, as @nestjs/swagger makes it. */
+  private readonly records = new Map<string, OperationRecord>();
+
+  constructor(app: INestApplication, prefix: string) {
+    const version = versionOf(prefix);
+    const modules = new Set<Type>();
+    const scanner = new MetadataScanner();
+    for (const { metatype, host } of app.get(DiscoveryService).getControllers()) {
+      const controller = metatype as Type;
+      const prototype = controller.prototype as Readonly<Record<string, object>>;
+      for (const name of scanner.getAllMethodNames(prototype)) {
+        const handler = prototype[name];
+        if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
+        const versions = [versionAt(handler) ?? versionAt(controller)].flat();
+        if (!versions.some((one) => one === version || one === undefined)) continue;
+        modules.add(host?.metatype as Type);
+        const { operationId = `${controller.name}_${name}` } = (Reflect.getMetadata(
+          DECORATORS.API_OPERATION,
+          handler,
+        ) ?? {}) as { operationId?: string };
+        this.records.set(operationId, operationRecordOf(handler, controller));
+      }
+    }
+    this.modules = [...modules];
+  }
+
+  /** What the handler of an operation declares. An id that nobody has given may end in a version, an index or a method. */
+  recordOf({ operationId = '' }: OperationObject): OperationRecord {
+    const record =
+      this.records.get(operationId) ??
+      [...this.records].find(([id]) => ['_', '['].some((end) => operationId.startsWith(id + end)))?.[1];
+    return record ?? operationRecordOf(recordless, Object);
+  }
+}
+
+function recordless(): void {}
+
+/** The version of a controller or handler, as Nest keeps it. */
+function versionAt(target: object): string | string[] | undefined {
+  return Reflect.getMetadata(VERSION_METADATA, target) as string | string[] | undefined;
+}
