@@ -13,12 +13,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const ANIMALS = 100_000;
 const PAGES = 300;
 /** What peers/service-with.mjs adds to the service. */
-const INTERCEPTORS = [
-  'an ordinary interceptor',
-  'five ordinary interceptors',
-  'a marked interceptor',
-  'an AsyncInterceptor',
-];
+const INTERCEPTORS = ['an interceptor', 'five interceptors'];
 const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers', 'helmet'];
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({

@@ -102,6 +102,7 @@ export function directRoute(
   );
   const responses = new RouterResponseController(adapter);
   const [filter] = config.getGlobalFilters();
+  const refuse = filter?.catch.bind(filter);
   const onRouteTriggered = (adapter as { getOnRouteTriggered?(): unknown }).getOnRouteTriggered?.() as
     ((method: RequestMethod, path: string) => void) | undefined;
 
@@ -120,7 +121,7 @@ export function directRoute(
       else adapter.reply(response, sent);
     } catch (error) {
       // An Observable was given up because its client is gone.
-      if (!(error instanceof EmptyError && response.closed)) filter?.catch(error, context);
+      if (!(error instanceof EmptyError && response.closed)) refuse?.(error, context);
     }
   };
 }

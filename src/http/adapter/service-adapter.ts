@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type RequestHandler } from 'express';
+import express, { type Application, type RequestHandler } from 'express';
 import { declaredOperationOf } from './declared-operation.js';
 import { type RoutedApplication, directRoute } from './direct-route.js';
 import { serverOf } from './service-server.js';
@@ -39,8 +39,10 @@ export class ServiceAdapter extends ExpressAdapter {
     const operation = handler && declaredOperationOf(handler);
     const direct =
       operation && this.application && directRoute(operation, this.application, this, String(path));
-    const express = this.getInstance<{ get(...args: unknown[]): unknown }>();
-    return express.get(path, ...(handler ? [withMetadataOf(handler, direct)] : []));
+    return (this.instance as Application).get(
+      path as string,
+      ...(handler ? [withMetadataOf(handler, direct)] : []),
+    );
   }
 
   override initHttpServer(options?: NestApplicationOptions): void {
