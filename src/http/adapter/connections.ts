@@ -41,6 +41,10 @@ interface Connection {
   /** Called once everything that has arrived is answered. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
+  /** Whether nothing is read from it until fewer requests wait. */
+  isHeld: boolean;
+  /** How many requests have arrived on it. */
+  arrived: number;
 }
 
 /** Whether every request that has arrived is answered. */
@@ -144,6 +148,23 @@ export class Connections implements AnswersInTurn {
   }
 
   /**
+   * Gives a head that is late its time once more where the service itself has stopped reading it, because too many requests before it
+   * wait; calls back if it is late again. Returns false for any other head, which is late.
+   */
+  allowAgain(socket: Socket, late: () => void): boolean {
+    const connection = this.connections.get(socket);
+    const [last] = connection?.waiting.at(-1) ?? [];
+    if (!connection?.isHeld || connection.last || !last || hasUnreadBody(last)) return false;
+    const { arrived } = connection;
+    const check = (): void => {
+      if (socket.destroyed || connection.arrived !== arrived) return;
+      if (!this.allowAgain(socket, late)) late();
+    };
+    setTimeout(check, this.settings.headersTimeoutMs).unref();
+    return true;
+  }
+
+  /**
    * Calls back once everything that has arrived on a connection is answered. From now on nothing more is read from it, so a waiting
    * request whose body has not arrived is dropped.
    */
@@ -167,6 +188,8 @@ export class Connections implements AnswersInTurn {
       waiting: [],
       last: undefined,
       reading: undefined,
+      isHeld: false,
+      arrived: 0,
     };
     this.connections.set(socket, connection);
     socket.once('close', () => {
@@ -179,10 +202,14 @@ export class Connections implements AnswersInTurn {
   private arrive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.connections.get(socket) ?? this.open(socket);
+    connection.arrived += 1;
     if (!isIdle(connection)) {
       connection.waiting.push([request, response]);
       this.watch(connection, socket);
-      if (connection.waiting.length >= MOST_WAITING) hold(socket);
+      if (connection.waiting.length >= MOST_WAITING) {
+        connection.isHeld = true;
+        hold(socket);
+      }
     } else if (hasUnreadBody(request)) {
       // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
       connection.waiting.push([request, response]);
@@ -236,7 +263,10 @@ export class Connections implements AnswersInTurn {
     if (socket.destroyed) return;
     const waiting = connection.waiting.shift();
     if (!waiting) return;
-    if (connection.waiting.length === MOST_WAITING / 2 && !connection.last) release(socket);
+    if (connection.waiting.length === MOST_WAITING / 2 && !connection.last) {
+      connection.isHeld = false;
+      release(socket);
+    }
     this.begin(connection, ...waiting);
     if (connection.waiting.length > 0 || connection.last) this.watch(connection, socket);
   }

@@ -34,6 +34,8 @@ export interface AnswersInTurn {
   answerOf(socket: Socket): ServerResponse | undefined;
   /** Calls back once everything that has arrived is answered. */
   afterAnswers(socket: Socket, callback: () => void): void;
+  /** Gives a late head its time once more where the service has stopped reading it; false for any other. */
+  allowAgain(socket: Socket, late: () => void): boolean;
 }
 
 /**
@@ -59,12 +61,15 @@ export class ParserRefusals {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const row = ROWS[error.code ?? ''] ?? HTTP_ERRORS.malformed_request;
       const current = connections.answerOf(socket);
+      const refuse = (): void => connections.afterAnswers(socket, () => this.refuse(socket, row));
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
       // The body of the request in progress is malformed or late.
       else if (current && hasUnreadBody(current.req)) {
         if (current.headersSent) endAnswered(current);
         else this.refuseInPlace(current, row);
-      } else connections.afterAnswers(socket, () => this.refuse(socket, row));
+      }
+      // A head that waits for the service itself is not late.
+      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || !connections.allowAgain(socket, refuse)) refuse();
     });
     // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is no proxy: it refuses every target,
     // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).

@@ -1,0 +1,24 @@
+import type { NextFunction, Request, Response } from 'express';
+import { expect, it, onTestFinished } from 'vitest';
+import { sendRaw } from '../support/raw-http.js';
+import { TestService } from '../kit/test-service.js';
+
+const MANY = 200;
+
+/** Slower than the limits on heads allow for all requests together. */
+function slow(_: Request, __: Response, next: NextFunction): void {
+  setTimeout(next, 15);
+}
+
+it('are all answered in turn, however long that takes: no head is late that the service has not read yet', async () => {
+  const service = await TestService.open({
+    environment: { HEADERS_TIMEOUT_MS: '1000' },
+    prepare: (app) => app.use(slow),
+  });
+  onTestFinished(() => service.close());
+  const get = (more = '') =>
+    `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nX-Pad: ${'x'.repeat(700)}\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
+  const received = await sendRaw(service.url, get().repeat(MANY - 1) + get('Connection: close\r\n'));
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  expect(statuses).toEqual(Array.from({ length: MANY }, () => '200'));
+});
