@@ -113,6 +113,8 @@ export function directRoute(
       await passed(guards, context);
       response.statusCode = status;
       const answer = await (cached ? cached.answer(request, () => call(context)) : call(context));
+      // Its client has gone before: nothing would end a subscription.
+      if (isObservable(answer) && response.closed) return;
       const sent = isObservable(answer)
         ? await lastValueFrom(answer.pipe(takeUntil(fromEvent(response, 'close'))))
         : answer;
