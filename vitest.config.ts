@@ -41,13 +41,20 @@ function project(
   };
 }
 
-/** The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first four, `.ci/run` all. */
+/**
+ * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first four, `.ci/run` all but
+ * `api-postgres`, and `npm run test:whole` that one, too. */
 const PROJECTS = [
   project('pieces', ['src', 'test/kit']),
   project('api', ['test/api', 'examples']),
   project('sqlite', ['test/postgres'], { exclude: ['test/postgres/alone/**'] }),
   project('smoke', ['test/processes/smoke']),
   project('postgres', ['test/postgres'], {
+    globalSetup: 'test/support/postgres-template.ts',
+    env: { PETSTORE_TEST_DATABASE: 'postgres' },
+  }),
+  project('api-postgres', ['test/api', 'examples'], {
+    exclude: ['test/api/sqlite/**'],
     globalSetup: 'test/support/postgres-template.ts',
     env: { PETSTORE_TEST_DATABASE: 'postgres' },
   }),

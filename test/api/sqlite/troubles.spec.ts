@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { JsonRows } from '../../src/database/json-rows.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { PetDto } from '../../src/pets/pets.dto.js';
-import { emptyFolder } from '../support/service-process.js';
-import { TestService } from '../kit/test-service.js';
+import { JsonRows } from '../../../src/database/json-rows.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import { PetDto } from '../../../src/pets/pets.dto.js';
+import { emptyFolder } from '../../support/service-process.js';
+import { TestService } from '../../kit/test-service.js';
 
 async function open(): Promise<{ service: TestService; file: string }> {
   const { path, remove } = await emptyFolder();

@@ -8,9 +8,9 @@ import {
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { TestService } from '../kit/test-service.js';
+import { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import { TestService } from '../../kit/test-service.js';
 
 const services: TestService[] = [];
 let dataSource: DataSource;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { emptyFolder } from '../support/service-process.js';
-import { TestService } from '../kit/test-service.js';
+import { declaredScopes } from '../../../src/auth/clients/scopes.js';
+import { emptyFolder } from '../../support/service-process.js';
+import { TestService } from '../../kit/test-service.js';
 
 const SCOPES = declaredScopes().map(({ name }) => name);
 /** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { TestService } from '../kit/test-service.js';
+
+type Call = readonly [method: string, path: string, status: number, json?: object];
+
+/** Below an address of webhooks: `{endpoint}` and `{delivery}` are those that the calls before have made. */
+const webhookCalls = (face: string, owner: object): readonly Call[] => [
+  ['GET', `${face}/webhook-events`, 200],
+  [
+    'POST',
+    `${face}/webhooks`,
+    201,
+    { url: 'https://shop.example.com/a', events: ['pets.created'], ...owner },
+  ],
+  ['GET', `${face}/webhooks`, 200],
+  ['GET', `${face}/webhooks/{endpointId}`, 200],
+  ['PATCH', `${face}/webhooks/{endpointId}`, 200, { label: 'Shop', enabled: true }],
+  ['POST', `${face}/webhooks/{endpointId}/rotate-secret`, 200, { grace: '1h' }],
+  ['POST', `${face}/webhooks/{endpointId}/test`, 201],
+  ['GET', `${face}/webhooks/{endpointId}/deliveries`, 200],
+  ['GET', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200],
+  ['POST', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201],
+  ['DELETE', `${face}/webhooks/{endpointId}`, 200],
+];
+const keyCalls = (face: string, owner: object): readonly Call[] => [
+  ['POST', `${face}/keys`, 201, { scopes: ['pets:read'], ...owner }],
+  ['GET', `${face}/keys`, 200],
+  ['GET', `${face}/keys/{keyId}`, 200],
+  ['PATCH', `${face}/keys/{keyId}`, 200, { label: 'Till', expires: '48h' }],
+  ['POST', `${face}/keys/{keyId}/rotate`, 201, { grace: '1h' }],
+  ['POST', `${face}/keys/{keyId}/revoke`, 200],
+];
+const CLIENT = { clientId: '{clientId}' };
+const ADMIN: readonly Call[] = [
+  ['POST', '/admin/clients', 201, { name: 'Zoo', plan: 'pro' }],
+  ['GET', '/admin/clients', 200],
+  ['GET', '/admin/clients/{clientId}', 200],
+  ['PATCH', '/admin/clients/{clientId}', 200, { plan: 'business' }],
+  ...keyCalls('/admin', CLIENT),
+  ['POST', '/admin/keys/{keyId}/unban', 200],
+  ...webhookCalls('/admin', CLIENT),
+  ['GET', '/admin/scopes', 200],
+  ['GET', '/admin/usage', 200],
+  ['POST', '/admin/clients/{clientId}/suspend', 200],
+  ['POST', '/admin/clients/{clientId}/resume', 200],
+  ['DELETE', '/admin/clients/{clientId}', 200],
+  ['GET', '/admin/audit', 200],
+];
+const ACCOUNT: readonly Call[] = [
+  ['GET', '/account', 200],
+  ['GET', '/account/usage', 200],
+  ...keyCalls('/account', {}),
+  ...webhookCalls('/account', {}),
+];
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.open({ scopes: declaredScopes().map(({ name }) => name) });
+});
+afterAll(() => service.close());
+
+/** What a created resource is called in the paths below it. */
+const NAMES = { clients: 'clientId', keys: 'keyId', webhooks: 'endpointId', test: 'deliveryId' };
+
+// What each does with every input has its suite in test/api, on SQLite; here each is carried out by the database of this run.
+describe.each([
+  ['the administration', ADMIN, () => service.adminDocument, '/admin'],
+  ['self-service', ACCOUNT, () => service.accountDocument, ''],
+])('on this database, every operation of %s', (_, calls, document, prefix) => {
+  const ids: Record<string, string> = {};
+  const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? '');
+
+  it.each(calls)('%s %s answers %i', async (method, path, expected, json) => {
+    const body = json && { json: JSON.parse(filled(JSON.stringify(json))) as object };
+    const { status, body: made, text } = await service.request(method, filled(path), body);
+    expect([status, text]).toEqual([expected, text]);
+    const name = NAMES[path.split('/').at(-1) as keyof typeof NAMES];
+    if (method === 'POST' && name) ids[name] = (made as { id: string }).id;
+  });
+
+  it('is called above', () => {
+    const documented = Object.entries(document().paths).flatMap(([path, item]) =>
+      Object.keys(item as object)
+        .filter((method) => /^(get|post|put|patch|delete)$/.test(method))
+        .map((method) => `${method.toUpperCase()} ${prefix}${path}`),
+    );
+    expect(calls.map(([method, path]) => `${method} ${path}`).sort()).toEqual(documented.sort());
+  });
+});
