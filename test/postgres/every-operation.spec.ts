@@ -2,54 +2,54 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { TestService } from '../kit/test-service.js';
 
-type Call = readonly [method: string, path: string, status: number, json?: object];
+type Call = readonly [method: string, path: string, status: number, json: object | undefined];
 
 /** Below an address of webhooks: `{endpoint}` and `{delivery}` are those that the calls before have made. */
 const webhookCalls = (face: string, owner: object): readonly Call[] => [
-  ['GET', `${face}/webhook-events`, 200],
+  ['GET', `${face}/webhook-events`, 200, undefined],
   [
     'POST',
     `${face}/webhooks`,
     201,
     { url: 'https://shop.example.com/a', events: ['pets.created'], ...owner },
   ],
-  ['GET', `${face}/webhooks`, 200],
-  ['GET', `${face}/webhooks/{endpointId}`, 200],
+  ['GET', `${face}/webhooks`, 200, undefined],
+  ['GET', `${face}/webhooks/{endpointId}`, 200, undefined],
   ['PATCH', `${face}/webhooks/{endpointId}`, 200, { label: 'Shop', enabled: true }],
   ['POST', `${face}/webhooks/{endpointId}/rotate-secret`, 200, { grace: '1h' }],
-  ['POST', `${face}/webhooks/{endpointId}/test`, 201],
-  ['GET', `${face}/webhooks/{endpointId}/deliveries`, 200],
-  ['GET', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200],
-  ['POST', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201],
-  ['DELETE', `${face}/webhooks/{endpointId}`, 200],
+  ['POST', `${face}/webhooks/{endpointId}/test`, 201, undefined],
+  ['GET', `${face}/webhooks/{endpointId}/deliveries`, 200, undefined],
+  ['GET', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200, undefined],
+  ['POST', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201, undefined],
+  ['DELETE', `${face}/webhooks/{endpointId}`, 200, undefined],
 ];
 const keyCalls = (face: string, owner: object): readonly Call[] => [
   ['POST', `${face}/keys`, 201, { scopes: ['pets:read'], ...owner }],
-  ['GET', `${face}/keys`, 200],
-  ['GET', `${face}/keys/{keyId}`, 200],
+  ['GET', `${face}/keys`, 200, undefined],
+  ['GET', `${face}/keys/{keyId}`, 200, undefined],
   ['PATCH', `${face}/keys/{keyId}`, 200, { label: 'Till', expires: '48h' }],
   ['POST', `${face}/keys/{keyId}/rotate`, 201, { grace: '1h' }],
-  ['POST', `${face}/keys/{keyId}/revoke`, 200],
+  ['POST', `${face}/keys/{keyId}/revoke`, 200, undefined],
 ];
 const CLIENT = { clientId: '{clientId}' };
 const ADMIN: readonly Call[] = [
   ['POST', '/admin/clients', 201, { name: 'Zoo', plan: 'pro' }],
-  ['GET', '/admin/clients', 200],
-  ['GET', '/admin/clients/{clientId}', 200],
+  ['GET', '/admin/clients', 200, undefined],
+  ['GET', '/admin/clients/{clientId}', 200, undefined],
   ['PATCH', '/admin/clients/{clientId}', 200, { plan: 'business' }],
   ...keyCalls('/admin', CLIENT),
-  ['POST', '/admin/keys/{keyId}/unban', 200],
+  ['POST', '/admin/keys/{keyId}/unban', 200, undefined],
   ...webhookCalls('/admin', CLIENT),
-  ['GET', '/admin/scopes', 200],
-  ['GET', '/admin/usage', 200],
-  ['POST', '/admin/clients/{clientId}/suspend', 200],
-  ['POST', '/admin/clients/{clientId}/resume', 200],
-  ['DELETE', '/admin/clients/{clientId}', 200],
-  ['GET', '/admin/audit', 200],
+  ['GET', '/admin/scopes', 200, undefined],
+  ['GET', '/admin/usage', 200, undefined],
+  ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
+  ['POST', '/admin/clients/{clientId}/resume', 200, undefined],
+  ['DELETE', '/admin/clients/{clientId}', 200, undefined],
+  ['GET', '/admin/audit', 200, undefined],
 ];
 const ACCOUNT: readonly Call[] = [
-  ['GET', '/account', 200],
-  ['GET', '/account/usage', 200],
+  ['GET', '/account', 200, undefined],
+  ['GET', '/account/usage', 200, undefined],
   ...keyCalls('/account', {}),
   ...webhookCalls('/account', {}),
 ];
@@ -85,6 +85,6 @@ describe.each([
         .filter((method) => /^(get|post|put|patch|delete)$/.test(method))
         .map((method) => `${method.toUpperCase()} ${prefix}${path}`),
     );
-    expect(calls.map(([method, path]) => `${method} ${path}`).sort()).toEqual(documented.sort());
+    expect(calls.map(([method, path]) => `${method} ${path}`).toSorted()).toEqual(documented.toSorted());
   });
 });

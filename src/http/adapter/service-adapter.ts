@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { NestApplicationOptions } from '@nestjs/common';
+import { type NestApplicationOptions, RequestMethod } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Application, type RequestHandler } from 'express';
 import { declaredOperationOf } from './declared-operation.js';
@@ -28,7 +28,7 @@ export class ServiceAdapter extends ExpressAdapter {
     super(application);
   }
 
-  /** Has GET routes run directly where that is all the same; without this call Nest runs them all. */
+  /** Has routes run directly where that is all the same; without this call Nest runs them all. */
   runDirectly(application: RoutedApplication): void {
     this.application = application;
   }
@@ -36,13 +36,22 @@ export class ServiceAdapter extends ExpressAdapter {
   /** Express's `get()` also takes the name of a setting and nothing else. */
   override get(...args: [path: unknown, handler?: RequestHandler]): unknown {
     const [path, handler] = args;
-    const operation = handler && declaredOperationOf(handler);
-    const direct =
-      operation && this.application && directRoute(operation, this.application, this, String(path));
-    return (this.instance as Application).get(
-      path as string,
-      ...(handler ? [withMetadataOf(handler, direct)] : []),
-    );
+    return handler
+      ? this.register(RequestMethod.GET, path as string, handler)
+      : (this.instance as Application).get(path as string);
+  }
+
+  override post(...[path, handler]: unknown[]): unknown {
+    return this.register(RequestMethod.POST, path as string, handler as RequestHandler);
+  }
+
+  private register(method: RequestMethod, path: string, handler: RequestHandler): unknown {
+    const operation = declaredOperationOf(handler);
+    const triggered = this.getOnRouteTriggered();
+    const onRequest = triggered && ((): void => triggered(method, path));
+    const direct = operation && this.application && directRoute(operation, this.application, this, onRequest);
+    const routes = this.instance as Application;
+    return routes[method === RequestMethod.GET ? 'get' : 'post'](path, withMetadataOf(handler, direct));
   }
 
   override initHttpServer(options?: NestApplicationOptions): void {

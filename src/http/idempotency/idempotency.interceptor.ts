@@ -46,10 +46,21 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const key = idempotencyKeyOf(context.switchToHttp().getRequest<Request>());
-    return key === undefined ? next.handle() : from(this.answer(key, context, next));
+    if (key === undefined) return next.handle();
+    return from(this.answer(key, context, () => lastValueFrom(next.handle())));
   }
 
-  private async answer(key: string, context: ExecutionContext, next: CallHandler): Promise<unknown> {
+  /** The same as `intercept()`, without Observables: those cost a POST a seventh of its time. */
+  around(context: ExecutionContext, next: () => Promise<unknown>): Promise<unknown> {
+    const key = idempotencyKeyOf(context.switchToHttp().getRequest<Request>());
+    return key === undefined ? next() : this.answer(key, context, next);
+  }
+
+  private async answer(
+    key: string,
+    context: ExecutionContext,
+    next: () => Promise<unknown>,
+  ): Promise<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
@@ -57,9 +68,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const name = `${context.getClass().name}.${context.getHandler().name}`;
     const kept = await this.store.find(once.clientId, once.key);
     if (kept) return answerWith(kept, once, response);
-    return this.carryOut(once, response, () =>
-      this.inTransaction(name, once, response, () => lastValueFrom(next.handle())),
-    );
+    return this.carryOut(once, response, () => this.inTransaction(name, once, response, next));
   }
 
   private async carryOut(once: Once, response: Response, work: () => Promise<unknown>): Promise<unknown> {
