@@ -6,17 +6,15 @@ import { ClientQuotas } from './clients/client-quotas.js';
 import { refuseSuspended } from './clients/key-refusals.js';
 import { KeyUseService } from './clients/key-use.service.js';
 import { HandlerMetadata } from '../core/handler-metadata.js';
-import { quotaSubjectOf, setQuotaSubject } from '../throttling/quota-subject.js';
+import { quotaSubjectOf } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { isHttp } from '../core/request-protocol.js';
 import { TransientMap } from '../core/transient-map.js';
-import { ApiKeyVerifier } from './api-key.verifier.js';
+import { ApiKeyVerifier, type VerifiedKey } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
-import { setCaller } from './caller.js';
 import type { FoundKey } from './key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
-import { SEEN_VERSIONS } from './seen-versions.js';
 
 /**
  * A queue for each client address: work of one address runs one at a time, work of different addresses runs concurrently. An
@@ -71,7 +69,9 @@ export class ApiKeyGuard implements CanActivate {
     const token = this.others.tokenIn(request.headers.authorization);
     if (token !== undefined) return this.admitOther(token, request, response);
     try {
-      setQuotaSubject(request, await this.identify(request));
+      const subject = this.identify(request);
+      // Of a cached key it is known at once, and each await costs a request.
+      request.quotaSubject = subject instanceof Promise ? await subject : subject;
       return true;
     } catch (refusal) {
       await this.count(refusal, request, response);
@@ -80,11 +80,16 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   /** Finds the caller by its key, and answers whom the request counts for. `isFresh` reads the key anew. */
-  private async identify(request: Request, isFresh = false): Promise<QuotaSubject> {
+  private identify(request: Request, isFresh = false): QuotaSubject | Promise<QuotaSubject> {
     const turn = (lookUp: () => Promise<FoundKey>) => (isFresh ? lookUp() : this.inTurn(request, lookUp));
-    const { authorization } = request.headers;
-    const { key, cachedAt, versions } = await this.verifier.verify(authorization, turn, isFresh);
-    SEEN_VERSIONS.set(request, versions);
+    const verified = this.verifier.verify(request.headers.authorization, turn, isFresh);
+    return verified instanceof Promise
+      ? verified.then((found) => this.callerBy(found, request))
+      : this.callerBy(verified, request);
+  }
+
+  private callerBy({ key, cachedAt, versions }: VerifiedKey, request: Request): QuotaSubject {
+    request.seenVersions = versions;
     identifyCaller(request, key);
     refuseSuspended(key.client);
     this.use.note(key.id);
@@ -93,14 +98,14 @@ export class ApiKeyGuard implements CanActivate {
     const subject: QuotaSubject = { id, plan, perMinute, perDay, clientId, keyId: key.id };
     if (cachedAt === undefined) return subject;
     const isCurrent = () => this.verifier.isCurrent(cachedAt);
-    return { ...subject, renewal: { isCurrent, renew: () => this.identify(request, true) } };
+    return { ...subject, renewal: { isCurrent, renew: async () => this.identify(request, true) } };
   }
 
   private async admitOther(token: string, request: Request, response: Response): Promise<boolean> {
     try {
       const { caller, subject } = await this.inTurn(request, () => this.others.verify(token, request));
-      setCaller(request, caller);
-      setQuotaSubject(request, subject);
+      request.caller = caller;
+      request.quotaSubject = subject;
       return true;
     } catch (refusal) {
       if (isOfCredential(refusal)) challenge(refusal, response);
@@ -128,5 +133,5 @@ function isOfCredential(refusal: unknown): refusal is HttpException {
 }
 
 function identifyCaller(request: Request, { id: keyId, client, scopes }: ApiKey): void {
-  setCaller(request, { clientId: client.id, keyId, user: null, scopes });
+  request.caller = { clientId: client.id, keyId, user: null, scopes };
 }

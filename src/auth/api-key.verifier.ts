@@ -57,9 +57,13 @@ export class ApiKeyVerifier {
   /**
    * The key of the credential, with its client; `isFresh` reads it anew. `turn` runs the look-up of a key that is not cached. Throws
    * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key; the last two only when the whole key matched, so
-   * that guessing reveals nothing. Throws service_unavailable when the database does not answer.
+   * that guessing reveals nothing. Throws service_unavailable when the database does not answer. Returns a cached key at once.
    */
-  async verify(authorization: string | undefined, turn: LookUpTurn, isFresh = false): Promise<VerifiedKey> {
+  verify(
+    authorization: string | undefined,
+    turn: LookUpTurn,
+    isFresh = false,
+  ): VerifiedKey | Promise<VerifiedKey> {
     const credential = authorization ?? '';
     if (credential === '' || NO_TOKEN.test(credential)) throw refusal(AUTH_ERRORS.missing_api_key);
     const token = BEARER.exec(credential)?.[1];
@@ -67,10 +71,14 @@ export class ApiKeyVerifier {
     const digest = digestOf(token);
     const versions = this.cache.versions();
     const cached = isFresh ? undefined : this.cache.get(digest, versions);
-    const { key } = cached ?? (await this.waits.bounded(turn(() => this.lookUp.find(digest))));
-    if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
-    refuseEndedCredential(key, this.clock.now());
-    return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
+    const verified = ({ key }: FoundKey): VerifiedKey => {
+      if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
+      refuseEndedCredential(key, this.clock.now());
+      return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
+    };
+    return cached
+      ? verified(cached)
+      : this.waits.bounded(turn(() => this.lookUp.find(digest))).then(verified);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RequestSlot } from '../core/request-slot.js';
 
 /** Who sends a request, known once the credential guard has verified its key or token. */
 export interface Caller {
@@ -14,16 +13,9 @@ export interface Caller {
   readonly scopes: readonly string[];
 }
 
-const CALLER = new RequestSlot<Caller>();
-
-/** Stores the caller with the request. */
-export function setCaller(request: Request, caller: Caller): void {
-  CALLER.set(request, caller);
-}
-
 /** The caller of a request; undefined before the credential guard, without a valid credential, and on public routes. */
 export function callerOf(request: IncomingMessage): Caller | undefined {
-  return CALLER.get(request);
+  return request.caller;
 }
 
 /** Handler parameter: the caller of the request. */

@@ -7,7 +7,6 @@ import type { Request } from 'express';
 import { expect, it } from 'vitest';
 import { defineScopes } from './clients/scopes.js';
 import { RequireScopes } from './auth.decorators.js';
-import { setCaller } from './caller.js';
 import { ScopesGuard } from './scopes.guard.js';
 
 const SHELVES_SCOPES = defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
@@ -36,7 +35,7 @@ function passes<T extends object>(
   scopes?: string[],
 ): boolean {
   const request = new IncomingMessage(new Socket());
-  if (scopes) setCaller(request as Request, { clientId: 'shop', keyId: 'key', user: null, scopes });
+  if (scopes) (request as Request).caller = { clientId: 'shop', keyId: 'key', user: null, scopes };
   const handler = controller.prototype[route] as () => void;
   const context = new ExecutionContextHost([request, new ServerResponse(request)], controller, handler);
   return new ScopesGuard(new Reflector()).canActivate(context);

@@ -1,12 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from 'express';
-import { RequestSlot } from './request-slot.js';
 
 /**
  * How many proxies in a row are trusted at most, so that a single request cannot make the service check thousands of addresses.
  */
 const MOST_HOPS = 32;
-const ADDRESS = new RequestSlot<{ readonly value: string | undefined }>();
 
 /** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;
@@ -34,11 +32,8 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
  * first call, because Express reads X-Forwarded-For again each time.
  */
 export function addressOf(request: Request): string | undefined {
-  const known = ADDRESS.get(request);
-  if (known) return known.value;
-  const value = resolveAddress(request);
-  ADDRESS.set(request, { value });
-  return value;
+  if (request.clientAddress === undefined) request.clientAddress = resolveAddress(request) ?? null;
+  return request.clientAddress ?? undefined;
 }
 
 function resolveAddress(request: Request): string | undefined {

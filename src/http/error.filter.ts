@@ -12,7 +12,7 @@ import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { writeRefusal } from '../core/errors/write-refusal.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { refusalOfMultipart } from './body/multipart-refusals.js';
-import { type MatchedHandler, matchedHandlerOf } from './matched-handler.js';
+import type { MatchedHandler } from './matched-handler.js';
 import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js';
 
 /**
@@ -28,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const write = (error: unknown): void => writeRefusal(error, request, http.getResponse<Response>());
-    const matched = host.getType() === 'http' ? matchedHandlerOf(request) : undefined;
+    const matched = host.getType() === 'http' ? request.matchedHandler : undefined;
     // Whatever reads a body that is left to the handler has errors of its own.
     const error = !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown);
     if (matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code)

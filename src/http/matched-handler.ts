@@ -1,7 +1,6 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../core/handler-metadata.js';
-import { RequestSlot } from '../core/request-slot.js';
 import { type DeclaredOperation, declaredOperationOf } from './adapter/declared-operation.js';
 import { type Consumption, consumptionOf } from './body/consumes.decorator.js';
 import { methodNameOf } from './adapter/handler-parameters.js';
@@ -14,9 +13,6 @@ export interface MatchedHandler {
   readonly operation: DeclaredOperation | undefined;
   readonly consumption: Consumption;
 }
-
-const MATCHED = new RequestSlot<MatchedHandler>();
-const LINK_OF_GUARDS = new RequestSlot<string>();
 
 const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
   const controller = target as Type;
@@ -33,18 +29,8 @@ export function noteMatchedHandler(context: ExecutionContext): MatchedHandler {
   const http = context.switchToHttp();
   const request = http.getRequest<Request>();
   const matched = ofHandler.of(context);
-  MATCHED.set(request, matched);
+  request.matchedHandler = matched;
   const link = http.getResponse<Response>().getHeader('Link');
-  if (link !== undefined) LINK_OF_GUARDS.set(request, String(link));
+  if (link !== undefined) request.linkOfGuards = String(link);
   return matched;
-}
-
-/** The handler that a request has reached; undefined for one that was refused before. */
-export function matchedHandlerOf(request: Request): MatchedHandler | undefined {
-  return MATCHED.get(request);
-}
-
-/** The `Link` that guards have set, such as that of a deprecation; undefined when they have set none. */
-export function linkOfGuards(request: Request): string | undefined {
-  return LINK_OF_GUARDS.get(request);
 }

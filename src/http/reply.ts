@@ -4,7 +4,6 @@ import { writeRefusal } from '../core/errors/write-refusal.js';
 import { endTogether } from '../core/ended-together.js';
 import { JsonText } from '../database/json-rows.js';
 import { entityTag, writeRevalidated } from './caching/entity-tag.js';
-import { linkOfGuards, matchedHandlerOf } from './matched-handler.js';
 import { JSON_CONTENT_TYPE, represent } from './representation.js';
 
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
@@ -24,7 +23,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
       writeRefusal(new HttpException(body as string | object, status), response.req, response);
       return undefined;
     }
-    const operation = matchedHandlerOf(response.req)?.operation;
+    const operation = response.req.matchedHandler?.operation;
     const represented = represent(response, body, operation);
     const text = represented instanceof JsonText ? represented.text : represented;
     if (typeof text !== 'string') return send(response, represented);
@@ -59,7 +58,7 @@ function tagFor(response: Response, body: JsonText | string): string {
   const own = response.getHeader('ETag');
   if (own !== undefined) return String(own);
   const link = response.getHeader('Link');
-  const ofHandler = link === undefined || String(link) === linkOfGuards(response.req) ? '' : String(link);
+  const ofHandler = link === undefined || String(link) === response.req.linkOfGuards ? '' : String(link);
   return tagOf(body, ofHandler);
 }
 

@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../auth/clients/api-key.format.js';
-import { callerOf } from '../auth/caller.js';
-import { refusalCodeOf } from '../core/errors/write-refusal.js';
 import { responseStatusOf, routeTemplateOf } from './request-metrics.middleware.js';
-import { isUnlogged } from '../throttling/refused-addresses.js';
-import { traceIdsOf } from '../core/tracing/trace-ids.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
@@ -61,15 +57,15 @@ export class RequestLogMiddleware implements NestMiddleware {
     response.on('close', () => {
       const { method } = request;
       const [route, status] = [routeTemplateOf(request), responseStatusOf(response)];
-      const code = refusalCodeOf(request);
+      const code = request.refusalCode;
       const level = levelOf(route, status);
-      if (!this.logger.pino.isLevelEnabled(level) || isUnlogged(request)) return;
+      if (!this.logger.pino.isLevelEnabled(level) || request.isUnlogged) return;
       const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
       this.logger.pino[level](
         {
           requestId: requestIdOf(response),
-          ...traceIdsOf(request),
-          clientId: callerOf(request)?.clientId,
+          ...request.traceIds,
+          clientId: request.caller?.clientId,
           method,
           route,
           status,

@@ -1,7 +1,5 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { refusalCodeOf } from '../core/errors/write-refusal.js';
-import { RequestSlot } from '../core/request-slot.js';
 import { Metrics } from '../core/metrics/metrics.js';
 
 /** Nginx's status for a request whose client closed the connection before the response; never sent. */
@@ -12,16 +10,13 @@ export function responseStatusOf({ headersSent, statusCode }: Response): number 
   return headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
 }
 
-/** The route of what is served behind all routes. */
-const SERVED = new RequestSlot<string>();
-
 /**
  * Notes that a request is answered with a page or file that is served behind all routes. `path` is the one that it is served at: pages
  * have it as their route, files the one of their folder, so that a page with thirty files makes two routes.
  */
 export function noteServed(request: Request, path: string): void {
   const at = path.lastIndexOf('/');
-  SERVED.set(request, path.includes('.', at) ? `${path.slice(0, at)}/*` : path);
+  request.servedRoute = path.includes('.', at) ? `${path.slice(0, at)}/*` : path;
 }
 
 /**
@@ -30,7 +25,7 @@ export function noteServed(request: Request, path: string): void {
  */
 export function routeTemplateOf(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : (SERVED.get(request) ?? 'unmatched');
+  return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? 'unmatched');
 }
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -66,7 +61,7 @@ export class RequestMetricsMiddleware implements NestMiddleware {
         route: routeTemplateOf(request),
         status: String(responseStatusOf(response)),
       };
-      this.count(labels, (performance.now() - start) / 1_000, refusalCodeOf(request));
+      this.count(labels, (performance.now() - start) / 1_000, request.refusalCode);
     });
     next();
   };

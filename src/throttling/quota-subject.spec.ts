@@ -2,13 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
-import {
-  addressSubject,
-  clientIdOfSubject,
-  clientSubjectId,
-  quotaSubjectOf,
-  setQuotaSubject,
-} from './quota-subject.js';
+import { addressSubject, clientIdOfSubject, clientSubjectId, quotaSubjectOf } from './quota-subject.js';
 
 /** A request as Express has it behind a trusted proxy, which forwards the address. */
 const requestFrom = (ip?: string) => {
@@ -21,7 +15,7 @@ it('is the address of a request until its client is known', () => {
   const request = requestFrom('192.0.2.7');
   expect(quotaSubjectOf(request)).toEqual({ id: 'address:192.0.2.7', plan: 'anonymous', perMinute: 60 });
   const client = { id: clientSubjectId('shop'), plan: 'free', perMinute: 60, perDay: 1_000 };
-  setQuotaSubject(request, client);
+  request.quotaSubject = client;
   expect(quotaSubjectOf(request)).toBe(client);
 });
 

@@ -1,13 +1,9 @@
 import type { Request } from 'express';
 import { normalizeIp } from '@nestjs/throttler';
 import { addressOf } from '../core/request-address.js';
-import { RequestSlot } from '../core/request-slot.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
 import type { QuotaSubject } from './quota.js';
 
-const SUBJECT = new RequestSlot<QuotaSubject>();
-/** Set once a request was counted: what it knows of the states of the data came with that decision. */
-export const COUNTED = new RequestSlot<true>();
 const CLIENT_PREFIX = 'client:';
 const ADDRESS_PREFIX = 'address:';
 /** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
@@ -23,14 +19,9 @@ export function clientIdOfSubject(subjectId: string): string | undefined {
   return subjectId.startsWith(CLIENT_PREFIX) ? subjectId.slice(CLIENT_PREFIX.length) : undefined;
 }
 
-/** Sets the subject that the request counts for; the credential guard calls it once the key is verified. */
-export function setQuotaSubject(request: Request, subject: QuotaSubject): void {
-  SUBJECT.set(request, subject);
-}
-
 /** Whom the request counts for: the client of its key, else the address that it comes from. */
 export function quotaSubjectOf(request: Request): QuotaSubject {
-  return SUBJECT.get(request) ?? addressSubject(addressOf(request) ?? '');
+  return request.quotaSubject ?? addressSubject(addressOf(request) ?? '');
 }
 
 /** The subject of a caller without a valid key at an address. */

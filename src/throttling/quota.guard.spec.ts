@@ -15,7 +15,6 @@ import type { Outbox } from '../events/outbox/outbox.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import type { QuotaJournal } from './memory/quota-journal.js';
-import { setQuotaSubject } from './quota-subject.js';
 import { QuotaGuard } from './quota.guard.js';
 import { DAY_MS, MINUTE_MS } from './quota.js';
 import { QuotaService } from './quota.service.js';
@@ -86,7 +85,7 @@ beforeEach(async () => {
 async function send<T extends object>(controller: new () => T, route: keyof T & string): Promise<unknown> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
-  setQuotaSubject(request as Request, CLIENT);
+  (request as Request).quotaSubject = CLIENT;
   const handler = controller.prototype[route] as () => void;
   const context: ExecutionContext = new ExecutionContextHost([request, response], controller, handler);
   expect(await guard.canActivate(context)).toBe(true);

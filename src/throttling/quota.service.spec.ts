@@ -15,7 +15,6 @@ import { Metrics } from '../core/metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import type { QuotaJournal } from './memory/quota-journal.js';
 import type { QuotaStore } from './quota-store.js';
-import { setQuotaSubject } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject, windowsOf } from './quota.js';
 import { QuotaService } from './quota.service.js';
 
@@ -46,7 +45,7 @@ function open(store: QuotaStore = new MemoryQuotaStore(new SystemClock()), journ
   const messages = (subject: QuotaSubject) => {
     const request = new IncomingMessage(new Socket());
     const response = new ServerResponse(request);
-    setQuotaSubject(request as Request, subject);
+    (request as Request).quotaSubject = subject;
     return [request as Request, response as Response] as const;
   };
   /** What a caller gets: the refusal, if it is one, and the headers. */

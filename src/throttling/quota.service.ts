@@ -8,7 +8,7 @@ import { inSpan } from '../core/tracing/spans.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
-import { COUNTED, clientIdOfSubject, quotaSubjectOf, setQuotaSubject } from './quota-subject.js';
+import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
 import {
   type QuotaRequest,
   type QuotaSubject,
@@ -21,7 +21,7 @@ import {
   windowsOf,
 } from './quota.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
-import { type CountedRefusal, RefusedAddresses, leaveUnlogged } from './refused-addresses.js';
+import { type CountedRefusal, RefusedAddresses } from './refused-addresses.js';
 import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
@@ -56,16 +56,18 @@ export class QuotaService {
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     let subject = quotaSubjectOf(request);
-    let verdict = await this.decide(requestOf(subject, windows));
+    const decided = this.decide(requestOf(subject, windows));
+    // In memory it is decided at once, and each await costs a request.
+    let verdict = decided instanceof Promise ? await decided : decided;
     if (subject.renewal && !subject.renewal.isCurrent()) {
       const before = subject;
       subject = await subject.renewal.renew();
-      setQuotaSubject(request, subject);
+      request.quotaSubject = subject;
       // Windows of a route have limits of their own, whatever the plan is by now.
       if (!windows && !hasSameLimits(before, subject))
         verdict = underLimits(verdict, windowsOf(subject)) ?? (await this.decide(requestOf(subject)));
     }
-    COUNTED.set(request, true);
+    request.isCounted = true;
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
@@ -74,7 +76,7 @@ export class QuotaService {
       // Windows of a route are no quota of the client.
       if (isNoteworthy(window) && (!windows || windows[at]?.key === subject.id))
         this.tellOfThresholds(subject, window, verdict.at);
-    if (!this.refused.isLogged(subject, verdict)) leaveUnlogged(request);
+    if (!this.refused.isLogged(subject, verdict)) request.isUnlogged = true;
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
@@ -93,9 +95,9 @@ export class QuotaService {
     });
     if (subject.renewal && !subject.renewal.isCurrent()) {
       subject = await subject.renewal.renew();
-      setQuotaSubject(request, subject);
+      request.quotaSubject = subject;
     }
-    COUNTED.set(request, true);
+    request.isCounted = true;
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
     const looked = verdict.admitted ? await this.lookFor(subject) : verdict;
     const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
@@ -112,11 +114,15 @@ export class QuotaService {
     }
   }
 
-  private async decide(request: QuotaRequest): Promise<QuotaVerdict> {
-    try {
-      return await inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.now()));
-    } catch (error) {
+  private decide(request: QuotaRequest): QuotaVerdict | Promise<QuotaVerdict> {
+    const refuse = (error: unknown): never => {
       throw refusalOfFailure(error);
+    };
+    try {
+      const decided = inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.now()));
+      return decided instanceof Promise ? decided.catch(refuse) : decided;
+    } catch (error) {
+      return refuse(error);
     }
   }
 

@@ -1,19 +1,5 @@
-import type { Request } from 'express';
-import { RequestSlot } from '../core/request-slot.js';
 import { isAddress } from './quota-subject.js';
 import { MINUTE_MS, type QuotaSubject, type QuotaVerdict } from './quota.js';
-
-const UNLOGGED = new RequestSlot<true>();
-
-/** Whether the log has no line for this request. */
-export function isUnlogged(request: Request): boolean {
-  return UNLOGGED.get(request) === true;
-}
-
-/** Leaves this request out of the log. */
-export function leaveUnlogged(request: Request): void {
-  UNLOGGED.set(request, true);
-}
 
 /** What is told of a refusal of what is no valid HTTP request. */
 export interface CountedRefusal {

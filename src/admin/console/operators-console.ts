@@ -2,7 +2,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
-import { noteReadOnly } from '../../http/adapter/unmatched-routes.js';
 import { noteServed } from '../../http/request-metrics.middleware.js';
 import { pageFile } from '../../docs/page-files.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
@@ -108,7 +107,7 @@ export class OperatorsConsole implements OnModuleInit {
     const asset = this.assets.get(path);
     const isServed = asset !== undefined || path === PATH;
     const isRead = READS.has(request.method);
-    if (isServed && !isRead) noteReadOnly(request);
+    if (isServed && !isRead) request.isServedReadOnly = true;
     if (!isServed || !isRead) {
       next();
       return undefined;

@@ -6,25 +6,16 @@ import { ApiError, type ErrorBody, shortened } from './api-error.js';
 import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 import { mappedError } from './map-error.js';
-import { RequestSlot } from '../request-slot.js';
 
 const logger = new Logger('Errors');
-
-/** The code that a request was refused with. */
-const CODE = new RequestSlot<string>();
-
-/** The code that a request was refused with, for logs and metrics; undefined when it was not. */
-export function refusalCodeOf(request: Request): string | undefined {
-  return CODE.get(request);
-}
 
 /** Answers a request with the Error body of whatever was thrown or mapped to; logs a status of 500 or above. */
 export function writeRefusal(failure: unknown, request: Request, response: Response): void {
   // A refusal has been sent while the handler was still running: whatever comes of it now concerns nobody.
-  if (response.headersSent && CODE.get(request) !== undefined) return;
+  if (response.headersSent && request.refusalCode !== undefined) return;
   const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
   const { body, headers } = toRefusal(thrown);
-  CODE.set(request, body.code);
+  request.refusalCode = body.code;
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {

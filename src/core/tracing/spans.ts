@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { HttpException } from '@nestjs/common';
-import type { Attributes, Context, Span, SpanKind, Tracer } from '@opentelemetry/api';
-import { RequestSlot } from '../request-slot.js';
+import type { Attributes, Span, SpanKind, Tracer } from '@opentelemetry/api';
 import { softwareVersion } from '../software-version.js';
 import { outsideOfTraceIds } from './trace-ids.js';
 
@@ -53,17 +52,9 @@ export async function flushSpans(): Promise<void> {
   await Promise.race([flushed, setTimeout(FLUSH_LIMIT_MS, undefined, { ref: false })]);
 }
 
-/** What was active when a request arrived: the span that an instrumentation of `node:http` has made for it, if there is one. */
-const ARRIVED_IN = new RequestSlot<Context>();
-
 /** Notes what is active when a request arrives: when its turn comes on its connection, that may be of another request. */
 export function noteArrival(request: IncomingMessage): void {
-  if (running) ARRIVED_IN.set(request, running.api.context.active());
-}
-
-/** What was active when a request arrived. */
-export function arrivedIn(request: IncomingMessage): Context | undefined {
-  return ARRIVED_IN.get(request);
+  if (running) request.arrivedIn = running.api.context.active();
 }
 
 /** Does a part of a request in a span of its own, below the one that is active. What is part of no request has none. */

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
-import { RequestSlot } from '../request-slot.js';
 
 /** What log lines of a request tell of its trace. */
 export interface TraceIds {
@@ -12,9 +11,6 @@ export interface TraceIds {
 
 /** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is no version. A later one may add fields behind. */
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
-
-/** The ids of a request, for lines that are written after its async context has ended. */
-const OF_REQUEST = new RequestSlot<TraceIds>();
 
 /** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */
 const running = new AsyncLocalStorage<TraceIds | undefined>();
@@ -36,11 +32,6 @@ export function callersTraceOf({ headers }: IncomingMessage): TraceIds | undefin
   return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
 }
 
-/** The trace of a request, for its own line in the log; undefined without one. */
-export function traceIdsOf(request: IncomingMessage): TraceIds | undefined {
-  return OF_REQUEST.get(request);
-}
-
 /** The trace of the request that runs, for any other line that is logged meanwhile; undefined without one. */
 export function runningTraceIds(): TraceIds | undefined {
   return running.getStore();
@@ -53,7 +44,7 @@ export function runWithTraceIds(
   follow: () => void,
 ): void {
   if (ids) {
-    OF_REQUEST.set(request, ids);
+    request.traceIds = ids;
     running.run(ids, follow);
     // A request that had to wait for the one before it on its connection begins in that one's async context.
   } else outsideOfTraceIds(follow);

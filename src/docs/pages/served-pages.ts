@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { noteReadOnly } from '../../http/adapter/unmatched-routes.js';
 import { noteServed } from '../../http/request-metrics.middleware.js';
 import type { ServedAsset } from './served-asset.js';
 
@@ -53,7 +52,7 @@ export class ServedPages implements OnModuleInit {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
     const found = this.served.get(path);
     const isRead = READS.has(request.method);
-    if (found && !isRead) noteReadOnly(request);
+    if (found && !isRead) request.isServedReadOnly = true;
     if (!found || !isRead || found.page.answers?.(request, response) === false) {
       next();
       return undefined;

@@ -3,10 +3,8 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { RequestSlot } from '../../core/request-slot.js';
 import { quotaSubjectOf } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
-import { leaveUnlogged } from '../../throttling/refused-addresses.js';
 
 /** The most header fields that a request may have. */
 export const MOST_FIELDS = 100;
@@ -38,7 +36,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
     response.setHeader('Connection', 'close');
     const { headers, isLogged } = await this.quota.countRefusal(quotaSubjectOf(request));
     response.setHeaders(new Map(Object.entries(headers)));
-    if (!isLogged) leaveUnlogged(request);
+    if (!isLogged) request.isUnlogged = true;
     throw refusal;
   }
 }
@@ -46,7 +44,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
 function refusalOf(request: Request): ApiError | undefined {
   if (request.rawHeaders.length > 2 * MOST_FIELDS)
     return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MOST_FIELDS } });
-  const reason = FAULT.get(request) ?? faultOfHeaders(request);
+  const reason = request.malformation ?? faultOfHeaders(request);
   return reason === undefined
     ? undefined
     : new ApiError(HTTP_ERRORS.malformed_request, { params: { reason } });
@@ -84,8 +82,6 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 /** Node's parser also accepts others, such as HTTP/0.9 and HTTP/2.0; it reports RTSP/1.0 as HTTP/1.0. */
 const HTTP_1 = new Set(['1.0', '1.1']);
-/** What is wrong with the request line, as words that complete "The request is malformed: …". */
-const FAULT = new RequestSlot<string>();
 
 /** Unreserved characters whose encoding means nothing (RFC 3986 section 2.3): letters, digits, hyphen, period, underscore, tilde. */
 const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
@@ -101,9 +97,9 @@ export function readRequestLine(request: IncomingMessage): void {
   if (url.startsWith('/') && !url.includes('%') && request.httpVersion === '1.1') return;
   const target = originFormOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
-    FAULT.set(request, 'its target is neither a path nor an http URL');
-  else if (!HTTP_1.has(request.httpVersion)) FAULT.set(request, 'its protocol is not HTTP/1.1');
-  request.url = FAULT.get(request) === undefined ? withPlainPath(target) : '*';
+    request.malformation = 'its target is neither a path nor an http URL';
+  else if (!HTTP_1.has(request.httpVersion)) request.malformation = 'its protocol is not HTTP/1.1';
+  request.url = request.malformation === undefined ? withPlainPath(target) : '*';
 }
 
 function withPlainPath(target = ''): string {

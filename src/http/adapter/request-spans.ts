@@ -1,7 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Request, Response } from 'express';
 import { holdsApiKey } from '../../auth/clients/api-key.format.js';
-import { arrivedIn, type Tracing, tracing } from '../../core/tracing/spans.js';
+import { type Tracing, tracing } from '../../core/tracing/spans.js';
 import { callersTraceOf, runWithTraceIds } from '../../core/tracing/trace-ids.js';
 import { responseStatusOf, routeTemplateOf } from '../request-metrics.middleware.js';
 
@@ -20,7 +20,7 @@ export function traceRequest(request: Request, response: Response, next: () => v
     return;
   }
   const { context, isSpanContextValid, propagation, ROOT_CONTEXT, SpanKind, trace } = on.api;
-  const arrived = arrivedIn(request) ?? ROOT_CONTEXT;
+  const arrived = request.arrivedIn ?? ROOT_CONTEXT;
   const made = trace.getSpan(arrived);
   const parent = propagation.extract(ROOT_CONTEXT, request.headers);
   const attributes = attributesOf(request);

@@ -5,7 +5,6 @@ import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../deprecation/deprecation.guards.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { RequestSlot } from '../../core/request-slot.js';
 import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { versionOf } from '../path-version.js';
@@ -13,14 +12,6 @@ import { type RegisteredRoute, routesOf } from './registered-routes.js';
 
 /** Below these first segments, a caller without a key is not told which paths exist. */
 const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
-
-const READ_ONLY = new RequestSlot<true>();
-const OF_PATH = new RequestSlot<readonly RegisteredRoute[]>();
-
-/** Notes that something is served at the path of a request, but not for its method: it takes GET and HEAD alone. */
-export function noteReadOnly(request: Request): void {
-  READ_ONLY.set(request, true);
-}
 
 /**
  * Answers requests that no route matches (404, 405, a broken percent-encoding). They pass the guards of the chain, which Nest alone
@@ -43,7 +34,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     // Each path again, for every method: Express itself finds which routes have the path of a request, in whatever syntax.
     for (const route of routes)
       express.route(route.path).all((request, _response, next) => {
-        OF_PATH.set(request, [...(OF_PATH.get(request) ?? []), route]);
+        request.routesOfPath = [...(request.routesOfPath ?? []), route];
         // Express has set this to the route made here. Logs and metrics must show that no route of the service matched.
         request.route = undefined;
         next();
@@ -101,14 +92,14 @@ export class UnmatchedRoutes implements OnModuleInit {
         headers: { Allow: allow },
       });
     response.status(204).setHeader('Allow', allow);
-    const patch = OF_PATH.get(request)?.find((route) => route.method === 'PATCH');
+    const patch = request.routesOfPath?.find((route) => route.method === 'PATCH');
     if (patch) response.setHeader('Accept-Patch', patchTypesOf(patch).join(', '));
     return undefined;
   };
 
   private methodsOf(request: Request): string[] {
-    if (READ_ONLY.get(request)) return ['GET', 'HEAD', 'OPTIONS'];
-    const routes = OF_PATH.get(request);
+    if (request.isServedReadOnly) return ['GET', 'HEAD', 'OPTIONS'];
+    const routes = request.routesOfPath;
     if (!routes || routes.some(({ method }) => method === 'ALL')) return [];
     const there = routes.filter(({ handler }) => !this.deprecations.isRemoved(handler));
     const methods = new Set([...there.map(({ method }) => method), 'OPTIONS']);

@@ -12,11 +12,10 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
-import { refusalCodeOf, writeRefusal } from '../../core/errors/write-refusal.js';
+import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { callersTraceOf } from '../../core/tracing/trace-ids.js';
 import { TransientMap } from '../../core/transient-map.js';
-import { isUnlogged } from '../../throttling/refused-addresses.js';
 import { assignRequestId, requestIdOf, requestLine } from '../request-log.middleware.js';
 import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
@@ -130,8 +129,8 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
       route,
       status,
     };
-    if (!isUnlogged(request)) this.logger.pino.info(fields, requestLine(method, route, status));
-    const code = status === 101 ? undefined : refusalCodeOf(request);
+    if (!request.isUnlogged) this.logger.pino.info(fields, requestLine(method, route, status));
+    const code = status === 101 ? undefined : request.refusalCode;
     this.metrics.count({ method, route, status: String(status) }, ms / 1_000, code);
   }
 }

@@ -4,7 +4,6 @@ import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isHttp } from '../../core/request-protocol.js';
-import { RequestSlot } from '../../core/request-slot.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
@@ -14,11 +13,10 @@ import { limitBody } from './limited-body.js';
 import { CODINGS, readBody, unsupported } from './read-body.js';
 
 const NO_BYTES = Buffer.alloc(0);
-const BODY_BYTES = new RequestSlot<Buffer>();
 
 /** The body of a request as sent, once it has been read; empty without one. */
 export function bodyBytesOf(request: Request): Buffer {
-  return BODY_BYTES.get(request) ?? NO_BYTES;
+  return (request as RawBodyRequest<Request>).rawBody ?? NO_BYTES;
 }
 
 /** Throws for bytes that are not UTF-8. */
@@ -67,7 +65,6 @@ async function read(
   if (!isTaken && length !== undefined) throw unsupported(request, types, CODINGS);
   const bytes = await readBody(request, response, { types, limitBytes });
   if (!isTaken && bytes.length > 0) throw unsupported(request, types, CODINGS);
-  BODY_BYTES.set(request, bytes);
   keepRawBody(request, bytes);
   if (isParsed && (!isTaken || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
   return true;

@@ -1,10 +1,8 @@
 import { Logger, Req, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { SEEN_VERSIONS } from '../../auth/seen-versions.js';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { type Handler, replaceHandler } from '../../core/handler-metadata.js';
 import { JsonText } from '../../database/json-rows.js';
-import { COUNTED } from '../../throttling/quota-subject.js';
 import { dependsOnTargetAlone, parametersOf } from '../adapter/handler-parameters.js';
 import type { Answer, ResponseCache } from './response-cache.js';
 
@@ -99,23 +97,23 @@ function cacheFor({ app, method }: Request): ResponseCache | undefined {
   return method === 'GET' ? (app.get(SETTING) as ResponseCache | undefined) : undefined;
 }
 
-async function cached(cache: ResponseCache, request: Request, read: () => Promise<Answer>): Promise<unknown> {
+function cached(cache: ResponseCache, request: Request, read: () => Promise<Answer>): unknown {
   // A request that passes no quota has no version of its own.
-  if (cache.needsDecision && !COUNTED.get(request)) return (await read()).body;
+  if (cache.needsDecision && !request.isCounted) return read().then(({ body }) => body);
   // Where they come with the decision on the quota, those of the key are older.
-  const seen = cache.needsDecision ? undefined : SEEN_VERSIONS.get(request);
+  const seen = cache.needsDecision ? undefined : request.seenVersions;
   let isRead = false;
-  const { body, headers } = await cache.answer(
-    request.originalUrl,
-    () => {
-      isRead = true;
-      return read();
-    },
-    seen,
-  );
-  // It was read for another request, whose response got its headers.
-  if (!isRead) for (const [name, value] of headers) request.res?.setHeader(name, value);
-  return body;
+  const given = ({ body, headers }: Answer): unknown => {
+    // It was read for another request, whose response got its headers.
+    if (!isRead) for (const [name, value] of headers) request.res?.setHeader(name, value);
+    return body;
+  };
+  const reading = (): Promise<Answer> => {
+    isRead = true;
+    return read();
+  };
+  const answer = cache.answer(request.originalUrl, reading, seen);
+  return answer instanceof Promise ? answer.then(given) : given(answer);
 }
 
 /** What a handler answers, and the headers that it has set. */

@@ -1,15 +1,10 @@
 import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
 import type { Request } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
-import {
-  type IfMatchNeed,
-  PRECONDITION,
-  PreconditionGuard,
-  declareIfMatchNeed,
-} from './precondition.guard.js';
+import { type IfMatchNeed, PreconditionGuard, declareIfMatchNeed } from './precondition.guard.js';
 
-const WithPrecondition = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  PRECONDITION.get(context.switchToHttp().getRequest<Request>()),
+const WithPrecondition = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().precondition,
 );
 
 /**

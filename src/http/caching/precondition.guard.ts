@@ -3,7 +3,6 @@ import type { Request } from 'express';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { RequestSlot } from '../../core/request-slot.js';
 import { isEntityTagField } from './entity-tag.js';
 import { Precondition } from './precondition.js';
 
@@ -22,9 +21,6 @@ export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
   return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
 }
 
-/** The precondition of a request; set by PreconditionGuard. */
-export const PRECONDITION = new RequestSlot<Precondition>();
-
 /**
  * Gives a handler with `@IfMatch()` the precondition of its request, and refuses a request that lacks it where it is needed. As a
  * guard of the handler it runs behind BodyGuard, so that the other faults of a request are told with a malformed precondition, and
@@ -41,7 +37,7 @@ export class PreconditionGuard implements CanActivate {
       throw new ApiError(HTTP_ERRORS.precondition_required);
     if (!isEntityTagField(ifMatch ?? '')) throw malformed('If-Match');
     if (!isEntityTagField(ifNoneMatch ?? '')) throw malformed('If-None-Match');
-    PRECONDITION.set(request, new Precondition(ifMatch, this.transactions, ifNoneMatch));
+    request.precondition = new Precondition(ifMatch, this.transactions, ifNoneMatch);
     return true;
   }
 }

@@ -134,7 +134,13 @@ describe('requests that ask the same at the same time', () => {
     const { operation, resolve } = pending();
     const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
     resolve(answer('a'));
-    expect((await Promise.all(answers)).map(textOf)).toEqual(['a', 'a', 'a', 'a', 'a']);
+    expect((await Promise.all(answers.map(async (one) => one))).map(textOf)).toEqual([
+      'a',
+      'a',
+      'a',
+      'a',
+      'a',
+    ]);
     expect(operation).toHaveBeenCalledOnce();
   });
 

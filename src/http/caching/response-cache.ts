@@ -83,16 +83,18 @@ export class ResponseCache {
    * The answer to a target: from the cache, from a read that is under way for the same target, or from the handler. `seen` are
    * versions that were asked for after the request had arrived, if there are such.
    */
-  async answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Promise<Answer> {
+  answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Answer | Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
     const versions = target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
     const { responses: version } = versions;
     const shared = version === undefined ? undefined : this.shared(target, versions);
+    const given = (answer: Answer | undefined): Answer | Promise<Answer> => {
+      this.use[answer ? 'hits' : 'misses'] += 1;
+      if (answer) return answer;
+      return version === undefined ? operation() : this.read(target, version, versions, operation);
+    };
     // Nothing may be awaited where nothing is shared: who asks next must find the read.
-    const answer = shared && (await shared);
-    this.use[answer ? 'hits' : 'misses'] += 1;
-    if (answer) return answer;
-    return version === undefined ? operation() : this.read(target, version, versions, operation);
+    return shared instanceof Promise ? shared.then(given) : given(shared);
   }
 
   private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {

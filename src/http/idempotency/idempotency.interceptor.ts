@@ -9,7 +9,6 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeExactJson } from '../body/exact-json.js';
 import { bodyBytesOf } from '../body/body.guard.js';
 import { JsonText } from '../../database/json-rows.js';
-import { matchedHandlerOf } from '../matched-handler.js';
 import { JSON_CONTENT_TYPE, represent } from '../representation.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
@@ -103,7 +102,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     };
     return this.transactions.run({ name, first }, async (inside) => {
       const before = new Set(response.getHeaderNames());
-      const { operation } = matchedHandlerOf(response.req) ?? {};
+      const { operation } = response.req.matchedHandler ?? {};
       const body = represent(response, await handlerInside(inside, next), operation);
       const text = textOf(body);
       const added = response.getHeaderNames().filter((header) => !before.has(header));

@@ -1,0 +1,47 @@
+import type { Context } from '@opentelemetry/api';
+import type { Caller } from '../auth/caller.js';
+import type { TraceIds } from '../core/tracing/trace-ids.js';
+import type { Versions } from '../database/data-version.js';
+import type { QuotaSubject } from '../throttling/quota.js';
+import type { RegisteredRoute } from './adapter/registered-routes.js';
+import type { Precondition } from './caching/precondition.js';
+import type { MatchedHandler } from './matched-handler.js';
+
+// Express's Request is one of Node's: so gateways and the server itself see the same.
+declare module 'http' {
+  /** What one part of the service notes on a request for those behind it. Each property is undefined until it is noted. */
+  interface IncomingMessage {
+    /** What was active when the request arrived: the span that an instrumentation of `node:http` has made, if there is one. */
+    arrivedIn?: Context | undefined;
+    /** The trace of the request, for lines that are written after its async context has ended. */
+    traceIds?: TraceIds | undefined;
+    /** What is wrong with the request line, as words that complete "The request is malformed: …". */
+    malformation?: string | undefined;
+    /** The IP address that the request comes from; null once it is known that there is none. */
+    clientAddress?: string | null | undefined;
+    /** Who sends the request. */
+    caller?: Caller | undefined;
+    /** The versions of the data that the key was found to be current at; they do for the response, too. */
+    seenVersions?: Versions | undefined;
+    /** Whom the request counts for. */
+    quotaSubject?: QuotaSubject | undefined;
+    /** Whether the request was counted: what it knows of the versions of the data came with that decision. */
+    isCounted?: boolean | undefined;
+    /** Whether the log has no line for the request. */
+    isUnlogged?: boolean | undefined;
+    /** The handler that the request has reached behind all global guards. */
+    matchedHandler?: MatchedHandler | undefined;
+    /** The `Link` that guards have set, such as that of a deprecation. */
+    linkOfGuards?: string | undefined;
+    /** The precondition of the request, for a handler with `@IfMatch()`. */
+    precondition?: Precondition | undefined;
+    /** The routes that have the path of the request, whatever their method. */
+    routesOfPath?: readonly RegisteredRoute[] | undefined;
+    /** Whether a page or file is served at the path of the request, for GET and HEAD alone. */
+    isServedReadOnly?: boolean | undefined;
+    /** The route of a page or file that is served behind all routes. */
+    servedRoute?: string | undefined;
+    /** The code of the Error body that the request was refused with. */
+    refusalCode?: string | undefined;
+  }
+}
