@@ -110,6 +110,10 @@ describe('POST /v1/pets', () => {
     ['two documents', '{}{}', 'malformed_json'],
     ['a member named twice', '{"name":"a","name":"b","categoryId":1}', 'malformed_json'],
     ['a member named twice with one value', '{"name":"a","categoryId":1,"categoryId":1}', 'malformed_json'],
+    ['a member named twice with values that look alike', '{"name":{},"name":[]}', 'malformed_json'],
+    ['a member named twice behind a prototype', '{"name":{},"name":{"__proto__":{}}}', 'malformed_json'],
+    ['a member named twice in two spellings', '{"name":1,"n\\u0061me":1}', 'malformed_json'],
+    ['a prototype named twice', '{"__proto__":1,"__proto__":1}', 'malformed_json'],
     ['a member named twice deep inside', '{"name":{"a":[{"b":1,"b":1}]},"categoryId":1}', 'malformed_json'],
     ['a name nested 64 levels deep', `{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 'malformed_json'],
     [

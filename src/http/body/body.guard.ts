@@ -8,19 +8,15 @@ import { announcesBody } from '../adapter/service-server.js';
 import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 import { ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
-import { parseExactJsonIfAny } from './exact-json.js';
+import { parseExactJson } from './exact-json.js';
 import { limitBody } from './limited-body.js';
 import { CODINGS, readBody, unsupported } from './read-body.js';
 
 const NO_BYTES = Buffer.alloc(0);
-
-/** The body of a request as sent, once it has been read; empty without one. */
-export function bodyBytesOf(request: Request): Buffer {
-  return (request as RawBodyRequest<Request>).rawBody ?? NO_BYTES;
-}
-
 /** Throws for bytes that are not UTF-8. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** A text of nothing but white space, which is how a client sends no body. */
+const BLANK = /^[ \t\n\r]*$/;
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
@@ -77,13 +73,11 @@ function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return parseExactJsonIfAny(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    return BLANK.test(text) ? undefined : parseExactJson(text);
   } catch (error) {
-    throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: reasonOf(error) }, cause: error });
+    // The parser quotes the character that it does not expect, which may be half of a surrogate pair.
+    const reason = error instanceof SyntaxError ? error.message.toWellFormed() : 'it is not UTF-8';
+    throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason }, cause: error });
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return error.message.replace(/\.$/, '');
-  return 'it is not UTF-8';
 }

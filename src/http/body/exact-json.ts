@@ -1,6 +1,6 @@
-import { stringify } from 'lossless-json';
+import { isInteger, parse, stringify } from 'lossless-json';
 
-/** Most levels of nested arrays and objects; the stack has room for many times as many. */
+/** Most levels of nested arrays and objects; the parser is recursive. */
 export const MOST_LEVELS = 64;
 /** Most characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const LONGEST_NUMBER = 1_000;
@@ -31,12 +31,11 @@ export class JsonDecimal {
  * JSON document, for a member named twice, and beyond MOST_LEVELS and LONGEST_NUMBER.
  */
 export function parseExactJson(text: string): unknown {
-  return new Reader(text).document();
-}
-
-/** As parseExactJson; undefined for a text without anything but white space, which is how a client sends no body. */
-export function parseExactJsonIfAny(text: string): unknown {
-  return BLANK.test(text) ? undefined : parseExactJson(text);
+  const members = membersNamedIn(text);
+  const value = parse(text, undefined, exactNumber);
+  // The parser reports a repeated member only if the values differ, and takes `{}` and `[]` for equal.
+  if (membersOf(value) !== members) throw new SyntaxError('Duplicate key with an equal value');
+  return value;
 }
 
 /** Writes JSON with `bigint` as a JSON integer. */
@@ -44,146 +43,36 @@ export function writeExactJson(value: unknown): string {
   return stringify(value) ?? 'null';
 }
 
-const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
-const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
-const BLANK = /^[ \t\n\r]*$/;
-const NUMBER = /-?(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
-const LITERALS: readonly (readonly [text: string, value: boolean | null])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-];
-
-/** Reads a text from its beginning to its end, one value after the other. */
-class Reader {
-  private at = 0;
-
-  constructor(private readonly text: string) {}
-
-  document(): unknown {
-    const value = this.value(0);
-    if (!Number.isNaN(this.next())) throw this.unexpected();
-    return value;
-  }
-
-  /** Passes over white space; answers the code of the character behind it, NaN at the end. */
-  private next(): number {
-    for (;;) {
-      const code = this.text.charCodeAt(this.at);
-      if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) return code;
-      this.at += 1;
-    }
-  }
-
-  private value(level: number): unknown {
-    const code = this.next();
-    if (code === QUOTE) return this.string();
-    if (code === OPEN_BRACE) return this.object(level + 1);
-    if (code === OPEN_BRACKET) return this.array(level + 1);
-    return this.number() ?? this.literal();
-  }
-
-  private object(level: number): object {
-    this.enter(level);
-    const object: Record<string, unknown> = {};
-    if (this.endsWith(CLOSE_BRACE)) return object;
-    do {
-      if (this.next() !== QUOTE) throw this.unexpected();
-      const name = this.string();
-      if (Object.hasOwn(object, name))
-        throw new SyntaxError(`the member ${JSON.stringify(name)} stands in it twice`);
-      if (this.next() !== COLON) throw this.unexpected();
-      this.at += 1;
-      const value = this.value(level);
-      // An assignment would change the prototype of the object.
-      if (name === '__proto__')
-        Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
-      else object[name] = value;
-    } while (this.goesOn(CLOSE_BRACE));
-    return object;
-  }
-
-  private array(level: number): unknown[] {
-    this.enter(level);
-    const array: unknown[] = [];
-    if (this.endsWith(CLOSE_BRACKET)) return array;
-    do array.push(this.value(level));
-    while (this.goesOn(CLOSE_BRACKET));
-    return array;
-  }
-
-  private enter(level: number): void {
+/** How many members a JSON text names, repeated ones too. Throws for a text that is nested too deeply to be parsed. */
+function membersNamedIn(text: string): number {
+  let members = 0;
+  let level = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString) at += character === '\\' ? 1 : 0;
+    else if (character === ':') members += 1;
+    else if (character === '}' || character === ']') level -= 1;
+    else if (character === '{' || character === '[') level += 1;
     if (level > MOST_LEVELS) throw new SyntaxError(`it is nested deeper than ${MOST_LEVELS} levels`);
-    this.at += 1;
   }
+  return members;
+}
 
-  private endsWith(close: number): boolean {
-    if (this.next() !== close) return false;
-    this.at += 1;
-    return true;
-  }
+/** How many members the objects of a parsed value have. */
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null || value instanceof JsonDecimal) return 0;
+  const members = Object.values(value) as unknown[];
+  let count = Array.isArray(value) ? 0 : members.length;
+  for (const member of members) count += membersOf(member);
+  return count;
+}
 
-  /** Whether a comma announces another element; throws when neither it nor the end comes. */
-  private goesOn(close: number): boolean {
-    const code = this.next();
-    if (code !== COMMA && code !== close) throw this.unexpected();
-    this.at += 1;
-    return code === COMMA;
-  }
-
-  private string(): string {
-    const { text, at: start } = this;
-    let end = start + 1;
-    let hasEscapes = false;
-    for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(end)) {
-      // Also at the end of the text, where the code is NaN.
-      if (!(code >= SPACE)) {
-        this.at = end;
-        throw this.unexpected();
-      }
-      if (code === BACKSLASH) hasEscapes = true;
-      end += code === BACKSLASH ? 2 : 1;
-    }
-    this.at = end + 1;
-    return hasEscapes ? this.unescaped(text.slice(start, end + 1), start) : text.slice(start + 1, end);
-  }
-
-  private unescaped(literal: string, start: number): string {
-    try {
-      return JSON.parse(literal) as string;
-    } catch {
-      throw new SyntaxError(`the string at position ${start} holds a broken escape`);
-    }
-  }
-
-  private number(): number | bigint | JsonDecimal | undefined {
-    NUMBER.lastIndex = this.at;
-    const match = NUMBER.exec(this.text);
-    if (!match) return undefined;
-    const [text, decimals] = match;
-    if (text.length > LONGEST_NUMBER)
-      throw new SyntaxError(`a number in it has more than ${LONGEST_NUMBER} characters`);
-    this.at += text.length;
-    if (decimals !== '') return new JsonDecimal(text);
-    const value = Number(text);
-    return Number.isSafeInteger(value) ? value : BigInt(text);
-  }
-
-  private literal(): boolean | null {
-    for (const [text, value] of LITERALS) {
-      if (!this.text.startsWith(text, this.at)) continue;
-      this.at += text.length;
-      return value;
-    }
-    throw this.unexpected();
-  }
-
-  private unexpected(): SyntaxError {
-    const character = this.text.codePointAt(this.at);
-    if (character === undefined) return new SyntaxError('it ends too early');
-    return new SyntaxError(
-      `${JSON.stringify(String.fromCodePoint(character))} is not expected at position ${this.at}`,
-    );
-  }
+function exactNumber(text: string): number | bigint | JsonDecimal {
+  if (text.length > LONGEST_NUMBER)
+    throw new SyntaxError(`a number in it has more than ${LONGEST_NUMBER} characters`);
+  if (!isInteger(text)) return new JsonDecimal(text);
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
 }

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  type RawBodyRequest,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, from, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
@@ -7,7 +13,6 @@ import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeExactJson } from '../body/exact-json.js';
-import { bodyBytesOf } from '../body/body.guard.js';
 import { JsonText } from '../../database/json-rows.js';
 import { JSON_CONTENT_TYPE, represent } from '../representation.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
@@ -15,10 +20,10 @@ import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 import { handlerInside } from './transactional-handler.js';
 
 /** What tells two requests with one key apart: SHA-256 of method, target and body as sent. */
-export function requestDigest(request: Request): string {
+export function requestDigest(request: RawBodyRequest<Request>): string {
   return createHash('sha256')
     .update(`${request.method} ${request.originalUrl}\n`)
-    .update(bodyBytesOf(request))
+    .update(request.rawBody ?? '')
     .digest('hex');
 }
 
