@@ -16,7 +16,7 @@ import { addressSubject } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import type { CountedRefusal } from '../../throttling/refused-addresses.js';
 import { MOST_FIELDS } from './malformed-request.middleware.js';
-import { failBody } from '../body/limited-body.js';
+import { failBody } from '../body/read-body.js';
 import { hasUnreadBody, lingerBeforeClosing } from './service-server.js';
 
 /** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */

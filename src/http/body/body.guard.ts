@@ -9,8 +9,7 @@ import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 import { ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
 import { parseExactJson } from './exact-json.js';
-import { limitBody } from './limited-body.js';
-import { CODINGS, readBody, unsupported } from './read-body.js';
+import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
 
 const NO_BYTES = Buffer.alloc(0);
 /** Throws for bytes that are not UTF-8. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Request, Response } from 'express';
@@ -47,61 +48,78 @@ const DECODERS: Readonly<Record<string, Decode>> = {
 export const CODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 
 /**
- * Reads the body of a request, decoded, and asks a client that waits for it to go on. Throws payload_too_large before it reads
- * a body that is announced to be longer than `limit` bytes, and at the limit of one that is not; unsupported_media_type for a
- * coding that is not understood; malformed_request for a body that is not what its coding says, or breaks off.
+ * Reads the body of a request, decoded. Throws as `openBody()` does and at the limit; unsupported_media_type for a coding that is
+ * not understood; malformed_request for a body that is not what its coding says, or breaks off.
  */
 export async function readBody(
   request: Request,
   response: Response,
   { limitBytes: limit, types }: BodyRule,
 ): Promise<Buffer> {
-  const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const coding = codingOf(request);
   const decode = DECODERS[coding];
   const isUnderstood = decode !== undefined || coding === 'identity';
   // A chunked body may turn out to be empty; then its coding does not matter.
   if (!isUnderstood && request.headers['content-length'] !== undefined)
     throw unsupported(request, types, CODINGS);
-  askForBody(request, response, limit);
-  const bytes = await bytesOf(request, limit);
+  openBody(request, response, limit);
+  const bytes = await bytesOf(request);
   if (bytes.length === 0) return bytes;
   if (!isUnderstood) throw unsupported(request, types, CODINGS);
   return decode ? decoded(bytes, decode, limit) : bytes;
 }
 
 /**
- * Asks a client that waits for it to go on with its body. Throws payload_too_large for one that is announced to be longer than
- * `limit` bytes, and what a body has failed with that has turned out to be malformed by now.
+ * Leaves the body of a request to whoever reads the request as a stream, which fails at the limit. Throws as `openBody()` does, and
+ * unsupported_media_type for a content coding.
  */
-export function askForBody(request: Request, response: Response, limit: number): void {
+export function limitBody(request: Request, response: Response, { types, limitBytes }: BodyRule): void {
+  if (codingOf(request) !== 'identity') throw unsupported(request, types, []);
+  openBody(request, response, limitBytes);
+}
+
+function codingOf({ headers }: Request): string {
+  return headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+}
+
+/**
+ * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Asks a client that waits for it to go on. Throws
+ * payload_too_large for a body that is announced to be longer, and what a body has failed with that has turned out to be malformed
+ * by now.
+ */
+function openBody(request: Request, response: Response, limit: number): void {
   if (request.errored) throw request.errored;
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  // What has arrived already waits in the stream.
+  let received = request.readableLength;
+  if (Math.max(received, Number(request.headers['content-length'] ?? 0)) > limit) throw tooLarge(limit);
+  const push = request.push.bind(request);
+  request.push = (chunk: Buffer | null, encoding) => {
+    received += chunk?.length ?? 0;
+    if (received <= limit) return push(chunk, encoding);
+    failBody(request, tooLarge(limit));
+    return false;
+  };
   // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
   if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
     response.writeContinue();
 }
 
-function bytesOf(request: Request, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const end = (error?: unknown): void => {
-      request.off('data', take).off('end', end).off('error', fail);
-      if (error !== undefined) reject(error);
-      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-    };
-    const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length <= limit) return;
-      request.pause();
-      end(tooLarge(limit));
-    };
-    const fail = (cause: Error): void =>
-      end(cause instanceof ApiError ? cause : malformed('its body broke off', cause));
-    if (request.destroyed) fail(new Error('The client is gone.'));
-    else request.on('data', take).once('end', end).once('error', fail);
-  });
+/** Ends the stream of a body with an error, and keeps its connection, which has to carry the refusal. */
+export function failBody(request: IncomingMessage, refusal: Error): void {
+  request._destroy = (error, done) => done(error);
+  // A handler that does not read the stream has no listener, and an `error` event without one would end the process.
+  request.on('error', () => undefined);
+  request.destroy(refusal);
+}
+
+async function bytesOf(request: Request): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch (cause) {
+    throw cause instanceof ApiError ? cause : malformed('its body broke off', cause);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function decoded(bytes: Buffer, decode: Decode, limit: number): Promise<Buffer> {
