@@ -197,9 +197,8 @@ describe('the start', () => {
       'DATABASE_URL: the value given',
       'TRUST_PROXY: "true"',
     ]) {
-      expect(failure).toMatch(new RegExp(`^${variable} is not allowed(: .+)?; it must be .+\\.$`, 'm'));
+      expect(failure).toMatch(new RegExp(`^${variable} is not allowed; it must be .+\\.$`, 'm'));
     }
-    expect(failure).toMatch(/^DATABASE_URL: .+: it begins as none of these forms does; /m);
     expect(failure).not.toContain('hunter2');
   });
 

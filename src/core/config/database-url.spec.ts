@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultOfDatabaseUrl, readDatabaseUrl, shownDatabaseUrl } from './database-url.js';
+import { readDatabaseUrl, shownDatabaseUrl } from './database-url.js';
 
 const POSTGRES = {
   kind: 'postgres',
@@ -43,48 +43,44 @@ describe('a DATABASE_URL', () => {
   });
 
   it.each([
-    ['no scheme', 'data/petstore.sqlite', 'begins as none'],
-    ['another scheme', 'mysql://db/pets', 'begins as none'],
-    ['nothing', '', 'begins as none'],
-    ['no file', 'sqlite:', 'the file is missing'],
-    ['parameters of SQLite', 'sqlite:a?mode=ro', 'a ? or a #'],
-    ['no database', 'postgres://db', 'database is missing'],
-    ['an empty database', 'postgres://db/', 'database is missing'],
-    ['two databases', 'postgres://db/a/b', 'plain /; write it as %2F'],
-    ['a broken escape in the database', 'postgres://db/%zz', 'database has a %'],
-    ['a fragment', 'postgres://db/pets#secret', 'it has a #'],
-    ['a fragment behind the parameters', 'postgres://db/pets?sslmode=require#secret', 'it has a #'],
-    ['another sslmode', 'postgres://db/pets?sslmode=prefer', 'sslmode is none of disable, require'],
-    ['an sslmode twice', 'postgres://db/pets?sslmode=require&sslmode=disable', 'twice'],
-    ['an unknown parameter', 'postgres://db/pets?pool=3', 'may stand sslmode and host'],
-    ['a port that is none', 'postgres://db:secret/pets', 'the port is no number'],
-    ['a port out of range', 'postgres://db:65536/pets', 'the port is no number'],
-    ['a host that is none', 'postgres://d b/pets', 'no name and no address'],
-    ['a broken escape in the password', 'postgres://shop:secret%zz@db/pets', '% that begins no character'],
-    ['a broken escape in the user', 'postgres://%zz@db/pets', '% that begins no character'],
-    ['a password with a plain slash', 'postgres://shop:se/cret@db/pets', 'plain /, ?, # or @'],
-    ['a password with a plain slash, of digits', 'postgres://shop:12/34@db', 'plain /, ?, # or @'],
-    ['a password with a plain question mark', 'postgres://shop:secret?x@db/pets', 'plain /, ?, # or @'],
-    ['a password with a plain hash', 'postgres://shop:secret#x@db/pets', 'plain /, ?, # or @'],
-    ['a password with a line break', 'postgres://shop:secret\n@db/pets', 'a line break or another control'],
-    ['a password with a tab', 'postgres://shop:sec\tret@db/pets', 'a line break or another control'],
-    ['a carriage return', 'postgres://db/pets\r?sslmode=require', 'a line break or another control'],
-    ['a file with a line break', 'sqlite:a\nb', 'a line break or another control'],
-    ['a NUL in the password', 'postgres://shop:secret%00@db/pets', 'has a %00'],
-    ['a NUL in the database', 'postgres://db/pets%00', 'has a %00'],
-    ['several hosts', 'postgres://a,b:5433/pets', 'one server alone'],
-    ['a host percent-encoded', 'postgres://%C3%A9.example/pets', 'no name and no address'],
-    ['the folder of a socket as the host', 'postgres://%2Frun%2Fpostgresql/pets', '?host='],
-    ['an address without brackets', 'postgres://::1/pets', 'in brackets'],
-    ['an address in brackets that is none', 'postgres://[::x]/pets', 'no name and no address'],
-    ['an empty folder of a socket', 'postgres:///pets?host=', 'behind ?host= '],
-    ['a host behind ?host= that is none', 'postgres:///pets?host=a,b', 'behind ?host= '],
-    ['a broken escape in a parameter', 'postgres://db/pets?host=/run/%zz', 'parameter behind the ? has a %'],
-  ])('with %s is refused, and the part is named without its text', (_, text, part) => {
+    ['no scheme', 'data/petstore.sqlite'],
+    ['another scheme', 'mysql://db/pets'],
+    ['nothing', ''],
+    ['no file', 'sqlite:'],
+    ['parameters of SQLite', 'sqlite:a?mode=ro'],
+    ['no database', 'postgres://db'],
+    ['an empty database', 'postgres://db/'],
+    ['two databases', 'postgres://db/a/b'],
+    ['a broken escape in the database', 'postgres://db/%zz'],
+    ['a fragment', 'postgres://db/pets#secret'],
+    ['a fragment behind the parameters', 'postgres://db/pets?sslmode=require#secret'],
+    ['another sslmode', 'postgres://db/pets?sslmode=prefer'],
+    ['an sslmode twice', 'postgres://db/pets?sslmode=require&sslmode=disable'],
+    ['an unknown parameter', 'postgres://db/pets?pool=3'],
+    ['a port that is none', 'postgres://db:secret/pets'],
+    ['a port out of range', 'postgres://db:65536/pets'],
+    ['a host that is none', 'postgres://d b/pets'],
+    ['a broken escape in the password', 'postgres://shop:secret%zz@db/pets'],
+    ['a broken escape in the user', 'postgres://%zz@db/pets'],
+    ['a password with a plain slash', 'postgres://shop:se/cret@db/pets'],
+    ['a password with a plain slash, of digits', 'postgres://shop:12/34@db'],
+    ['a password with a plain question mark', 'postgres://shop:secret?x@db/pets'],
+    ['a password with a plain hash', 'postgres://shop:secret#x@db/pets'],
+    ['a password with a line break', 'postgres://shop:secret\n@db/pets'],
+    ['a password with a tab', 'postgres://shop:sec\tret@db/pets'],
+    ['a carriage return', 'postgres://db/pets\r?sslmode=require'],
+    ['a file with a line break', 'sqlite:a\nb'],
+    ['a NUL in the password', 'postgres://shop:secret%00@db/pets'],
+    ['a NUL in the database', 'postgres://db/pets%00'],
+    ['several hosts', 'postgres://a,b:5433/pets'],
+    ['the folder of a socket as the host', 'postgres://%2Frun%2Fpostgresql/pets'],
+    ['an address without brackets', 'postgres://::1/pets'],
+    ['an address in brackets that is none', 'postgres://[::x]/pets'],
+    ['an empty folder of a socket', 'postgres:///pets?host='],
+    ['a host behind ?host= that is none', 'postgres:///pets?host=a,b'],
+    ['a broken escape in a parameter', 'postgres://db/pets?host=/run/%zz'],
+  ])('with %s is refused', (_, text) => {
     expect(readDatabaseUrl(text)).toBeUndefined();
-    const fault = faultOfDatabaseUrl(text);
-    expect(fault).toContain(part);
-    expect(fault).not.toContain('secret');
   });
 
   it.each([
@@ -110,7 +106,6 @@ describe('a DATABASE_URL', () => {
         const plain = `${before}SECRET${behind}`.toWellFormed();
         const password = isEncoded ? encodeURIComponent(plain) : plain;
         const url = `postgres://shop:${password}@db/pets?sslmode=disable`;
-        expect(faultOfDatabaseUrl(url)).not.toContain('SECRET');
         expect(shownDatabaseUrl(url)).toBe('postgres://shop@db/pets?sslmode=disable');
         if (isEncoded && !plain.includes('\0'))
           expect(readDatabaseUrl(url)).toMatchObject({ password: plain });

@@ -133,8 +133,7 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     const value = text === '' ? fallback : type.parse(text);
     if (value === undefined) {
       const shown = secret ? 'the value given' : JSON.stringify(text);
-      const which = type.faultOf ? `: ${type.faultOf(text)}` : '';
-      const fault = text === '' ? 'not set' : `${shown} is not allowed${which}`;
+      const fault = text === '' ? 'not set' : `${shown} is not allowed`;
       faults.push(`${variable}: ${fault}; it must be ${type.allowed}.`);
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });

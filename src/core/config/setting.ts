@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { DATABASE_URL_ALLOWED, faultOfDatabaseUrl, readDatabaseUrl } from './database-url.js';
-import { REDIS_URL_ALLOWED, faultOfRedisUrl, readRedisUrl } from './redis-url.js';
+import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
+import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
 /** How the value of one kind of setting is parsed. Make one of your own for what is not here. */
 export interface SettingType<T> {
@@ -8,8 +8,6 @@ export interface SettingType<T> {
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-  /** Which part of a text that `parse` refuses is wrong, in words that show nothing of it: it may be secret. */
-  faultOf?(text: string): string;
   /** A value as text that `parse` takes, for the docs; needed where it is no string, number or boolean. */
   write?(value: T): string;
 }
@@ -69,7 +67,6 @@ export const host: SettingType<string> = {
 export const databaseUrl: SettingType<string> = {
   allowed: DATABASE_URL_ALLOWED,
   parse: (text) => (readDatabaseUrl(text) ? text : undefined),
-  faultOf: faultOfDatabaseUrl,
 };
 
 /** The path of a file. */
@@ -82,7 +79,6 @@ export const filePath: SettingType<string | null> = {
 export const redisUrl: SettingType<string> = {
   allowed: REDIS_URL_ALLOWED,
   parse: (text) => (readRedisUrl(text) ? text : undefined),
-  faultOf: faultOfRedisUrl,
 };
 
 /** An absolute http(s) URL, or a path beginning with a slash; it has no trailing slash, query or fragment. */

@@ -118,9 +118,7 @@ describe('the settings', () => {
   ])('%s=%s is refused with a line that names variable, value and what is allowed', (variable, text) => {
     const faults = faultsOf({ [variable]: text });
     expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(
-      new RegExp(`^${variable}: .+ is not allowed(?:: [^;]+(?:; [^;]+)?)?; it must be .{10,}\\.$`),
-    );
+    expect(faults[0]).toMatch(new RegExp(`^${variable}: .+ is not allowed; it must be .{10,}\\.$`));
     if (!['DATABASE_URL', 'REDIS_URL'].includes(variable)) expect(faults[0]).toContain(JSON.stringify(text));
   });
 
