@@ -1,7 +1,7 @@
 import { type Environment, declaredSettings } from './define-settings.js';
 import { environmentOfProcess } from './settings.js';
 
-/** Words of at least this length may differ by a letter that is another one; of shorter ones too many are words themselves. */
+/** Names of at least this length may have a letter too many or another one; of shorter ones too many are words themselves. */
 const LONG_ENOUGH = 5;
 
 /** Settings of earlier versions that are gone, and what replaces each, in words that complete "is not read any more: …". */
@@ -29,31 +29,15 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
     .toSorted();
 }
 
-/**
- * Whether a name is another one with a slip in one or two of its words. Word by word, because REDIS_DB and REDIS_CA are both right;
- * a joined or split word counts as a slip, too.
- */
+/** Whether a name is another one in other letters, or with one letter too many, too few, another, or exchanged with its neighbour. */
 function isMisspelt(name: string, meant: string): boolean {
   const upper = name.toUpperCase().replaceAll('-', '_');
-  if (upper.replaceAll('_', '') === meant.replaceAll('_', '')) return true;
-  const words = upper.split('_');
-  const right = meant.split('_');
-  if (words.length !== right.length) return false;
-  const slips = right.filter((word, at) => words[at] !== word);
-  return slips.length <= 2 && right.every((word, at) => isNear(words[at] ?? '', word, right.length > 1));
-}
-
-/** Whether a word is another one, but for a letter too many, too few, exchanged with its neighbour, or another. */
-function isNear(word: string, right: string, isOneOfSeveral: boolean): boolean {
-  if (word === right) return true;
-  const at = right.split('').findIndex((letter, index) => word[index] !== letter);
-  const from = at === -1 ? right.length : at;
-  const rest = right.slice(from);
-  const found = word.slice(from);
-  if (`${found[1]}${found[0]}${found.slice(2)}` === rest) return found.length > 1;
-  if (right.length <= 2) return false;
-  if (found === rest.slice(1)) return true;
-  // HOSTS and POST are words of others; a letter too many or another one is a slip only in a longer name.
-  const isTelling = isOneOfSeveral || right.length >= LONG_ENOUGH;
-  return isTelling && (found.slice(1) === rest || found.slice(1) === rest.slice(1));
+  let same = 0;
+  while (same < meant.length && upper[same] === meant[same]) same += 1;
+  const found = upper.slice(same);
+  const right = meant.slice(same);
+  const isExchanged = found.length > 1 && `${found[1]}${found[0]}${found.slice(2)}` === right;
+  if (found === right || found === right.slice(1) || isExchanged) return true;
+  // HOSTS and POST are names of others; a letter too many or another one is a slip only in a longer name.
+  return meant.length >= LONG_ENOUGH && (found.slice(1) === right || found.slice(1) === right.slice(1));
 }
