@@ -116,9 +116,6 @@ export { Clock, SystemClock } from './core/time/clock.js';
 export { Settings } from './core/config/settings.js';
 export { Metrics } from './core/metrics/metrics.js';
 
-// For decorators of your own: faults that the start tells.
-export { declarationFault, decorated } from './core/declaration-faults.js';
-
 // Events of the platform to listen to.
 export {
   ACCOUNTS_EVENTS,

@@ -5,7 +5,6 @@ import { loadSettings } from '../core/config/settings.js';
 import { backUp } from '../database/backup/backup.js';
 import { type Restored, restore } from '../database/backup/restore.js';
 import type { CopiedStore } from '../database/backup/verified-copy.js';
-import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';
@@ -38,7 +37,6 @@ export const restoreBackup = action({
   },
   runAlone: async ({ argument: file, loadModules, tell }: Call<object>) => {
     await loadModules();
-    checkDeclared();
     const database = ownFile(POSTGRES_RESTORE);
     const order = { file, database, now: new SystemClock().now() };
     return { database, file, ...(await stoppable(tell, (how) => restore({ ...order, ...how }))) };

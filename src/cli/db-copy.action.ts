@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import { POSTGRES_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
-import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';
@@ -22,7 +21,6 @@ export const copy = action({
     inputOf(String(from).trim(), String(to).trim(), { resume, leaveOut } as never),
   runAlone: async ({ loadModules, input, tell }: Call<Input>) => {
     await loadModules();
-    checkDeclared();
     const { file, to, resume, leaveOut } = input;
     const { databaseCa } = loadSettings();
     const report = await stoppable(tell, (how) =>

@@ -4,7 +4,6 @@ import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { checkDeclared } from '../core/declaration-faults.js';
 import { type Call, action } from './action.js';
 import { tellingOfNewFile } from './new-file.js';
 import { ProgressLine } from './progress.js';
@@ -14,7 +13,6 @@ import { tableOf } from './table.js';
 export const applyPending = action({
   runAlone: async ({ loadModules, tell }) => {
     await loadModules();
-    checkDeclared();
     return { applied: await withDatabase(migrate, tell) };
   },
   text: ({ applied }) =>

@@ -1,29 +1,9 @@
-const noted = new Set<string>();
-
 /**
- * Notes that something is declared wrongly: one line that names what is declared, says what is wrong, and what to do. Decorators
- * and `define…()` note it in place of throwing, so that the start can refuse with all faults at once, before it opens the database.
+ * Throws DeclarationError for what is declared wrongly: one line that names what is declared, says what is wrong, and what to do.
+ * Thrown by decorators and `define…()`, it ends the start while modules are imported, before the database is opened.
  */
-export function declarationFault(line: string): void {
-  noted.add(line);
-}
-
-/** Every fault noted so far, in the order in which files were imported. */
-export function declarationFaults(): string[] {
-  return [...noted];
-}
-
-/** The faults that are noted while something is declared. They are forgotten after it, for suites that declare wrongly. */
-export function faultsOfDeclaring(declare: () => unknown): string[] {
-  const before = declarationFaults();
-  noted.clear();
-  try {
-    declare();
-    return declarationFaults();
-  } finally {
-    noted.clear();
-    for (const line of before) noted.add(line);
-  }
+export function declarationFault(line: string): never {
+  throw new DeclarationError([line]);
 }
 
 /** What a decorator stands on: `PetsController.listPets`, `Toy.name`, or `PetsController` without a member. */
@@ -40,9 +20,4 @@ export class DeclarationError extends Error {
   ) {
     super(['What the modules declare cannot work:', ...faults].join('\n'), options);
   }
-}
-
-/** Throws DeclarationError when anything that was imported is declared wrongly. */
-export function checkDeclared(): void {
-  if (noted.size > 0) throw new DeclarationError(declarationFaults());
 }

@@ -1,21 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
-import { DeclarationError, declarationFaults } from './declaration-faults.js';
+import { DeclarationError } from './declaration-faults.js';
 
 /** A place in a stack: `file:///srv/dist/src/a.js:3:14`, or without the column above the message of a SyntaxError. */
 const PLACE = /(?:file:\/\/)?(\/[^():\n]+):(\d+)(?::(\d+))?\)?$/gm;
 
 /**
- * Imports modules. When a file throws meanwhile, so that nothing else can be imported, throws DeclarationError with what was
- * declared wrongly until then and one line more that names the file, as it was written, and the line.
+ * Imports modules. Where a file throws that is no DeclarationError, throws one with a line that names the file, as it was written, and
+ * the line.
  */
 export async function importing<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
     if (error instanceof DeclarationError) throw error;
-    throw new DeclarationError([...declarationFaults(), lineOf(error)], { cause: error });
+    throw new DeclarationError([lineOf(error)], { cause: error });
   }
 }
 

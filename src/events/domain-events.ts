@@ -47,8 +47,8 @@ export function defineEvent<Told extends object>(
 export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
   if (!NAME.test(name))
     declarationFault(`Event "${name}" is not of the form subject.happened, such as pet.created. Rename it.`);
-  else if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
-  else declared.add(name);
+  if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
+  declared.add(name);
   return { name, ...options };
 }
 

@@ -38,9 +38,8 @@ export function defineWebhookEvent<Data extends object>(
     declarationFault(
       `Webhook event "${name}" is not of the form subject.happened, such as pets.created. Rename it.`,
     );
-  else if (declared.has(name))
-    declarationFault(`Webhook event "${name}" is declared twice. Rename one of them.`);
-  else declared.set(name, event);
+  if (declared.has(name)) declarationFault(`Webhook event "${name}" is declared twice. Rename one of them.`);
+  declared.set(name, event);
   return event;
 }
 

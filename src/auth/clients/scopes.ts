@@ -17,8 +17,6 @@ export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'lastKeyProt
 
 const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
 const declared = new Map<string, Scope>();
-/** Every scope that was made, those too that stop the start: what uses one is not wrong, too. */
-const made = new WeakSet<object>();
 
 /**
  * Declares the scopes that a feature owns, right to description: `defineScopes('pets', { read: 'List animals.' }).read` is
@@ -39,20 +37,19 @@ export function defineScopes<Right extends string>(
 export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
   const { grantedByDefault = true, lastKeyProtected = false } = options;
   const scope = { name, description, grantedByDefault, lastKeyProtected };
-  made.add(scope);
   if (!NAME.test(name))
     declarationFault(
       `Scope "${name}" is not of the form feature:right, in lower-case letters, digits and hyphens. Rename it.`,
     );
-  else if (declared.has(name))
+  if (declared.has(name))
     declarationFault(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
-  else declared.set(name, scope);
+  declared.set(name, scope);
   return scope;
 }
 
 /** Whether a value is what `defineScopes()` or `defineScope()` has made, and no name as text. */
 export function isScope(value: unknown): value is Scope {
-  return typeof value === 'object' && value !== null && made.has(value);
+  return [...declared.values()].some((scope) => scope === value);
 }
 
 /** Every scope declared so far, by name in alphabetical order. */

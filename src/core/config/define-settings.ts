@@ -70,27 +70,27 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
   definitions: Definitions & { readonly [Property in keyof Definitions]: WithValue<Definitions[Property]> },
 ): DeclaredSettings<{ readonly [Property in keyof Definitions]: ValueOf<Definitions[Property]> }> {
   const taken = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
-  let isRight = true;
-  const fault = (text: string): void => {
-    isRight = false;
-    declarationFault(text);
-  };
   if (!FEATURE.test(feature))
-    fault(`Settings of "${feature}": that is no name of a feature. Use lower-case words joined by hyphens.`);
+    declarationFault(
+      `Settings of "${feature}": that is no name of a feature. Use lower-case words joined by hyphens.`,
+    );
   const settings = Object.entries<SettingDefinition>(definitions).map(([property, definition]) => {
     const variable = variableOf(feature, property);
     if (!PROPERTY.test(property))
-      fault(`Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`);
-    else if (taken.has(variable))
-      fault(`Setting ${variable} is declared twice. Give the feature, or the setting, another name.`);
+      declarationFault(
+        `Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`,
+      );
+    if (taken.has(variable))
+      declarationFault(
+        `Setting ${variable} is declared twice. Give the feature, or the setting, another name.`,
+      );
     taken.add(variable);
     const wrong = faultOfValues(definition);
-    if (wrong !== undefined) fault(`Setting ${variable} ${wrong}`);
+    if (wrong !== undefined) declarationFault(`Setting ${variable} ${wrong}`);
     return { ...definition, variable, property };
   });
   const own = { feature, settings };
-  // Variables of wrong settings are not read: their faults would hide why.
-  if (isRight) declared.push(own);
+  declared.push(own);
   return own;
 }
 

@@ -36,16 +36,16 @@ export function defineErrors<Code extends string>(
     const fault = (text: string) => declarationFault(`Error code "${code}" ${text}`);
     rows[code] = { code, ...definition };
     if (!SLUG.test(code)) fault('is not a lower_snake slug, such as pet_not_found. Rename it.');
-    else if (!(definition.status >= 400 && definition.status <= 599))
+    if (!(definition.status >= 400 && definition.status <= 599))
       fault(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
-    else if (catalogue.has(code)) fault('is declared twice. Rename one of them.');
-    else catalogue.set(code, rows[code]);
+    if (catalogue.has(code)) fault('is declared twice. Rename one of them.');
     const { message, example } = definition;
     if (example && placesOf(message).join() !== Object.keys(example).toSorted().join())
       fault(
         `has an example of ${Object.keys(example).join(', ')}; its message has ${placesOf(message).join(', ') || 'no places'}. ` +
           'Give the example a value for each place.',
       );
+    catalogue.set(code, rows[code]);
   }
   return rows;
 }

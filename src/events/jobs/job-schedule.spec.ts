@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultsOfDeclaring } from '../../core/declaration-faults.js';
 import { Job, type JobOptions } from './job.decorator.js';
 import { scheduleFault, dueAfter, isDue, retryDelay } from './job-schedule.js';
 
@@ -98,29 +97,27 @@ describe('a schedule', () => {
   });
 });
 
-/** What the start tells of a job with these options. */
-const faultsOf = (options: JobOptions): string[] =>
-  faultsOfDeclaring(() => {
-    class Counter {
-      @Job(options)
-      count(): Promise<void> {
-        return Promise.resolve();
-      }
+const declare = (options: JobOptions) => () => {
+  class Counter {
+    @Job(options)
+    count(): Promise<void> {
+      return Promise.resolve();
     }
-    return Counter;
-  });
+  }
+  return Counter;
+};
 
 it.each(['', 'expire', 'Adoptions.expire', 'adoptions expire', `a.${'b'.repeat(99)}`])(
   'no job is called %o',
   (name) => {
-    expect(faultsOf({ name, every: MINUTE })).toEqual([
+    expect(declare({ name, every: MINUTE })).toThrow(
       `Counter.count: the job "${name}" is not of the form subject.verb, such as adoptions.expire.`,
-    ]);
+    );
   },
 );
 
 it('a job with a wrong schedule is named', () => {
-  expect(faultsOf({ name: 'pets.count', at: '25:00' })).toEqual([
+  expect(declare({ name: 'pets.count', at: '25:00' })).toThrow(
     'Counter.count: the job "pets.count" has at: "25:00", which is not a time in UTC from 00:00 to 23:59.',
-  ]);
+  );
 });

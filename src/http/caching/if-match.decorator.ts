@@ -14,12 +14,10 @@ const WithPrecondition = createParamDecorator(
 export function IfMatch({ optional = false }: { readonly optional?: boolean } = {}): ParameterDecorator {
   const need: IfMatchNeed = optional ? 'optional' : 'required';
   return (prototype, method, index) => {
-    if (method === undefined) {
+    if (method === undefined)
       declarationFault(
         `${decorated(prototype)}: @IfMatch() stands in its constructor. Put it on a parameter of a handler.`,
       );
-      return;
-    }
     WithPrecondition()(prototype, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
     declareIfMatchNeed(descriptor.value as object, need);

@@ -4,7 +4,7 @@ import { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
 import { DeclarationChecks } from '../../database/declaration-checks.js';
 import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
-import { DeclarationError, declarationFaults } from '../../core/declaration-faults.js';
+import { DeclarationError } from '../../core/declaration-faults.js';
 import { type Findings, checkedHandlers } from './checked-handlers.js';
 import { checkColumns, checkDeclaredMigrations } from './entity-checks.js';
 import { checkMembers } from './member-checks.js';
@@ -28,7 +28,7 @@ export class ModuleChecks extends DeclarationChecks {
   }
 
   async check(declared: Database): Promise<void> {
-    const findings: Findings = { faults: declarationFaults(), warnings: [] };
+    const findings: Findings = { faults: [], warnings: [] };
     const handlers = checkedHandlers(this.discovery);
     checkOperations(handlers, findings, this.settings.nodeEnv === 'production');
     checkParameters(handlers, findings);

@@ -2,7 +2,6 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsEmail } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultsOfDeclaring } from '../../core/declaration-faults.js';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { Rule } from './define-field.js';
 import { Enum, Flag, Int64, Text } from './fields.js';
@@ -118,8 +117,6 @@ describe('a merge patch', () => {
       toy!: NewToy;
     }
     for (const resource of [Box, Bare])
-      expect(faultsOfDeclaring(() => MergePatch(resource))).toEqual([
-        expect.stringContaining(`MergePatch(${resource.name}): toy is an object`),
-      ]);
+      expect(() => MergePatch(resource)).toThrow(`MergePatch(${resource.name}): toy is an object`);
   });
 });
