@@ -41,15 +41,19 @@ export function errorClasses(documents) {
 /** The codes that the examples of refusals name, in alphabetical order, each with its status and cause. */
 function codesOf(documents) {
   const rows = new Map();
-  for (const { paths } of documents)
+  for (const { paths, components } of documents)
     for (const item of Object.values(paths))
       for (const operation of Object.values(item))
-        for (const [status, { content }] of Object.entries(operation.responses ?? {}))
+        for (const [status, response] of Object.entries(operation.responses ?? {})) {
+          const { content } = response.$ref
+            ? components.responses[response.$ref.split('/').at(-1)]
+            : response;
           for (const [name, { summary, value }] of Object.entries(
             content?.['application/json']?.examples ?? {},
           ))
             if (status >= '400' && value?.code === name && /^[a-z]\w*$/.test(name))
               rows.set(name, { code: name, status, cause: summary ?? '' });
+        }
   return [...rows.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1));
 }
 

@@ -7,6 +7,7 @@ import { envExample, withSettings } from '../../src/core/config/settings-docs.js
 import { errorCatalogue } from '../../src/core/errors/define-errors.js';
 import { errorsMarkdown } from '../../src/core/errors/errors-markdown.js';
 import { GENERATED, clientFiles } from '../../scripts/generate-client.mjs';
+import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
 import { withWebhookEvents } from '../../src/webhooks/webhook-events.js';
 
@@ -94,12 +95,14 @@ describe('the error catalogue and the OpenAPI documents agree', () => {
 });
 
 function documentedErrors(): { code: string; status: string }[] {
-  return [service.document, service.accountDocument, service.adminDocument]
-    .flatMap(({ paths }) => Object.values(paths))
-    .flatMap((item) => [item.get, item.post, item.patch, item.delete])
-    .flatMap((operation) => Object.entries(operation?.responses ?? {}))
-    .flatMap(([status, response]) => {
-      const content = (response as { content?: Record<string, { examples?: object }> }).content;
-      return Object.keys(content?.['application/json']?.examples ?? {}).map((code) => ({ code, status }));
-    });
+  return service.documents.flatMap(({ document }) =>
+    Object.values(document.paths)
+      .flatMap((item) => [item.get ?? [], item.post ?? [], item.patch ?? [], item.delete ?? []].flat())
+      .flatMap((operation) =>
+        Object.keys(operation.responses).flatMap((status) => {
+          const { content } = responseOf(operation, status, document);
+          return Object.keys(content?.['application/json']?.examples ?? {}).map((code) => ({ code, status }));
+        }),
+      ),
+  );
 }

@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
 
 let service: TestService;
@@ -121,17 +122,20 @@ describe('the OpenAPI document', () => {
     const isRequired = (reference: { $ref: string }) =>
       components.headers[reference.$ref.split('/').at(-1) ?? ''].required;
     for (const operation of Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[]) {
-      for (const [status, { headers }] of Object.entries<Json>(operation.responses)) {
+      for (const status of Object.keys(operation.responses)) {
+        const { headers } = responseOf(operation, status, service.document) as Json;
         const isCertain = status !== 'default' && Number(status) < 500;
         for (const name of ['Limit', 'Remaining', 'Reset'])
           expect([status, isRequired(headers[`X-RateLimit-${name}`])]).toEqual([status, isCertain]);
       }
-      expect(isRequired(operation.responses.default.headers['Retry-After'])).toBe(false);
+      const { headers } = responseOf(operation, 'default', service.document) as Json;
+      expect(isRequired(headers['Retry-After'])).toBe(false);
     }
   });
 
   it('tells what an Idempotency-Key may be, fills none in, and when to come again after a 409', () => {
-    const { parameters, responses } = (service.document as Json).paths['/pets'].post;
+    const { paths, components } = service.document as Json;
+    const { parameters, responses } = paths['/pets'].post;
     const key = parameters.find(({ name }: Json) => name === 'Idempotency-Key');
     const { pattern, ...schema } = key.schema;
     expect(schema).toEqual({ type: 'string', minLength: 1, maxLength: 512 });
@@ -143,7 +147,11 @@ describe('the OpenAPI document', () => {
     ] as const)
       expect(new RegExp(pattern).test(field), field).toBe(isAllowed);
     expect(JSON.stringify(key)).not.toMatch(/"(example|examples|default)"/);
-    expect(responses['409'].headers['Retry-After'].schema.type).toBe('integer');
+    expect(responses['409'].headers['Retry-After'].$ref).toBe('#/components/headers/Retry-After-Conflict');
+    expect(components.headers['Retry-After-Conflict']).toMatchObject({
+      required: false,
+      schema: { type: 'integer' },
+    });
   });
 
   it('has prose with the plans as they are configured', () => {
@@ -248,13 +256,26 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
+  it('has what operations answer alike once, by a name that tells what it is', () => {
+    const { components, paths } = service.adminDocument as Json;
+    const { 401: unauthorized, 404: notFound } = paths['/clients/{clientId}'].get.responses;
+    expect(unauthorized).toEqual({ $ref: '#/components/responses/Unauthorized' });
+    expect(notFound).toEqual({ $ref: '#/components/responses/ClientNotFound' });
+    const texts = Object.values(components.responses).map((response) => JSON.stringify(response));
+    for (const operation of Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[])
+      for (const response of Object.values(operation.responses))
+        expect(texts).not.toContain(JSON.stringify(response));
+  });
+
   it('tells of the page about each refusal', () => {
     const operations = Object.values((service.document as Json).paths).flatMap((item) =>
       Object.values(item as Json),
     ) as Json[];
-    const responses = operations.flatMap((operation) => Object.entries<Json>(operation.responses));
-    const refusals = responses.filter(([status]) => status === 'default' || Number(status) >= 400);
-    const links = refusals.map(([, { headers }]) => headers.Link?.$ref);
+    const links = operations.flatMap((operation) =>
+      Object.keys(operation.responses)
+        .filter((status) => status === 'default' || Number(status) >= 400)
+        .map((status) => (responseOf(operation, status, service.document).headers?.['Link'] as Json)?.$ref),
+    );
     expect(new Set(links)).toEqual(new Set(['#/components/headers/Link-Help', '#/components/headers/Link']));
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorCatalogue, placesOf } from '../../src/core/errors/define-errors.js';
+import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
 
 // The documents are plain JSON here; their library's types would only be in the way.
@@ -32,8 +33,10 @@ function examples(): Example[] {
     Object.values(document.paths as Json)
       .flatMap((item) => Object.values(item as Json))
       .flatMap((operation: Json) =>
-        Object.entries<Json>(operation.responses).flatMap(([status, { content }]) =>
-          Object.entries<Json>(content?.['application/json']?.examples ?? {}).map(([code, example]) => ({
+        Object.keys(operation.responses).flatMap((status) =>
+          Object.entries<Json>(
+            responseOf(operation, status, document).content?.['application/json']?.examples ?? {},
+          ).map(([code, example]) => ({
             operation: operation.operationId,
             prefix,
             base,

@@ -62,8 +62,7 @@ export class Contract {
     answer: Answer,
     where: string,
   ): void {
-    const declared = (operation.responses[String(answer.status) as 'default'] ??
-      operation.responses.default) as ResponseObject;
+    const declared = responseOf(operation, String(answer.status), document);
     for (const name of requiredHeaders(declared, document))
       assert.ok(answer.headers.has(name), `no header ${name}: ${where}`);
     // If the document describes no body, the operation may answer any.
@@ -110,15 +109,29 @@ function isDecodable(path: string): boolean {
   }
 }
 
+/** The response that an operation documents for a status, be it by a reference. */
+export function responseOf(
+  { responses }: OperationObject,
+  status: string,
+  { components }: OpenAPIObject,
+): ResponseObject {
+  const response = responses[status] ?? responses.default;
+  assert.ok(response, `no response ${status} is documented`);
+  return '$ref' in response ? (components?.responses?.[nameIn(response)] as ResponseObject) : response;
+}
+
 /** The headers that a response must carry: those that the document marks as required. */
 function requiredHeaders({ headers = {} }: ResponseObject, { components }: OpenAPIObject): string[] {
   return Object.entries(headers)
     .filter(([, header]) => {
-      const described =
-        '$ref' in header ? components?.headers?.[header.$ref.split('/').at(-1) ?? ''] : header;
+      const described = '$ref' in header ? components?.headers?.[nameIn(header)] : header;
       return described !== undefined && 'required' in described && described.required === true;
     })
     .map(([name]) => name);
+}
+
+function nameIn({ $ref }: { readonly $ref: string }): string {
+  return $ref.split('/').at(-1) ?? '';
 }
 
 function isUuid(text: string): boolean {

@@ -8,6 +8,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PET_CREATED } from '../../src/pets/pets.events.js';
+import { Contract } from './contract.js';
 import { defineFixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
 import { TestService, type TestServiceOptions } from './test-service.js';
@@ -52,6 +53,17 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (da
 
   it('refuses to collect what is no list', async () => {
     await expect(service.everyPage('/v1/pets?limit=0')).rejects.toThrow('GET /v1/pets?limit=0 → 400');
+  });
+
+  it('holds a refusal against the response that operations share', async () => {
+    const answer = await service.request('GET', '/v1/pets', { key: null });
+    const contract = new Contract(service.documents);
+    contract.check('GET', '/v1/pets', answer);
+    const headers = new Headers(answer.headers);
+    headers.delete('www-authenticate');
+    expect(() => contract.check('GET', '/v1/pets', { ...answer, headers })).toThrow(
+      'no header WWW-Authenticate',
+    );
   });
 
   it('records what listeners of an event are given', async () => {

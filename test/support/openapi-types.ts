@@ -120,7 +120,123 @@ export interface components {
         PetStatus: "available" | "pending" | "sold";
         Pets: components["schemas"]["Pet"][];
     };
-    responses: never;
+    responses: {
+        /**
+         * @description `missing_api_key`: The request has no bearer credential.
+         *
+         *     `invalid_api_key`: The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.
+         *
+         *     `expired_api_key`: The key is genuine, but its expiry has passed.
+         *
+         *     `revoked_api_key`: The key is genuine, but it was revoked.
+         */
+        Unauthorized: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
+        NotAcceptable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
+         *
+         *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
+         *
+         *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
+         */
+        TooManyRequests: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `internal_error`: A defect of the service. */
+        InternalServerError: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                RateLimit: components["headers"]["RateLimit-Optional"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After-Optional"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
+        ServiceUnavailable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                RateLimit: components["headers"]["RateLimit-Optional"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After-Optional"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Any other refusal */
+        OtherRefusal: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
+                RateLimit: components["headers"]["RateLimit-Optional"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After-Optional"];
+                Link: components["headers"]["Link-Help"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: {
@@ -209,6 +325,13 @@ export interface components {
          * @example Authorization
          */
         Vary: string;
+        /** @description `true` when this is the answer to an earlier request with the same `Idempotency-Key` */
+        "Idempotent-Replayed": "true";
+        /**
+         * @description With `idempotency_in_progress`: seconds to wait before the request is repeated
+         * @example 1
+         */
+        "Retry-After-Conflict": number;
         /**
          * @description When the operation was deprecated (RFC 9745)
          * @example @1795132800
@@ -309,31 +432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description `missing_api_key`: The request has no bearer credential.
-             *
-             *     `invalid_api_key`: The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.
-             *
-             *     `expired_api_key`: The key is genuine, but its expiry has passed.
-             *
-             *     `revoked_api_key`: The key is genuine, but it was revoked.
-             */
-            401: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
             /**
              * @description `client_suspended`: The key is valid, but an operator has suspended the client that it belongs to.
              *
@@ -355,96 +454,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
-            406: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
-             *
-             *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
-             *
-             *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
-             */
-            429: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: A defect of the service. */
-            500: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
-            503: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Any other refusal */
-            default: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherRefusal"];
         };
     };
     createPet: {
@@ -468,14 +482,13 @@ export interface operations {
                 headers: {
                     /** @description Address of the animal */
                     Location: string;
-                    /** @description `true` when this is the answer to an earlier request with the same `Idempotency-Key` */
-                    "Idempotent-Replayed"?: "true";
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -504,31 +517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description `missing_api_key`: The request has no bearer credential.
-             *
-             *     `invalid_api_key`: The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.
-             *
-             *     `expired_api_key`: The key is genuine, but its expiry has passed.
-             *
-             *     `revoked_api_key`: The key is genuine, but it was revoked.
-             */
-            401: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
             /**
              * @description `client_suspended`: The key is valid, but an operator has suspended the client that it belongs to.
              *
@@ -550,33 +539,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not_acceptable`: The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
-            406: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            406: components["responses"]["NotAcceptable"];
             /** @description `idempotency_in_progress`: A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet. */
             409: {
                 headers: {
-                    /** @description With `idempotency_in_progress`: seconds to wait before the request is repeated */
-                    "Retry-After"?: number;
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After-Conflict"];
                     Link: components["headers"]["Link-Help"];
                     [name: string]: unknown;
                 };
@@ -632,80 +605,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /**
-             * @description `rate_limit_exceeded`: The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names.
-             *
-             *     `api_key_banned`: The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.
-             *
-             *     `daily_quota_exceeded`: The client has used the requests that its plan allows in a UTC day.
-             */
-            429: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: A defect of the service. */
-            500: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: The service is overloaded, the database is busy, full or away, or the service is stopping. */
-            503: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description Any other refusal */
-            default: {
-                headers: {
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit-Optional"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining-Optional"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset-Optional"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy-Optional"];
-                    RateLimit: components["headers"]["RateLimit-Optional"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After-Optional"];
-                    Link: components["headers"]["Link-Help"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["OtherRefusal"];
         };
     };
     getPet: {

@@ -10,10 +10,9 @@ import { describeDeprecation } from './described-deprecation.js';
 import { documentFactsOf } from './document-facts.js';
 import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
 import { DocumentedHandlers } from './documented-handlers.js';
-import { type Occurrences, errorResponsesOf } from './error-responses.js';
+import { type Occurrences, errorResponsesOf, shareResponses } from './error-responses.js';
 import {
   DOCUMENTED_HEADERS,
-  describeAcceptPatch,
   describeIdempotency,
   describePrecondition,
   describeRevalidation,
@@ -22,9 +21,11 @@ import {
 import { invalidRequestOf } from './invalid-request.js';
 import { serversOf } from './servers.js';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Components = NonNullable<OpenAPIObject['components']>;
+type Schemas = NonNullable<Components['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
 /** Whom to ask about the service; who they are only its users know. */
 const OPERATORS = 'The operators of this service';
 
@@ -36,7 +37,6 @@ export async function buildDocument(app: INestApplication, outline: DocumentOutl
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
     .setDescription(typeof description === 'string' ? description : description(documentFactsOf(app)))
-    .setContact(OPERATORS, '', '')
     .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
@@ -83,10 +83,16 @@ async function complete(
     }
     paths[path.slice(base.length)] = item;
   }
-  closeBodySchemas(paths, schemas);
+  const operations = Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
+  closeBodySchemas(operations, schemas);
+  const components = {
+    schemas: sortedByName(schemas),
+    responses: shareResponses(operations),
+    headers: DOCUMENTED_HEADERS,
+  };
   return {
     openapi: document.openapi,
-    info: withoutAddresses(document.info),
+    info: { ...document.info, contact: { name: OPERATORS } },
     servers: document.servers ?? [],
     security: document.security ?? [],
     tags: Object.entries(sortedByName(Object.fromEntries(tags))).map(([name, description]) => ({
@@ -94,32 +100,35 @@ async function complete(
       description,
     })),
     paths,
-    components: {
-      ...document.components,
-      schemas: sortedByName(referenced(paths, schemas)),
-      headers: referenced(paths, DOCUMENTED_HEADERS),
-    },
+    components: { ...document.components, ...referenced(paths, components) },
   };
 }
 
 /** The components that the paths refer to, directly or through others; those of the other document are left out. */
-function referenced<T>(paths: object, components: Record<string, T>): Record<string, T> {
-  const names = new Set<string>();
+function referenced(paths: object, components: Components): Components {
+  const all = components as Record<string, Record<string, unknown>>;
+  const found = new Set<string>();
   const collect = (value: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/\w+\/([^"]+)"/g)) {
-      if (!(name in components) || names.has(name)) continue;
-      names.add(name);
-      collect(components[name]);
+    for (const [reference, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
+      if (found.has(reference)) continue;
+      found.add(reference);
+      collect(all[kind]?.[name] ?? {});
     }
   };
   collect(paths);
-  return Object.fromEntries(Object.entries(components).filter(([name]) => names.has(name)));
+  return Object.fromEntries(
+    Object.entries(all).map(([kind, parts]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(parts).filter(([name]) => found.has(`"#/components/${kind}/${name}"`)),
+      ),
+    ]),
+  );
 }
 
 /** The validation pipe refuses unknown fields in every body, so every body's schema says so. */
-function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): void {
-  for (const operation of operationsOf(paths)) {
-    const body = operation.requestBody;
+function closeBodySchemas(operations: readonly OperationObject[], schemas: Schemas): void {
+  for (const { requestBody: body } of operations) {
     for (const content of Object.values(body && 'content' in body ? body.content : {})) {
       const name =
         content.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
@@ -129,15 +138,6 @@ function closeBodySchemas(paths: Record<string, PathItem>, schemas: Schemas): vo
   }
 }
 
-function operationsOf(paths: Record<string, PathItem>): OperationObject[] {
-  return Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
-}
-
-/** The builder writes addresses of a contact that are empty. */
-function withoutAddresses(info: OpenAPIObject['info']): OpenAPIObject['info'] {
-  return { ...info, contact: { name: OPERATORS } };
-}
-
 /** Completes one operation in place; returns the schema of its array, if it has a named one. */
 function completeOperation(
   operation: OperationObject,
@@ -145,7 +145,7 @@ function completeOperation(
   ofCredential: readonly ErrorRow[],
   occurrences: Occurrences,
 ): Schemas {
-  const { declared, isPublic, scopes = [], bound, deprecation, isIdempotent, ifMatch } = occurrences.record;
+  const { declared, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.record;
   const arrayName = declared?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   if (isPublic) operation.security = [];
@@ -155,10 +155,9 @@ function completeOperation(
   if (method === 'get') describeRevalidation(operation);
   if (isIdempotent) describeIdempotency(operation);
   if (ifMatch) describePrecondition(operation, ifMatch);
-  if (method === 'patch') describeAcceptPatch(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
     const documented = response as ResponseObject;
-    documented.headers = { ...documented.headers, ...headersOf(status, method, deprecation !== undefined) };
+    documented.headers = { ...documented.headers, ...headersOf(status, method, occurrences.record) };
   }
   return schemas;
 }

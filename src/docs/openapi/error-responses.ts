@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { AUTH_ERRORS } from '../../auth/auth.errors.js';
 import type { ErrorBody } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
@@ -27,6 +28,39 @@ export function errorResponsesOf(
     ...Object.fromEntries(responses),
     default: { description: 'Any other refusal', content: { 'application/json': { schema: ERROR_SCHEMA } } },
   };
+}
+
+/**
+ * Has operations that answer 304 or a refusal alike refer to one response of `components.responses`; returns these. One is named
+ * by its first code if that is a feature's, else by its status; what differs under the same name is numbered.
+ */
+export function shareResponses(operations: readonly OperationObject[]): Record<string, ResponseObject> {
+  const uses = new Map<string, { status: string; response: ResponseObject; of: OperationObject[] }>();
+  for (const operation of operations)
+    for (const [status, response] of Object.entries(operation.responses) as [string, ResponseObject][]) {
+      if (status.startsWith('2')) continue;
+      const text = status + JSON.stringify(response);
+      const use = uses.get(text) ?? { status, response, of: [] };
+      uses.set(text, { ...use, of: [...use.of, operation] });
+    }
+  const shared: Record<string, ResponseObject> = {};
+  for (const { status, response, of } of uses.values()) {
+    if (of.length === 1) continue;
+    const base = nameOf(status, response);
+    let name = base;
+    for (let number = 2; name in shared; number += 1) name = `${base}${number}`;
+    shared[name] = response;
+    for (const operation of of) operation.responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return shared;
+}
+
+const CHAIN_ERRORS: object = { ...AUTH_ERRORS, ...HTTP_ERRORS, ...THROTTLING_ERRORS };
+
+function nameOf(status: string, { content }: ResponseObject): string {
+  const [code = ''] = Object.keys(content?.['application/json']?.examples ?? {});
+  const words = code in CHAIN_ERRORS || code === '' ? (STATUS_CODES[status] ?? 'other refusal') : code;
+  return words.replaceAll(/(?:^|\W|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
 }
 
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };

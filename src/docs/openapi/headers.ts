@@ -1,7 +1,8 @@
 import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js';
-import type { Headers, OperationObject, ResponseObject } from './document-outlines.js';
+import type { OperationRecord } from '../../http/operation-record.js';
+import type { Headers, OperationObject } from './document-outlines.js';
 
 /** Extension of the headers that every response has, so that a page can tell of them once instead of under each status. */
 export const EVERYWHERE_EXTENSION = 'x-on-every-response';
@@ -44,6 +45,19 @@ const HEADERS = {
     text('Who may store the response, and that it must be revalidated (RFC 9111)', 'private, no-cache'),
   ),
   Vary: optional(text('Request headers that the response depends on', 'Authorization')),
+  'Accept-Patch': {
+    description:
+      'The media types that this operation takes (RFC 5789 section 3.1), unless a content coding was refused',
+    schema: { type: 'string' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` when this is the answer to an earlier request with the same `Idempotency-Key`',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  // Optional, because an operation may answer 409 for conflicts of its own, which waiting does not solve.
+  'Retry-After-Conflict': optional(
+    integer('With `idempotency_in_progress`: seconds to wait before the request is repeated', 1),
+  ),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text(
@@ -78,19 +92,26 @@ export const DOCUMENTED_HEADERS: Headers = {
 export function headersOf(
   status: string,
   method: string,
-  deprecated: boolean,
+  { deprecation, isIdempotent }: OperationRecord,
 ): Record<string, { $ref: string }> {
+  const deprecated = deprecation !== undefined;
   const isCounted = status !== 'default' && Number(status) < 500;
   const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
   if (status === '401' || status === '403') names.push('WWW-Authenticate');
   if (method === 'get' && (status === '200' || status === '304')) names.push('ETag', 'Cache-Control', 'Vary');
   if (status === '429') names.push('Retry-After');
+  if (method === 'patch' && status === '415') names.push('Accept-Patch');
+  if (isIdempotent && status.startsWith('2')) names.push('Idempotent-Replayed');
   if (deprecated) names.push('Deprecation', 'Sunset', 'Link');
   const help = !deprecated && (status === 'default' || Number(status) >= 400);
   const quota = Object.keys(QUOTA_HEADERS).map(
     (name) => [name, isCounted ? name : optionalName(name)] as const,
   );
-  const retry = isCounted ? [] : ([['Retry-After', optionalName('Retry-After')]] as const);
+  const isConflict = isIdempotent && Number(status) === HTTP_ERRORS.idempotency_in_progress.status;
+  const retry =
+    isCounted && !isConflict
+      ? []
+      : ([['Retry-After', isConflict ? 'Retry-After-Conflict' : 'Retry-After-Optional']] as const);
   const ofThis = names.map((name) => [name, name] as const);
   const links = help ? ([['Link', 'Link-Help']] as const) : [];
   return Object.fromEntries(
@@ -142,27 +163,6 @@ export function describeIdempotency(operation: OperationObject): void {
       'for every new request is best.',
     schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
   });
-  for (const [status, response] of Object.entries(operation.responses) as [string, ResponseObject][]) {
-    if (status.startsWith('2')) {
-      response.headers = {
-        ...response.headers,
-        'Idempotent-Replayed': {
-          description: '`true` when this is the answer to an earlier request with the same `Idempotency-Key`',
-          schema: { type: 'string', enum: ['true'] },
-        },
-      };
-    }
-    if (Number(status) === HTTP_ERRORS.idempotency_in_progress.status) {
-      response.headers = {
-        ...response.headers,
-        // Not required: an operation may answer 409 for conflicts of its own, which waiting does not solve.
-        'Retry-After': {
-          description: 'With `idempotency_in_progress`: seconds to wait before the request is repeated',
-          schema: { type: 'integer', format: 'int64' },
-        },
-      };
-    }
-  }
 }
 
 /** Adds `If-Match` to an operation that changes what the client has seen. */
@@ -176,33 +176,13 @@ export function describePrecondition(operation: OperationObject, need: IfMatchNe
   });
 }
 
-/** Adds to the 415 of a PATCH the header that names the media types which it takes. */
-export function describeAcceptPatch(operation: OperationObject): void {
-  const refusal = operation.responses['415'] as ResponseObject | undefined;
-  if (!refusal) return;
-  refusal.headers = {
-    ...refusal.headers,
-    'Accept-Patch': {
-      description:
-        'The media types that this operation takes (RFC 5789 section 3.1), unless a content coding was refused',
-      schema: { type: 'string' },
-    },
-  };
-}
-
 function addHeader(
   operation: OperationObject,
   name: string,
-  {
-    description,
-    required = false,
-    schema,
-  }: {
-    description: string;
-    required?: boolean;
-    schema: { type: 'string'; [constraint: string]: unknown };
-  },
+  header: { description: string; required?: boolean; schema: { type: 'string' } },
 ): void {
-  const parameter = { name, in: 'header' as const, required, description, schema };
-  operation.parameters = [...(operation.parameters ?? []), parameter];
+  operation.parameters = [
+    ...(operation.parameters ?? []),
+    { name, in: 'header', required: false, ...header },
+  ];
 }

@@ -1,36 +1,14 @@
 // @ts-check
 // Tells headers that every response of the document has once on the page, instead of at each response. The document itself stays as
-// it is. Nothing here names a header: which they are is read from the document, which marks them or lists them at every response.
+// it is. Nothing here names a header: the document marks them.
 
 /** The section that tells them, to which each response leads. */
 const SECTION = 'headers-of-every-response';
 
-/** The extension by which a document marks a header of every response; without marks, those count that every response lists. */
-const EVERYWHERE = 'x-on-every-response';
-
-let known;
-
-/** The headers that every documented response has, by name, as the document describes them. */
+/** The headers that every response has, by name, as the document describes them; those that are not required are variants of them. */
 function headersOfAll(system) {
-  const document = system.specSelectors.specJson();
-  if (known?.document === document) return known.headers;
-  const responses = [...document.get('paths', new Map()).values()]
-    .flatMap((path) => [...path.values()])
-    .flatMap((operation) => [...(operation?.get?.('responses')?.values() ?? [])])
-    .map((response) => response.get('headers'));
-  const listed = new Map();
-  for (const [name, header] of responses.flatMap((ofOne) => [...(ofOne ?? [])]))
-    if (!listed.has(name)) listed.set(name, resolved(document, header));
-  const marked = [...listed].filter(([, header]) => header.get(EVERYWHERE) === true);
-  const everywhere = [...listed].filter(([name]) => responses.every((ofOne) => ofOne?.has(name)));
-  const headers = new Map(marked.length > 0 ? marked : everywhere);
-  known = { document, headers };
-  return headers;
-}
-
-function resolved(document, header) {
-  const reference = header.get('$ref');
-  return reference === undefined ? header : document.getIn(reference.slice('#/'.length).split('/'));
+  const headers = system.specSelectors.specJson().getIn(['components', 'headers']);
+  return new Map(headers?.filter((one) => one.get('x-on-every-response') && one.get('required')));
 }
 
 function showSection() {
