@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { keepCompiled } from './start/compile-cache.js';
+import { keepCompiled } from '../core/software-version.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './prompt.js';
 import { columnsOf } from './table.js';

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,4 +14,17 @@ export function softwareFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
   return folder;
+}
+
+/** What Node.js 22.1 and newer have; NODE_DISABLE_COMPILE_CACHE=1 turns it off. */
+interface CompileCache {
+  readonly enableCompileCache?: (folder: string) => unknown;
+}
+
+/**
+ * Has Node.js keep the code that it compiles from now on for the next start. It lies in dist, not in the default folder for temporary
+ * files, where another user could put code for the service to run. Node.js goes without it where dist cannot be written.
+ */
+export function keepCompiled(): void {
+  (module as CompileCache).enableCompileCache?.(join(softwareFolder(), 'dist', '.compiled'));
 }

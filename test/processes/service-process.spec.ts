@@ -443,5 +443,11 @@ it('keeps its heap small: V8 has other options where the service is loaded', asy
     (await promisify(execFile)(process.execPath, ['--require', told, ...args], { env: BARE_ENVIRONMENT }))
       .stderr;
   const main = join(ROOT, 'dist/bundle/main.js');
-  expect(await tagOf(main, '--help')).not.toBe(await tagOf('--eval', '0'));
+  const [sites, growth] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
+  expect(await tagOf(main, '--help')).toBe(await tagOf(sites, growth, '--eval', '0'));
+  expect(await tagOf(sites, growth, '--eval', '0')).not.toBe(await tagOf('--eval', '0'));
+  // An option that the process was started with stays as it is.
+  const given = '--heap_growing_percent=50';
+  expect(await tagOf(given, main, '--help')).toBe(await tagOf(sites, given, '--eval', '0'));
+  expect(await tagOf(given, main, '--help')).not.toBe(await tagOf(main, '--help'));
 });
