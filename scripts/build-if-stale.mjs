@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 // As a whole: one that lacks parseEnv() has to get as far as to be refused.
 import util from 'node:util';
@@ -24,17 +24,19 @@ refuseOtherNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
+/** Shown as a page: docs/page-files.ts finds it beside src. */
+const GUIDE = 'docs/using-the-api.md';
 /** What a build is made of. */
 export const INPUTS = [
   'ormconfig.ts',
   'tsconfig.json',
   'tsconfig.build.json',
-  'scripts/bundle',
   'scripts/bundle.mjs',
+  'scripts/completion-scripts.mjs',
   'bin/supported-node.d.ts',
   'bin/supported-node.js',
   'package-lock.json',
-  'docs/using-the-api.md',
+  GUIDE,
   'src',
 ];
 /** Compiled by Go, and five times as fast as the compiler with an API, which `nest start` needs. */
@@ -86,17 +88,10 @@ function make(beside) {
   process.stderr.write(isFirst ? 'Building for the first time, in 2 steps…\n' : 'Building…\n');
   removeLeftovers();
   mkdirSync(beside);
-  const settings = join(beside, 'tsconfig.json');
-  writeFileSync(
-    settings,
-    JSON.stringify({
-      extends: '../tsconfig.build.json',
-      compilerOptions: { outDir: '.', rootDir: '..', tsBuildInfoFile: '.tsbuildinfo' },
-    }),
-  );
-  copyStatic(beside);
+  copyServed(beside);
+  const compile = ['--project', 'tsconfig.build.json', '--outDir', beside, '--rootDir', root, '--pretty'];
   for (const { done, command } of [
-    { done: 'The sources are compiled', command: [COMPILER, '--project', settings, '--pretty'] },
+    { done: 'The sources are compiled', command: [COMPILER, ...compile, '--incremental', 'false'] },
     {
       done: 'What a start reads is joined into few files',
       command: [join(root, 'scripts', 'bundle.mjs'), beside],
@@ -111,19 +106,19 @@ function make(beside) {
     const before = existsSync(dist) ? ' The build before is still there.' : '';
     end(`The build failed; the errors stand above.${before}`);
   }
-  rmSync(settings);
   writeFileSync(join(beside, '.built'), '');
   // A source saved while the build ran is newer than its stamp.
   utimesSync(join(beside, '.built'), started, started);
 }
 
-/** What is served as it is: the files below folders `static` of src, also linked ones, which `nest start` copies by nest-cli.json. */
-function copyStatic(beside) {
-  for (const file of sources()) {
-    if (!dirname(relative(root, file)).split(sep).includes('static') || !statSync(file).isFile()) continue;
-    const to = join(beside, relative(root, file));
-    mkdirSync(dirname(to), { recursive: true });
-    copyFileSync(file, to);
+/** Copies what is served as it is: files below folders `static` of src, also linked ones, and the guide that is a page. */
+function copyServed(beside) {
+  const isServed = (file) =>
+    dirname(file).split(sep).includes('static') && statSync(join(root, file)).isFile();
+  for (const file of [GUIDE, ...sources().filter(isServed)]) {
+    mkdirSync(dirname(join(beside, file)), { recursive: true });
+    // Not the folders, which may be read-only: a build has to be removed again.
+    copyFileSync(join(root, file), join(beside, file));
   }
 }
 
@@ -198,13 +193,12 @@ function isProduction() {
 }
 
 function newest() {
-  return Math.max(...INPUTS.map((input) => modifiedAt(join(root, input))), ...sources().map(modifiedAt));
+  return Math.max(...[...INPUTS, ...sources()].map((file) => modifiedAt(join(root, file))));
 }
 
+/** What is in src, from the root. */
 function sources() {
-  return ['scripts/bundle', 'src'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((file) => join(root, folder, file)),
-  );
+  return readdirSync(join(root, 'src'), { recursive: true }).map((file) => join('src', file));
 }
 
 function modifiedAt(path) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Where the files of pages lie: src, dist/src, or a bundle. The bundler keeps this file as one of its own, at the same place
- * below the root (`FOUND_BY_NAME` in scripts/bundle.mjs), because it finds the others from where it is itself.
+ * below the root (`ENTRIES` in scripts/bundle.mjs), because it finds the others from where it is itself.
  */
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 

@@ -56,8 +56,8 @@ it('a build whose program cannot make them keeps none, and tells why', async () 
   onTestFinished(bundle.remove);
   await mkdir(join(bundle.path, 'cli'));
   await writeFile(join(bundle.path, 'cli/main.js'), "throw 'src/pets/pets.module.ts:9: cannot be imported'");
-  const script = pathToFileURL(join(ROOT, 'scripts/bundle/completion-scripts.mjs')).href;
-  const code = `await (await import('${script}')).keepCompletionScripts(process.cwd())`;
+  const script = pathToFileURL(join(ROOT, 'scripts/completion-scripts.mjs')).href;
+  const code = `(await import('${script}')).keepCompletionScripts(process.cwd())`;
   const { stderr } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: bundle.path });
   expect(stderr).toMatch(/no script kept with this build\. [^]*pets\.module\.ts:9: cannot be imported/);
   expect(await readdir(join(bundle.path, 'completion'))).toEqual([]);

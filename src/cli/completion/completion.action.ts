@@ -22,7 +22,7 @@ export const completion = (name: keyof typeof SCRIPTS, program: Command) =>
   });
 
 /**
- * The script that was made with the bundle (scripts/bundle/completion-scripts.mjs). Undefined in a program that no bundle was made of,
+ * The script that was made with the bundle (scripts/completion-scripts.mjs). Undefined in a program that no bundle was made of,
  * and while the bundle's are made.
  */
 async function keptScript(name: string): Promise<string | undefined> {
