@@ -25,6 +25,8 @@ const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
+/** The table that records which of the migrations only expand the schema. It is made first, in a transaction of its own. */
+export const EXPANSIONS_TABLE = 'schema_expansions';
 
 /** What is set of the database; what is left out has its default. */
 export type DatabaseSettings = Pick<Settings, 'databaseUrl'> &
@@ -46,7 +48,7 @@ export async function openDataSource(settings: DatabaseSettings, opening: Openin
   await opening.check?.(dataSource);
   const file = fileOf(dataSource);
   try {
-    if (file !== undefined) await checkUsable(file, MIGRATIONS_TABLE);
+    if (file !== undefined) await checkUsable(file, MIGRATIONS_TABLE, EXPANSIONS_TABLE);
     return await naming(file, () => dataSource.initialize());
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;

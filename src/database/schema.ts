@@ -1,6 +1,6 @@
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
-import { MIGRATIONS_TABLE } from './data-source.js';
+import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
 import { naming } from './sqlite/troubles/sqlite-errors.js';
@@ -8,8 +8,6 @@ import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;
-/** The table that records which of the migrations only expand the schema. */
-export const EXPANSIONS_TABLE = 'schema_expansions';
 
 /** A migration, which says whether it only expands the schema: a build that does not know it runs on as before. */
 export interface Migration extends MigrationInterface {

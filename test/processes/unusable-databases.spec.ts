@@ -238,11 +238,18 @@ describe.skipIf(!reachable)('a database that cannot be used, because it', () => 
   });
 });
 
-describe('a file of no bytes', () => {
-  it('is a new store', async () => {
+describe('a new store', () => {
+  it.each([
+    ['a file of no bytes', ''],
+    [
+      'what a first start has made that was killed before its first migration',
+      'CREATE TABLE schema_expansions (name varchar(255) PRIMARY KEY)',
+    ],
+  ])('is %s', async (_, statements) => {
     const path = await folder();
     await mkdir(join(path, 'data'));
     await writeFile(join(path, FILE), '');
+    await sql(join(path, FILE), statements);
     const service = await ServiceProcess.start(path);
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     expect(service.output).toContain('The store was empty');

@@ -1,5 +1,4 @@
-import { MIGRATIONS_TABLE } from '../data-source.js';
-import { EXPANSIONS_TABLE } from '../schema.js';
+import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from '../data-source.js';
 import { ProcessLockFiles } from '../sqlite/process-lock-files.js';
 import { CopyRefusal } from './copy-refusal.js';
 import type { SqliteSource } from './sqlite-source.js';

@@ -22,14 +22,15 @@ const TRIED_BYTES = 65_536;
 
 /**
  * Throws UnusableDatabase if the service cannot keep its data in the file. Creates a file that does not exist yet, empty,
- * and its folder, and changes nothing else. `migrationsTable` is the table by which a database of this service is recognised.
+ * and its folder, and changes nothing else. `migrationsTable` is the table by which a database of this service is recognised, `firstTable`
+ * the only one of a store whose first start was killed, or has just begun in another process.
  */
-export async function checkUsable(file: string, migrationsTable: string): Promise<void> {
+export async function checkUsable(file: string, migrationsTable: string, firstTable: string): Promise<void> {
   const size = await naming(file, () => checkAccess(file));
   // An empty file is a new store: `touch` creates one, and so does SQLite before its first commit.
   if (size === 0) return;
   await withConnection(file, async (connection) => {
-    await refuseForeign(file, migrationsTable, connection);
+    await refuseForeign(file, migrationsTable, firstTable, connection);
     await refuseDamaged(file, connection);
   });
 }
@@ -148,6 +149,7 @@ async function permitted(path: string, mode: number, refused: string): Promise<v
 async function refuseForeign(
   file: string,
   migrationsTable: string,
+  firstTable: string,
   connection: sqlite3.Database,
 ): Promise<void> {
   const tables = await rowsOf(
@@ -156,7 +158,7 @@ async function refuseForeign(
   );
   const columns = await rowsOf(connection, `SELECT name FROM pragma_table_info('${migrationsTable}')`);
   const isOurs = ['timestamp', 'name'].every((column) => columns.some(({ name }) => name === column));
-  if (tables.length === 0 || isOurs) return;
+  if (isOurs || tables.every(({ name }) => name === firstTable)) return;
   const names = namedInShort(tables.map(({ name }) => String(name)));
   throw new UnusableDatabase(
     `${file} is the database of another program (tables ${names}). ${NAME_ANOTHER}.`,
