@@ -67,8 +67,11 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
     for (const service of services) service.clock.advance(60_000);
     // Both at the same time, in the next window.
     await Promise.all(services.map((service) => hammer(service, 6, one.key)));
-    // Of two that find it out at the same time either tells of it, with what it has seen.
-    expect((await shares()).slice(2)).toEqual([expect.stringMatching(/^minute 80: [89]$/), 'minute 100: 10']);
+    // Of two that find it out at the same time either tells of it, with what it has seen: the tenth, too, if its turn comes first.
+    expect((await shares()).slice(2)).toEqual([
+      expect.stringMatching(/^minute 80: (?:8|9|10)$/),
+      'minute 100: 10',
+    ]);
   });
 
   it('of a ban is told once, though both refuse the key', async () => {
