@@ -29,6 +29,8 @@ function project(
       include: folders.map((folder) => `${folder}/**/*.spec.ts`),
       exclude: [...configDefaults.exclude, ...INSTALLED, ...exclude],
       globalSetup,
+      // Importing Nest and TypeORM takes longer than most suites: once for each worker (see restore.ts).
+      isolate: false,
       setupFiles: 'test/support/restore.ts',
       env,
       // For what hangs: no test may fail because the machine is slow. A call of the command line takes over 20 s at load 30.

@@ -14,7 +14,7 @@ const COMMANDS = {
   'petstore --help': [PETSTORE, '--help'],
   'petstore --version': [PETSTORE, '--version'],
   'petstore key verify': [PETSTORE, 'key', 'verify', 'pst_test_nothing'],
-  'petstore completion bash': [PETSTORE, 'completion', 'bash'],
+  'petstore completion words': [PETSTORE, 'completion', 'words', 'petstore cl'],
   'petstore client list': [PETSTORE, 'client', 'list'],
 };
 

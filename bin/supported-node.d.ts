@@ -1,3 +1,6 @@
+/** The folder that the software was installed in. Throws where no folder above has a package.json, as when dist was copied alone. */
+export function softwareFolder(): string;
+
 /** The range of Node.js that package.json names, such as `^20.19.0 || >=24.0.0`. */
 export function supportedNode(): string;
 

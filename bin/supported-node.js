@@ -4,11 +4,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The range of package.json, such as `^20.19.0 || >=24.0.0`: the nearest above this file, or above the bundle that it is part of. */
+/** The folder that the software was installed in: the nearest above this file, or above the bundle that it is part of, with a package.json. */
+export function softwareFolder() {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (folder === dirname(folder))
+      throw new Error(`There is no package.json above ${here}. Copy dist with it and with node_modules.`);
+  }
+}
+
+/** The range of package.json, such as `^20.19.0 || >=24.0.0`. */
 export function supportedNode() {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).engines.node;
+  return JSON.parse(readFileSync(join(softwareFolder(), 'package.json'), 'utf8')).engines.node;
 }
 
 /** Whether a version such as `20.19.4` is in a range of `^1.2.3` and `>=1.2.3`, joined by `||`. Throws for a range of another form. */
@@ -31,7 +39,12 @@ export function faultOfNode() {
 
 /** Ends the process with 1, and a sentence on standard error, where this Node.js does not run the service. */
 export function refuseOtherNode() {
-  const fault = faultOfNode();
+  let fault;
+  try {
+    fault = faultOfNode();
+  } catch (error) {
+    fault = error.message;
+  }
   if (fault === undefined) return;
   process.stderr.write(`${fault}\n`);
   process.exit(1);

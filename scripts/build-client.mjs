@@ -1,17 +1,20 @@
-// Builds the typed client in clients/typescript with the compiler of this project, into its dist/ or into a folder that is named:
-// `npm run client:build [-- <folder>]`. It has no packages of its own. `npm pack` and `npm publish` in its folder call this first.
+// Builds the typed client in clients/typescript with the compiler of this project, as ECMAScript modules and as CommonJS, into its dist/
+// or into a folder that is named: `npm run client:build [-- <folder>]`. `npm pack` in its folder calls this first.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'clients/typescript');
 const out = process.argv[2] === undefined ? join(folder, 'dist') : resolve(process.argv[2]);
+const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 rmSync(out, { recursive: true, force: true });
-const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const { status } = spawnSync(process.execPath, [compiler, '-p', folder, '--outDir', out], {
-  stdio: 'inherit',
-});
-process.exitCode = status ?? 1;
+const built = (form, ...options) => {
+  const args = [compiler, '-p', folder, '--outDir', join(out, form), ...options];
+  process.exitCode ||= spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+};
+built('esm');
+built('cjs', '--module', 'commonjs', '--moduleResolution', 'bundler');
+writeFileSync(join(out, 'cjs/package.json'), '{ "type": "commonjs" }\n');

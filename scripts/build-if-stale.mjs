@@ -32,7 +32,6 @@ export const INPUTS = [
   'tsconfig.json',
   'tsconfig.build.json',
   'scripts/bundle.mjs',
-  'scripts/completion-scripts.mjs',
   'bin/supported-node.d.ts',
   'bin/supported-node.js',
   'package-lock.json',

@@ -4,7 +4,6 @@ import { cpSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { keepCompletionScripts } from './completion-scripts.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -60,7 +59,7 @@ const ascii = (code) =>
     return before.slice(before.length % 2) + escape;
   });
 
-/** Writes `bundle` of a folder such as dist from its `src`, with the scripts that complete commands. */
+/** Writes `bundle` of a folder such as dist from its `src`. */
 export async function bundle(dist = join(root, 'dist')) {
   const source = join(dist, 'src');
   const files = readdirSync(source, { recursive: true }).map((file) => file.replaceAll('\\', '/'));
@@ -87,7 +86,6 @@ export async function bundle(dist = join(root, 'dist')) {
   await bundled.close();
   for (const file of files.filter((name) => /(^|\/)static$/.test(name)))
     cpSync(join(source, file), join(dir, file), { recursive: true });
-  keepCompletionScripts(dir);
 }
 
 function staysOutside(id, importer = '') {

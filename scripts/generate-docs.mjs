@@ -1,9 +1,8 @@
 // Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, docs/errors.md,
-// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, the types of the test client and what the typed client has of the documents. test/api/generated-files.spec.ts fails when they are stale.
+// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, and what the typed client has of the documents. test/api/checkout/generated-files.spec.ts fails when they are stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import openapiTS, { astToString } from 'openapi-typescript';
 import { buildIfStale } from './build-if-stale.mjs';
 import { GENERATED, writeClientFiles } from './generate-client.mjs';
 
@@ -35,7 +34,6 @@ writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null,
 writeFileSync(join(root, 'docs/openapi-account.json'), `${JSON.stringify(account, null, 2)}\n`);
 writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
 writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
-writeFileSync(join(root, 'test/support/openapi-types.ts'), astToString(await openapiTS(document)));
 if (existsSync(join(root, GENERATED))) await writeClientFiles(join(root, GENERATED), [document, account]);
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
 const operations = join(root, 'docs/operations.md');

@@ -1,9 +1,10 @@
 import v8 from 'node:v8';
 import { refuseOtherNode } from '#supported-node';
+import { keepCompiled } from './core/compile-cache.js';
 import { SettingsError } from './core/config/define-settings.js';
 import { DeclarationError } from './core/declaration-faults.js';
 import { importing } from './core/import-failure.js';
-import { keepCompiled, softwareVersion } from './core/software-version.js';
+import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
 

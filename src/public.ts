@@ -15,7 +15,7 @@ export {
   OnDomainEvent,
   defineEvent,
 } from './events/domain-events.js';
-export type { Delivery } from './events/outbox/listener-queue.js';
+export type { Delivery } from './events/outbox/durable-listener.js';
 export { Outbox } from './events/outbox/outbox.js';
 
 // Webhooks: what endpoints of clients are told of.
@@ -117,11 +117,7 @@ export { Settings } from './core/config/settings.js';
 export { Metrics } from './core/metrics/metrics.js';
 
 // Events of the platform to listen to.
-export {
-  ACCOUNTS_EVENTS,
-  type AccountChanged,
-  type AccountsEventName,
-} from './auth/clients/accounts.events.js';
+export { CLIENTS_EVENTS, type ClientChanged, type ClientsEventName } from './auth/clients/clients.events.js';
 export {
   API_KEY_BANNED,
   type ApiKeyBanned,

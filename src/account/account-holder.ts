@@ -1,4 +1,4 @@
-import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { CHALLENGE } from '../auth/clients/scopes.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../core/errors/api-error.js';
@@ -12,6 +12,6 @@ export interface AccountHolder {
 /** The account of a caller. Throws no_account for a credential that is no API key: its user belongs to no client. */
 export function accountHolderOf(caller: Caller | undefined): AccountHolder {
   if (caller === undefined || caller.keyId === null)
-    throw new ApiError(ACCOUNTS_ERRORS.no_account, { headers: { 'WWW-Authenticate': CHALLENGE } });
+    throw new ApiError(CLIENTS_ERRORS.no_account, { headers: { 'WWW-Authenticate': CHALLENGE } });
   return { clientId: caller.clientId, keyId: caller.keyId };
 }

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
@@ -36,7 +36,7 @@ export class AccountController {
       'Shows the client of the key that is sent, with plan and limits, and the key itself. Needs no scope.',
     answers: { status: 200, description: 'The client and the key', type: AccountDto },
   })
-  @ApiErrors(ACCOUNTS_ERRORS.no_account)
+  @ApiErrors(CLIENTS_ERRORS.no_account)
   async get(@CurrentClient() caller: Caller | undefined): Promise<AccountDto> {
     const { clientId, keyId } = accountHolderOf(caller);
     const client = await this.clients.get(clientId);
@@ -52,11 +52,11 @@ export class AccountController {
     id: 'getAccountUsage',
     summary: 'Show what you have used',
     description:
-      'Shows both windows as they stand, past days, calls of deprecated operations, and which keys of the client are banned. ' +
+      'Shows the current minute and day, past days, calls of deprecated operations, and which keys of the client are banned. ' +
       'Needs no scope.',
     answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
   })
-  @ApiErrors(ACCOUNTS_ERRORS.no_account)
+  @ApiErrors(CLIENTS_ERRORS.no_account)
   async getUsage(
     @Query() { days }: DaysQuery,
     @CurrentClient() caller: Caller | undefined,

@@ -1,26 +1,30 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../auth/clients/accounts.module.js';
-import { AuditModule } from '../auth/audit/audit.service.js';
-import { DatabaseModule } from '../database/database.module.js';
+import { ClientsModule } from '../auth/clients/clients.module.js';
+import { KEYS_BOUND, NEW_KEYS_BOUND, WEBHOOKS_BOUND } from './account.bounds.js';
+import { accountHolderOf } from './account-holder.js';
 import { AccountController } from './account.controller.js';
-import { KeyLimits } from './key-limits.js';
-import { OwnKeysController } from './own-keys.controller.js';
-import { OwnKeysService } from './own-keys.service.js';
-import { OwnWebhookDeliveriesController } from './own-webhook-deliveries.controller.js';
-import { OwnWebhookEventsController } from './own-webhook-events.controller.js';
-import { OwnWebhooksController } from './own-webhooks.controller.js';
-import { WebhookEndpointsModule } from '../webhooks/endpoints/webhook-endpoints.module.js';
+import { ACCOUNT_SCOPE } from './account.scopes.js';
+import { KeyOrders } from '../admin/keys/key-orders.js';
+import { keysController } from '../admin/keys/keys.controller.js';
+import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
+import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
+import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
+import type { Audience } from '../http/audience.js';
+
+/** What belongs to the caller's own client. */
+const AUDIENCE: Audience = { prefix: 'account', scope: ACCOUNT_SCOPE, holderOf: accountHolderOf };
+const WEBHOOKS: Audience = { ...AUDIENCE, uncounted: WEBHOOKS_BOUND };
 
 /** Self-service over HTTP: what the holder of a key may see and order for its own client. */
 @Module({
-  imports: [AccountsModule, AuditModule, DatabaseModule, WebhookEndpointsModule],
+  imports: [ClientsModule],
   controllers: [
     AccountController,
-    OwnKeysController,
-    OwnWebhooksController,
-    OwnWebhookDeliveriesController,
-    OwnWebhookEventsController,
+    keysController({ ...AUDIENCE, uncounted: KEYS_BOUND }, NEW_KEYS_BOUND),
+    webhooksController(WEBHOOKS),
+    webhookDeliveriesController(WEBHOOKS),
+    webhookEventsController(WEBHOOKS),
   ],
-  providers: [OwnKeysService, KeyLimits],
+  providers: [KeyOrders],
 })
 export class AccountModule {}

@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import { ACCOUNTS_ERRORS } from '../auth/clients/accounts.errors.js';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
@@ -10,13 +9,13 @@ import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { ADMIN_SCOPE } from './admin.scopes.js';
-import { CurrentOperator } from './current-operator.js';
+import { CurrentOperator } from '../http/current-operator.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from './dto/inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
-  ACCOUNTS_ERRORS;
+  CLIENTS_ERRORS;
 
 /** The clients, over HTTP. */
 @Tag('Clients', 'The accounts that hold a plan and own keys.')
@@ -55,24 +54,19 @@ export class ClientsController {
       status: 201,
       description: 'The client',
       type: ClientDto,
+      location: ({ id }) => `/admin/clients/${id}`,
       headers: { Location: 'Address of the client' },
     },
   })
-  async create(
-    @Body() input: NewClientDto,
-    @CurrentOperator() by: Operator,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<ClientDto> {
-    const client = await this.clients.create(input, by);
-    response.setHeader('Location', `/admin/clients/${client.id}`);
-    return this.shown(client);
+  async create(@Body() input: NewClientDto, @CurrentOperator() by: Operator): Promise<ClientDto> {
+    return this.shown(await this.clients.create(input, by));
   }
 
   @Get(':clientId')
   @Operation({
     id: 'getClient',
     summary: 'Show a client',
-    description: 'Shows a client with what it has used: both windows now, bans, last use, and its last days.',
+    description: 'Shows a client and its usage: the current minute and day, bans, last use, and past days.',
     answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
   })
   @ApiErrors(client_not_found)

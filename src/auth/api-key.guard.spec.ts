@@ -39,30 +39,3 @@ it('goes on after work that failed, which only its own caller is told', async ()
   await expect(results[0]).rejects.toThrow('away');
   expect(await results[1]).toBe('second');
 });
-
-it('lets a third wait for the second, though the first is done', async () => {
-  const turns = new AddressTurns();
-  const log: string[] = [];
-  const [first, second, third] = [work(log, 'first'), work(log, 'second'), work(log, 'third')];
-  const results = [turns.run('a', first.run), turns.run('a', second.run)];
-  first.finish();
-  await results[0];
-  results.push(turns.run('a', third.run));
-  await Promise.resolve();
-  expect(log).toEqual(['first', 'second']);
-  second.finish();
-  third.finish();
-  expect(await Promise.all(results)).toEqual(['first', 'second', 'third']);
-});
-
-it('begins at once when everything from the address is done', async () => {
-  const turns = new AddressTurns();
-  const log: string[] = [];
-  const [first, second] = [work(log, 'first'), work(log, 'second')];
-  first.finish();
-  await turns.run('a', first.run);
-  const result = turns.run('a', second.run);
-  expect(log).toEqual(['first', 'second']);
-  second.finish();
-  await result;
-});

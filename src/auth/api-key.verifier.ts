@@ -5,7 +5,6 @@ import { refuseEndedCredential } from './clients/key-refusals.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
 import { Clock } from '../core/time/clock.js';
 import type { Versions } from '../database/data-version.js';
-import { RequestWaits } from '../database/request-waits.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
@@ -38,7 +37,6 @@ export class ApiKeyVerifier {
     private readonly lookUp: KeyLookUp,
     private readonly cache: KeyCache,
     private readonly clock: Clock,
-    private readonly waits: RequestWaits,
   ) {}
 
   /** Whether a key that was cached with this version still holds, as far as the last decision of Redis tells. */
@@ -76,9 +74,7 @@ export class ApiKeyVerifier {
       refuseEndedCredential(key, this.clock.now());
       return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
     };
-    return cached
-      ? verified(cached)
-      : this.waits.bounded(turn(() => this.lookUp.find(digest))).then(verified);
+    return cached ? verified(cached) : turn(() => this.lookUp.find(digest)).then(verified);
   }
 }
 

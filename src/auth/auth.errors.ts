@@ -19,8 +19,9 @@ const CREDENTIAL_ERRORS = defineErrors({
     status: 403,
     message: 'This operation needs a key with the scope {scope}.',
     example: { scope: 'pets:write' },
-    cause: 'The key is valid, but does not hold the scope that the operation needs. The request has counted.',
-    remedy: 'Use a key that holds the scope, or have one issued.',
+    cause:
+      'The key is valid, but does not have the scope that the operation needs. The request counts towards the quota.',
+    remedy: 'Use a key that has the scope, or have one issued.',
   },
 });
 

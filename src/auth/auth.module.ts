@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from './clients/accounts.module.js';
+import { ClientsModule } from './clients/clients.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
@@ -10,7 +10,7 @@ import { ShownQuota } from './shown-quota.js';
 
 /** Who sends a request: what the guards of the chain need to verify its credential. */
 @Module({
-  imports: [AccountsModule, DatabaseModule, ThrottlingModule],
+  imports: [ClientsModule, DatabaseModule, ThrottlingModule],
   providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials, ShownQuota],
   exports: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
 })

@@ -14,10 +14,8 @@ import { type FoundKey, KeyCache } from './key-cache.js';
  */
 @Injectable()
 export class KeyLookUp {
-  private readonly underWay = new TransientMap<
-    string,
-    { readonly version: number; readonly found: Promise<FoundKey> }
-  >();
+  /** The look-ups that are running, by data version and digest. */
+  private readonly running = new TransientMap<string, Promise<FoundKey>>();
   private sql: string | undefined;
 
   constructor(
@@ -27,20 +25,16 @@ export class KeyLookUp {
   ) {}
 
   /** The key with this digest, read from the database. Throws service_unavailable when that does not answer. */
-  async find(digest: string): Promise<FoundKey> {
-    const version = this.cache.version();
+  find(digest: string): Promise<FoundKey> {
+    const version = this.cache.versions().keys;
     if (version === undefined) return this.read(digest, version);
-    const shared = this.underWay.get(digest);
-    // The data version is unchanged, so the shared look-up sees every commit that this request must see.
-    if (shared?.version === version) return shared.found;
-    const found = this.read(digest, version);
-    const own = { version, found };
-    this.underWay.set(digest, own);
-    try {
-      return await found;
-    } finally {
-      if (this.underWay.get(digest) === own) this.underWay.delete(digest);
-    }
+    // While the data version is unchanged, a look-up that is running sees every commit that this one must see.
+    const name = `${version} ${digest}`;
+    const running = this.running.get(name);
+    if (running) return running;
+    const found = this.read(digest, version).finally(() => this.running.delete(name));
+    this.running.set(name, found);
+    return found;
   }
 
   private async read(digest: string, version: number | undefined): Promise<FoundKey> {

@@ -41,5 +41,5 @@ export class ScopesGuard implements CanActivate {
  */
 function passesMessage(handler: object): true {
   if (!Reflect.hasMetadata(REQUIRED_SCOPES, handler)) return true;
-  throw new Error('@RequireScopes() stands on the handler of a message; put it on the gateway.');
+  throw new Error('@RequireScopes() is on the handler of a message; put it on the gateway.');
 }

@@ -1,17 +1,10 @@
-import { InvalidArgumentError } from 'commander';
 import { toAuditEntryDto } from '../admin/dto/audit-entry.dto.js';
 import { AuditService } from '../auth/audit/audit.service.js';
-import { action } from './action.js';
+import type { Call } from './call.js';
 import { Moment, listTable } from './list-table.js';
-import { everyPage } from './service-calls.js';
+import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './service-calls.js';
 
-interface Input {
-  readonly client?: string;
-  readonly key?: string;
-  readonly limit: number;
-}
-
-const LIST_COLUMNS = [
+const COLUMNS = [
   { title: 'AT' },
   { title: 'ACTION' },
   { title: 'CLIENT' },
@@ -22,35 +15,25 @@ const LIST_COLUMNS = [
 ];
 
 /** `petstore audit list`. */
-export const list = action({
-  input: (options) => checked(options as unknown as Input),
-  run: async (app, { input: { client, key, limit } }) => {
+export async function list(call: Call): Promise<void> {
+  const { client, key } = call.options;
+  const { limit } = await inputOf(LimitOption, call.options);
+  const found = await call.inApp(async (app) => {
+    // A name that nobody has is refused: an empty result would be read as proof that nothing was changed.
+    const [clientId, keyId] = [await clientIdOf(app, client), await keyIdOf(app, key)];
     const filter = {
-      ...(client === undefined ? {} : { clientId: client }),
-      ...(key === undefined ? {} : { keyId: key }),
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(keyId === undefined ? {} : { keyId }),
     };
-    const entries = await everyPage((page) => app.get(AuditService).list(page, filter), limit);
-    return entries.map(toAuditEntryDto);
-  },
-  text: (entries, _input, view) =>
-    entries.length === 0
-      ? 'There is no such change.'
-      : listTable(
-          LIST_COLUMNS,
-          entries.map(({ at, action: change, clientId, keyId, actor, actorKeyId, from, details }) => {
-            const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
-            return [new Moment(at), change, clientId, keyId, by, from, JSON.stringify(details)];
-          }),
-          view,
-        ),
-});
-
-/** Refuses a filter that is no id: its empty result would be read as proof that nothing was changed. */
-function checked(input: Input): Input {
-  for (const name of ['client', 'key'] as const) {
-    const given = input[name];
-    if (given !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(given))
-      throw new InvalidArgumentError(`--${name}: This must be an id; \`petstore ${name} list\` shows them.`);
-  }
-  return input;
+    return everyPage((page) => app.get(AuditService).list(page, filter), limit);
+  });
+  const entries = found.map(toAuditEntryDto);
+  const rows = () =>
+    entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
+      const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
+      return [new Moment(at), action, clientId, keyId, by, from, JSON.stringify(details)];
+    });
+  await call.show(entries, (view) =>
+    entries.length === 0 ? 'There is no such change.' : listTable(COLUMNS, rows(), view),
+  );
 }

@@ -1,15 +1,48 @@
 import type { INestApplication } from '@nestjs/common';
+import { IntersectionType, PickType } from '@nestjs/swagger';
+import { InvalidArgumentError } from 'commander';
+import { DataSource } from 'typeorm';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
+import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
+import { NewOwnKeyDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
 import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { ClientChangesDto, type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
-import { type Call, action } from './action.js';
+import { type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
+import { DaysQuery } from '../admin/dto/inputs.js';
+import type { Call } from './call.js';
 import { Moment, listTable } from './list-table.js';
-import { everyPage, inputOf } from './service-calls.js';
+import { clientOf, everyPage, inputOf } from './service-calls.js';
 import { type Cell, printable, tableOf } from './table.js';
 
-const LIST_COLUMNS = [
+class PlanOptions extends PickType(NewClientDto, ['plan', 'perMinute', 'perDay']) {}
+class NameOption extends PickType(NewClientDto, ['name']) {}
+class ClientOrder extends IntersectionType(NewClientDto, PickType(NewOwnKeyDto, ['scopes'])) {}
+
+/** `petstore client create`. */
+export async function create(call: Call): Promise<void> {
+  const { issueKey } = call.options;
+  const { scopes, ...input } = await inputOf(ClientOrder, call.options);
+  if (scopes && !issueKey)
+    throw new InvalidArgumentError('--scopes: These are of the key that --issue-key makes.');
+  const { client, key } = await call.inApp(
+    (app) =>
+      app.get(DataSource).transaction(async () => {
+        const made = await shown(app, app.get(ClientsService).create(input, call.by));
+        if (!issueKey) return { client: made };
+        const order = { clientId: made.id, ...(scopes ? { scopes } : {}) };
+        const issued = await app.get(KeyIssuingService).issue(order, call.by);
+        return { client: made, key: toIssuedKeyDto(issued) };
+      }),
+    'write',
+  );
+  const text = `Made the client ${client.id}.\n${clientText(client)}`;
+  await call.showChange(key ? Object.assign(client, { key }) : client, () =>
+    key ? `${text}\n\nIts key with ${key.scopes.join(', ')} is shown this once:\n\n${key.key}` : text,
+  );
+}
+
+const COLUMNS = [
   { title: 'ID' },
   { title: 'NAME', least: 12 },
   { title: 'PLAN' },
@@ -19,101 +52,89 @@ const LIST_COLUMNS = [
   { title: 'SUSPENDED' },
 ];
 
-/** Has the service make or change a client, and answers its shown form. */
-async function shown(
-  app: INestApplication,
-  order: (clients: ClientsService) => Promise<Client>,
-): Promise<ClientDto> {
-  const clients = app.get(ClientsService);
-  const client = await order(clients);
-  return toClientDto(client, clients.limitsOf(client));
+/** `petstore client list`. */
+export async function list(call: Call): Promise<void> {
+  const { name } = call.options;
+  const found = await call.inApp(async (app) => {
+    const clients = app.get(ClientsService);
+    const rows = await everyPage((page) => clients.list(page, name === undefined ? {} : { name }));
+    return rows.map((client) => toClientDto(client, clients.limitsOf(client)));
+  });
+  const cells = (one: ClientDto) => {
+    const [created, suspended] = [new Moment(one.createdAt), new Moment(one.suspendedAt)];
+    return [one.id, one.name, one.plan, one.perMinute, one.perDay, created, suspended];
+  };
+  await call.show(found, (view) =>
+    found.length === 0
+      ? `There is no ${name === undefined ? '' : 'such '}client; make one with \`petstore client create\`.`
+      : listTable(COLUMNS, found.map(cells), view),
+  );
 }
 
-/** What both commands that change a client have in common. */
-const UPDATE = {
-  input: (options: object) => inputOf(ClientChangesDto, options),
-  run: async (app: INestApplication, { argument: id, input, by }: Call<ClientChangesDto>) =>
-    shown(app, (clients) => clients.update(id, input, by)),
-};
-
-/** `petstore client create`. */
-export const create = action({
-  input: (options) => inputOf(NewClientDto, options),
-  run: async (app, { input, by }) => shown(app, (clients) => clients.create(input, by)),
-  text: (client) => `Made the client ${client.id}.\n${clientText(client)}`,
-});
-
-/** `petstore client list`. */
-export const list = action({
-  run: async (app, { input: { name } }: Call<{ name?: string }>) => {
-    const clients = app.get(ClientsService);
-    const filter = name === undefined ? {} : { name };
-    const found = await everyPage((page) => clients.list(page, filter));
-    return found.map((client) => toClientDto(client, clients.limitsOf(client)));
-  },
-  text: (clients, { name }, view) =>
-    clients.length === 0
-      ? `There is no ${name === undefined ? '' : 'such '}client; make one with \`petstore client create\`.`
-      : listTable(
-          LIST_COLUMNS,
-          clients.map((one) => [
-            one.id,
-            one.name,
-            one.plan,
-            one.perMinute,
-            one.perDay,
-            new Moment(one.createdAt),
-            new Moment(one.suspendedAt),
-          ]),
-          view,
-        ),
-});
-
 /** `petstore client show`. */
-export const show = action({
-  run: async (app, { argument: id, input }: Call<{ days: number }>) => {
-    const client = await app.get(ClientsService).get(id);
-    return toClientUsageDto(client, await app.get(UsageService).of(client, input.days));
-  },
-  text: usageText,
-});
+export async function show(call: Call, given: string): Promise<void> {
+  const { days } = await inputOf(DaysQuery, call.options);
+  const usage = await call.inApp(async (app) => {
+    const client = await clientOf(app, given);
+    return toClientUsageDto(client, await app.get(UsageService).of(client, days));
+  });
+  await call.show(usage, () => usageText(usage));
+}
 
 /** `petstore client set-plan`. */
-export const setPlan = action({
-  ...UPDATE,
-  text: (client) => `Changed the plan.\n${clientText(client)}`,
-});
+export async function setPlan(call: Call, given: string): Promise<void> {
+  const input = await inputOf(PlanOptions, call.options);
+  await change(call, given, (clients, id) => clients.update(id, input, call.by), 'Changed the plan.');
+}
 
 /** `petstore client rename`. */
-export const rename = action({
-  ...UPDATE,
-  text: (client) => `Renamed the client.\n${clientText(client)}`,
-});
+export async function rename(call: Call, given: string): Promise<void> {
+  const input = await inputOf(NameOption, call.options);
+  await change(call, given, (clients, id) => clients.update(id, input, call.by), 'Renamed the client.');
+}
 
 /** `petstore client suspend`. */
-export const suspend = action({
-  run: async (app, { argument: id, force, by }) =>
-    shown(app, (clients) => clients.suspend(id, { force }, by)),
-  text: (client) => `Suspended the client; servers that run know within 5 s.\n${clientText(client)}`,
-});
+export async function suspend(call: Call, given: string): Promise<void> {
+  const done = 'Suspended the client; servers that run know within 5 s.';
+  await change(call, given, (clients, id) => clients.suspend(id, call.options, call.by), done);
+}
 
 /** `petstore client resume`. */
-export const resume = action({
-  run: async (app, { argument: id, by }) => shown(app, (clients) => clients.resume(id, by)),
-  text: (client) => `Resumed the client.\n${clientText(client)}`,
-});
+export async function resume(call: Call, given: string): Promise<void> {
+  await change(call, given, (clients, id) => clients.resume(id, call.by), 'Resumed the client.');
+}
 
 /** `petstore client delete`. */
-export const remove = action({
-  confirm: {
-    question: async (app, { argument }) => {
-      const { id, name } = await app.get(ClientsService).get(argument);
-      return `Delete the client ${id} (${name}) with all its keys, for good`;
-    },
-  },
-  run: async (app, { argument: id, force, by }) => shown(app, (clients) => clients.delete(id, { force }, by)),
-  text: ({ id, name }) => `Deleted the client ${id} (${printable(name)}) and its keys.`,
-});
+export async function remove(call: Call, given: string): Promise<void> {
+  call.requireConsent();
+  const deleted = await call.inApp(async (app) => {
+    const { id, name } = await clientOf(app, given);
+    await call.confirm(`Delete the client ${id} (${name}) with all its keys, for good`);
+    return shown(app, app.get(ClientsService).delete(id, call.options, call.by));
+  });
+  await call.showChange(
+    deleted,
+    () => `Deleted the client ${deleted.id} (${printable(deleted.name)}) and its keys.`,
+  );
+}
+
+async function change(
+  call: Call,
+  given: string,
+  order: (clients: ClientsService, id: string) => Promise<Client>,
+  done: string,
+): Promise<void> {
+  const client = await call.inApp(async (app) => {
+    const { id } = await clientOf(app, given);
+    return shown(app, order(app.get(ClientsService), id));
+  });
+  await call.showChange(client, () => `${done}\n${clientText(client)}`);
+}
+
+async function shown(app: INestApplication, ordered: Promise<Client>): Promise<ClientDto> {
+  const client = await ordered;
+  return toClientDto(client, app.get(ClientsService).limitsOf(client));
+}
 
 function clientText(client: ClientDto): string {
   return tableOf(clientRows(client));

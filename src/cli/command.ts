@@ -1,13 +1,12 @@
-import { type Command, Option } from 'commander';
-import type { Action, AskingAction, PlainAction } from './action.js';
-import { CallFaults } from './call-faults.js';
-import { YES } from './confirmation.js';
-import { type RunOptions, runCommand, valuesOf } from './run-command.js';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Call } from './call.js';
 import type { Shell } from './shell.js';
 
-/** How a command is called. */
-interface Calling extends RunOptions {
-  readonly name: string;
+/**
+ * How a command is called, and what it does. Files that declare commands import nothing of Nest, TypeORM or the service's modules, so
+ * that help and refusals are quick (bench/start.mjs): `run` imports them.
+ */
+interface Definition {
   readonly description: string;
   /** Name of its one argument, such as `<id>`, and what that is. */
   readonly argument?: readonly [name: string, description?: string];
@@ -15,49 +14,23 @@ interface Calling extends RunOptions {
   readonly options?: readonly Option[];
   /** How it is called, shown below its help; without the leading `petstore`. */
   readonly examples: readonly string[];
+  /** Carries it out; `argument` is empty when it was left out. Throws what refuses it. */
+  readonly run: (call: Call, argument: string) => Promise<void>;
 }
-
-/**
- * A command: how it is called, and where what it does is imported from. Files that declare commands import nothing of Nest, TypeORM
- * or the service's modules, so that help and refusals are quick (test/packed/command-line-start.spec.ts).
- */
-export type CommandDefinition<Input, Result> = Calling &
-  (
-    | { readonly asks?: undefined; readonly action: () => Promise<PlainAction<Input, Result>> }
-    /** Adds `--yes`. */
-    | { readonly asks: true; readonly action: () => Promise<AskingAction<Input, Result>> }
-  );
 
 /** Adds a command, or a group of them, to the program. */
 export type Addition = (parent: Command, shell: Shell) => void;
 
-/** `--json`, which every command takes. */
-export const JSON_OPTION = new Option(
-  '--json',
-  'print one JSON document on standard output and nothing else',
-).default(false);
-
-/** `--force`, of commands that may end the last key with the scope admin. */
-export const FORCE = new Option(
-  '--force',
-  'do it even if nothing is left that works with the scope admin over HTTP',
-).default(false);
-
 /** Declares a command. */
-export function command<Input, Result>(definition: CommandDefinition<Input, Result>): Addition {
-  const { name, description, argument, examples } = definition;
-  const options = [...(definition.options ?? []), ...(definition.asks ? [YES] : [])];
-  const hasJson = options.some(({ long }) => long === JSON_OPTION.long);
+export function command(name: string, definition: Definition): Addition {
+  const { description, argument, options = [], examples, run } = definition;
   return (parent, shell) => {
     const added = parent.command(name).description(description);
-    const faults = CallFaults.of(added, hasJson ? options : [...options, JSON_OPTION], argument);
+    if (argument) added.addArgument(new Argument(...argument).argParser(filled));
+    for (const one of [...options, ...(options.includes(JSON_OPTION) ? [] : [JSON_OPTION])])
+      added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
-    added.action(async () => {
-      const action: Action<Input, Result> = await definition.action();
-      const [first, ...others] = [...faults.all(), ...(await faultsOfInput(action, added, faults))];
-      if (first !== undefined) added.error([first, ...others].join('\n'));
-      await runCommand(definition, action, shell, added);
-    });
+    added.action(() => run(new Call(shell, added), String(added.processedArgs[0] ?? '')));
   };
 }
 
@@ -69,19 +42,57 @@ export function group(name: string, description: string, commands: readonly Addi
   };
 }
 
-/** What else is wrong with the values of a call that has faults already; without one, its input tells by itself. */
-async function faultsOfInput<Input, Result>(
-  { input }: Action<Input, Result>,
-  called: Command,
-  faults: CallFaults,
-): Promise<string[]> {
-  if (!input || faults.all().length === 0) return [];
-  try {
-    await input(valuesOf(called));
-    return [];
-  } catch (error) {
-    const { valueFaults } = await import('./failure.js');
-    const found = valueFaults(error);
-    return found.filter(({ option }) => !faults.has(option)).map(({ text }) => text);
-  }
+/** An option with a value, which stays text: the DTO of the command reads and refuses it. `choices` are shown and completed. */
+export function option(flags: string, description: string, choices?: readonly string[]): Option {
+  const made = new Option(flags, description);
+  return (choices ? made.choices(choices) : made).argParser(once);
+}
+
+/** An option without a value. */
+export function flag(flags: string, description: string): Option {
+  return new Option(flags, description);
+}
+
+/** An option whose value is a list with commas between. */
+export function list(flags: string, description: string): Option {
+  return new Option(flags, description).argParser<string[] | undefined>((text, before) =>
+    once(text, before)
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  );
+}
+
+/** `--json`, which every command takes. */
+export const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
+/** `--force`, of commands that may end the last key with the scope admin. */
+export const FORCE = flag(
+  '--force',
+  'do it even if nothing is left that works with the scope admin over HTTP',
+);
+/** `--yes`, of commands that ask. */
+export const YES = flag('--yes', 'do it without asking, as a script has to');
+/** `--wide`, of commands that show a list. */
+export const WIDE = flag(
+  '--wide',
+  'show all columns, whole and with exact times, also where lines get too long',
+);
+/** `--days`, of commands that show the last days. */
+export const DAYS = option(
+  '--days <days>',
+  'how many days to show, today among them; 1 to 90, 7 when it is left out',
+);
+/** `--client`, of commands that show what belongs to one. */
+export const CLIENT = option('--client <client>', 'only those of this client, by its id or name');
+
+/** Commander would take the last of several values without a word. */
+function once(text: string, before: unknown): string {
+  if (before !== undefined) throw new InvalidArgumentError('It is given twice.');
+  return text;
+}
+
+/** An empty argument is what a shell makes of a variable that is not set: it stands for nothing, not for all. */
+function filled(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
+  return text;
 }

@@ -2,10 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { SystemClock } from '../core/time/clock.js';
 import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
-import { backUp } from '../database/backup/backup.js';
-import { type Restored, restore } from '../database/backup/restore.js';
-import type { CopiedStore } from '../database/backup/verified-copy.js';
-import { type Call, action } from './action.js';
+import { backUp } from '../database/commands/backup.js';
+import { type Restored, restore } from '../database/commands/restore.js';
+import type { CopiedStore } from '../database/commands/checked-copy.js';
+import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';
 import { stoppable } from './stoppable.js';
@@ -13,36 +13,27 @@ import { stoppable } from './stoppable.js';
 const MEBIBYTE = 2 ** 20;
 
 /** `petstore db backup`: a copy of the SQLite file, while it is served. */
-export const backup = action({
-  runAlone: async ({ argument: file, input: { overwrite }, tell }: Call<{ overwrite: boolean }>) => {
-    const database = ownFile(POSTGRES_BACKUP);
-    return {
-      database,
-      file,
-      ...(await stoppable(tell, (how) => backUp({ database, file, overwrite, ...how }))),
-    };
-  },
-  text: ({ database, file, rows, tables, bytes }) =>
-    `Backed up ${database} to ${file}: ${sizeText({ rows, tables, bytes })}. The copy is sound.`,
-});
+export async function backup(call: Call, file: string): Promise<void> {
+  const { overwrite = false } = call.options;
+  const database = ownFile(POSTGRES_BACKUP);
+  const copied = await stoppable(call.tell, ({ signal }) => backUp({ database, file, overwrite, signal }));
+  await call.show(
+    { database, file, ...copied },
+    () => `Backed up ${database} to ${file}: ${sizeText(copied)}. The copy is sound.`,
+  );
+}
 
 /** `petstore db restore`: puts a backup into the place of the SQLite file. */
-export const restoreBackup = action({
-  confirm: {
-    question: ({ argument: file }: Call<object>) => {
-      const database = ownFile(POSTGRES_RESTORE);
-      const isThere = existsSync(database) && statSync(database).size > 0;
-      return isThere ? `Replace ${database} by ${file}; what is there is kept beside it` : undefined;
-    },
-  },
-  runAlone: async ({ argument: file, loadModules, tell }: Call<object>) => {
-    await loadModules();
-    const database = ownFile(POSTGRES_RESTORE);
-    const order = { file, database, now: new SystemClock().now() };
-    return { database, file, ...(await stoppable(tell, (how) => restore({ ...order, ...how }))) };
-  },
-  text: restoredText,
-});
+export async function restoreBackup(call: Call, file: string): Promise<void> {
+  const database = ownFile(POSTGRES_RESTORE);
+  if (existsSync(database) && statSync(database).size > 0)
+    await call.confirm(`Replace ${database} by ${file}; the current file is kept beside it`);
+  await call.loadModules();
+  const order = { file, database, now: new SystemClock().now() };
+  const restored = await stoppable(call.tell, ({ signal }) => restore({ ...order, signal }));
+  const result = { database, file, ...restored };
+  await call.showChange(result, () => restoredText(result));
+}
 
 /** The SQLite file that DATABASE_URL names. Throws Refusal for any other database, with what to do there. */
 function ownFile(onPostgres: (url: string) => string): string {
@@ -76,7 +67,7 @@ function restoredText({
   return [
     `Restored ${database} from ${file}: ${sizeText(store)}.`,
     ...(replaced === null ? [] : [`What was there is kept as ${replaced}.`]),
-    'Keys that were revoked and clients that were suspended after the backup work again: revoke and suspend them anew.',
+    'Keys that were revoked and clients that were suspended after the backup work again: revoke and suspend them again.',
     ...(replaced === null
       ? []
       : [`  DATABASE_URL=sqlite:${replaced} petstore audit list     shows what was changed since`]),

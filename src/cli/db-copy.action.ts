@@ -1,45 +1,29 @@
 import { InvalidArgumentError } from 'commander';
 import { POSTGRES_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
-import { type CopyReport, copyDatabase } from '../database/copy/database-copy.js';
-import { type Call, action } from './action.js';
+import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
+import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
 import { grouped } from './progress.js';
 import { stoppable } from './stoppable.js';
 import { tableOf } from './table.js';
 
-interface Input {
-  readonly file: string;
-  readonly to: string;
-  readonly resume: boolean;
-  readonly leaveOut: readonly string[];
+/** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
+export async function copy(call: Call): Promise<void> {
+  const { from = '', to: given = '', leaveOut = [] } = call.options;
+  const { file, to } = addressesOf(from.trim(), (await call.secret(given, '--to')).trim());
+  await call.loadModules();
+  const { databaseCa } = loadSettings();
+  const target = { databaseUrl: to, databaseCa };
+  const report = await stoppable(call.tell, (how) =>
+    copyDatabase({ file, target, leftOut: leaveOut, ...how }),
+  );
+  const result = { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
+  await call.showChange(result, () => reportText(result));
 }
 
-/** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
-export const copy = action({
-  input: ({ from, to, resume, leaveOut = [] }) =>
-    inputOf(String(from).trim(), String(to).trim(), { resume, leaveOut } as never),
-  runAlone: async ({ loadModules, input, tell }: Call<Input>) => {
-    await loadModules();
-    const { file, to, resume, leaveOut } = input;
-    const { databaseCa } = loadSettings();
-    const report = await stoppable(tell, (how) =>
-      copyDatabase({
-        file,
-        target: { databaseUrl: to, databaseCa },
-        isResumed: resume,
-        leftOut: leaveOut,
-        signal: how.signal,
-        tell: ({ phase, rows, of }) => how.tell({ phase, done: rows, of }),
-      }),
-    );
-    return { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
-  },
-  text: reportText,
-});
-
 /** Reads both URLs. What is said of them never has a password. */
-function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 'resume' | 'leaveOut'>): Input {
+function addressesOf(from: string, to: string): { readonly file: string; readonly to: string } {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
   const faults = [
     ...(source ? [] : ['--from: This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.']),
@@ -52,7 +36,7 @@ function inputOf(from: string, to: string, { resume, leaveOut }: Pick<Input, 're
   const file = source.kind === 'sqlite' ? source.file : '';
   if (file === ':memory:')
     throw new InvalidArgumentError('--from: A database in memory is that of one process alone. Name a file.');
-  return { file, to, resume, leaveOut };
+  return { file, to };
 }
 
 /** What to do instead of what this command does not. */
@@ -72,16 +56,15 @@ function reportText({
 }: CopyReport & { readonly from: string; readonly to: string }): string {
   return [
     tableOf([
-      ['TABLE', 'ROWS', 'CHECKSUM', 'LAST ID'],
-      ...tables.map(({ name, rows: ofTable, checksum, lastId }) => [
+      ['TABLE', 'ROWS', 'LAST ID'],
+      ...tables.map(({ name, rows: ofTable, lastId }) => [
         name,
         grouped(ofTable),
-        checksum,
         lastId === null ? null : String(lastId),
       ]),
     ]),
     '',
-    `Copied ${grouped(rows)} rows of ${tables.length} tables from ${from}, and found the same in both.`,
+    `Copied ${grouped(rows)} rows of ${tables.length} tables from ${from}.`,
     `Start the service with DATABASE_URL=${to}${to.includes('@') ? ' and its password' : ''}.`,
   ].join('\n');
 }

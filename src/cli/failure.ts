@@ -1,7 +1,6 @@
 import { SettingsError } from '../core/config/define-settings.js';
 import { DeclarationError } from '../core/declaration-faults.js';
-import { BackupRefusal } from '../database/backup/backup-refusal.js';
-import { CopyRefusal } from '../database/copy/copy-refusal.js';
+import { DatabaseRefusal } from '../database/commands/refusal.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { errorCatalogue } from '../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
@@ -14,7 +13,7 @@ export function isOfValue(error: unknown): boolean {
 /** The message for standard error when the service refused a command, or when one failed: why, and what to do. */
 export function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
-  if ([DeclarationError, CopyRefusal, BackupRefusal].some((kind) => error instanceof kind))
+  if ([DeclarationError, DatabaseRefusal].some((kind) => error instanceof kind))
     return (error as Error).message;
   if (error instanceof ApiError) return messageOf(error);
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;

@@ -1,13 +1,15 @@
 import { verifyApiKey } from '../auth/clients/api-key.format.js';
-import { action } from './action.js';
+import type { Call } from './call.js';
+import { Refusal } from './refusal.js';
 
 /** `petstore key verify`: whether a string may be a key. */
-export const verify = action({
-  runAlone: async ({ argument }) => Promise.resolve(verifyApiKey(argument)),
-  text: (verdict) =>
+export async function verify(call: Call, given: string): Promise<void> {
+  const verdict = verifyApiKey(await call.secret(given, 'Key'));
+  await call.show(verdict, () =>
     verdict.wellFormed
       ? `This has the shape and the checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
-        'Whether it was issued here, and still works, `petstore key show` tells.'
+        '`petstore key show` says whether it was issued here and still works.'
       : undefined,
-  refusal: (verdict) => (verdict.wellFormed ? undefined : `This is no key. ${verdict.reason}`),
-});
+  );
+  if (!verdict.wellFormed) throw new Refusal(`This is no key. ${verdict.reason}`);
+}

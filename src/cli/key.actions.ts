@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { verifyApiKey } from '../auth/clients/api-key.format.js';
+import type { ApiKey } from '../auth/clients/api-key.entity.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
@@ -7,112 +7,140 @@ import {
   type ApiKeyDto,
   KeyChangesDto,
   KeyRotationDto,
-  NewKeyDto,
+  NewOwnKeyDto,
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
 } from '../admin/dto/api-key.dto.js';
-import { type Call, action } from './action.js';
-import { Refusal } from './refusal.js';
-import { Moment, type View, listTable } from './list-table.js';
-import { everyPage, inputOf } from './service-calls.js';
+import { Text } from '../http/validation/fields.js';
+import type { Call } from './call.js';
+import { Moment, listTable } from './list-table.js';
+import { clientIdOf, clientOf, everyPage, inputOf, keyOf } from './service-calls.js';
 import { shortSpan } from './short-times.js';
 import { tableOf } from './table.js';
 
-/** `petstore key issue`. */
-export const issue = action({
-  input: ({ client: clientId, ...options }) => inputOf(NewKeyDto, { clientId, ...options }),
-  run: async (app, { input, by }) => toIssuedKeyDto(await app.get(KeyIssuingService).issue(input, by)),
-  text: ({ id, scopes, key }) => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key),
-});
-
-/** `petstore key list`. */
-export const list = action({
-  run: async (app, { input: { client } }: Call<{ client?: string }>) => {
-    const filter = client === undefined ? {} : { clientId: client };
-    return (await everyPage((page) => app.get(ApiKeysService).list(page, filter))).map(toApiKeyDto);
-  },
-  text: listText,
-});
-
-/** `petstore key show`. */
-export const show = action({
-  run: async (app, { argument }) => {
-    const keys = app.get(ApiKeysService);
-    const key = await keys.get(await idOf(keys, argument));
-    return toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key));
-  },
-  text: (key) => keyText(key, key.bannedUntil),
-});
-
-/** `petstore key update`. */
-export const update = action({
-  confirm: {
-    when: ({ expires }: KeyChangesDto) => expires !== undefined,
-    question: (app: INestApplication, call) =>
-      endOf(app, call, `in ${shortSpan(call.input.expires ?? 0)}, which cannot be put off again`),
-  },
-  // Commander hands `--no-label` over as false, and its absence as true.
-  input: ({ label, expires }) =>
-    inputOf(KeyChangesDto, { label: label === true ? undefined : label === false ? null : label, expires }),
-  run: async (app, { argument, input, force, by }) => {
-    const keys = app.get(ApiKeysService);
-    return toApiKeyDto(await keys.update(await idOf(keys, argument), input, { force }, by));
-  },
-  text: (key) => `Changed the key.\n${keyText(key)}`,
-});
-
-/** `petstore key rotate`. */
-export const rotate = action({
-  confirm: {
-    when: ({ grace }: KeyRotationDto) => grace === 0,
-    question: (app: INestApplication, call) => endOf(app, call, 'at once, for good, and make its successor'),
-  },
-  input: (options) => inputOf(KeyRotationDto, options),
-  run: async (app, { argument, input, force, by }) => {
-    const keys = app.get(ApiKeysService);
-    const id = await idOf(keys, argument);
-    const issued = toIssuedKeyDto(await app.get(KeyIssuingService).rotate(id, input, by, { force }));
-    return { issued, old: await keys.get(id) };
-  },
-  text: ({ issued: { id, key }, old }) =>
-    shownOnce(`The key ${id} follows ${old.id}, which ends at ${old.expiresAt ?? '-'}.`, key),
-  json: ({ issued }) => issued,
-});
-
-/** `petstore key unban`. */
-export const unban = action({
-  run: async (app, { argument, by }) => {
-    const keys = app.get(ApiKeysService);
-    return toApiKeyDto(await keys.unban(await idOf(keys, argument), by));
-  },
-  text: ({ id }) => `The key ${id} is not banned, and its strikes are forgotten.`,
-});
-
-/** `petstore key revoke`. */
-export const revoke = action({
-  confirm: { question: (app, call) => endOf(app, call, 'at once, for good') },
-  run: async (app, { argument, force, by }) => {
-    const keys = app.get(ApiKeysService);
-    return toApiKeyDto(await keys.revoke(await idOf(keys, argument), { force }, by));
-  },
-  text: ({ id }) => `Revoked the key ${id}; servers that run know within 5 s.`,
-});
-
-/** Names the key whose end is to be confirmed. */
-async function endOf(app: INestApplication, { argument }: Call<unknown>, when: string): Promise<string> {
-  const keys = app.get(ApiKeysService);
-  const { id, prefix, label } = await keys.get(await idOf(keys, argument));
-  return `End the key ${id} (${prefix}…${label === null ? '' : `, ${label}`}) ${when}`;
+/** A key to issue for a client that is named. */
+class KeyOrder extends NewOwnKeyDto {
+  @Text({ maxLength: 255 })
+  client!: string;
 }
 
-/** The id of a key, given as such or by the key itself: of a key that leaked, that is often all that is known. */
-async function idOf(keys: ApiKeysService, idOrKey: string): Promise<string> {
-  const verdict = verifyApiKey(idOrKey);
-  if (verdict.wellFormed) return (await keys.identify(idOrKey)).id;
-  // The text may be most of a real key, so it is not repeated.
-  if (idOrKey.startsWith('pst_')) throw new Refusal(`This is no key. ${verdict.reason}`);
-  return idOrKey;
+/** `petstore key issue`. */
+export async function issue(call: Call): Promise<void> {
+  const { client, ...input } = await inputOf(KeyOrder, call.options);
+  const issued = await call.inApp(async (app) => {
+    const { id: clientId } = await clientOf(app, client);
+    return toIssuedKeyDto(await app.get(KeyIssuingService).issue({ ...input, clientId }, call.by));
+  });
+  const { id, scopes, key } = issued;
+  await call.showChange(issued, () => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key));
+}
+
+const COLUMNS = [
+  { title: 'KEY' },
+  { title: 'CLIENT' },
+  { title: 'SCOPES', least: 12 },
+  { title: 'LABEL', least: 10, leaves: 4 },
+  { title: 'EXPIRES', leaves: 5 },
+  { title: 'REVOKED', leaves: 6 },
+  { title: 'LAST USED', leaves: 3 },
+  { title: 'ID', leaves: 2 },
+  { title: 'ROTATED TO', leaves: 1 },
+];
+
+/** `petstore key list`. */
+export async function list(call: Call): Promise<void> {
+  const { client } = call.options;
+  const found = await call.inApp(async (app) => {
+    const clientId = await clientIdOf(app, client);
+    const filter = clientId === undefined ? {} : { clientId };
+    return everyPage((page) => app.get(ApiKeysService).list(page, filter));
+  });
+  const keys = found.map(toApiKeyDto);
+  const cells = (key: ApiKeyDto) => [
+    `${key.prefix}…`,
+    key.clientId,
+    key.scopes.join(','),
+    key.label,
+    new Moment(key.expiresAt, 'never'),
+    new Moment(key.revokedAt),
+    new Moment(key.lastUsedAt, 'never'),
+    key.id,
+    key.replacedBy,
+  ];
+  await call.show(keys, (view) =>
+    keys.length === 0
+      ? 'There are no keys yet; make one with `petstore key issue`.'
+      : listTable(COLUMNS, keys.map(cells), view),
+  );
+}
+
+/** `petstore key show`. */
+export async function show(call: Call, given: string): Promise<void> {
+  const state = await withKey(call, given, async (app, key) =>
+    toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key)),
+  );
+  await call.show(state, () => keyText(state, state.bannedUntil));
+}
+
+/** `petstore key update`. */
+export async function update(call: Call, given: string): Promise<void> {
+  const { label, ...others } = call.options;
+  const input = await inputOf(KeyChangesDto, { ...others, label: label === false ? null : label });
+  const { expires } = input;
+  if (expires !== undefined) call.requireConsent();
+  const changed = await withKey(call, given, async (app, key) => {
+    if (expires !== undefined)
+      await call.confirm(endOf(key, `in ${shortSpan(expires)}, which cannot be put off again`));
+    return toApiKeyDto(await app.get(ApiKeysService).update(key.id, input, call.options, call.by));
+  });
+  await call.showChange(changed, () => `Changed the key.\n${keyText(changed)}`);
+}
+
+/** `petstore key rotate`. */
+export async function rotate(call: Call, given: string): Promise<void> {
+  const input = await inputOf(KeyRotationDto, call.options);
+  if (input.grace === 0) call.requireConsent();
+  const { issued, old } = await withKey(call, given, async (app, key) => {
+    if (input.grace === 0) await call.confirm(endOf(key, 'at once, for good, and make its successor'));
+    const made = await app.get(KeyIssuingService).rotate(key.id, input, call.by, call.options);
+    return { issued: toIssuedKeyDto(made), old: await app.get(ApiKeysService).get(key.id) };
+  });
+  const done = `The key ${issued.id} follows ${old.id}, which ends at ${old.expiresAt ?? '-'}.`;
+  await call.showChange(issued, () => shownOnce(done, issued.key));
+}
+
+/** `petstore key unban`. */
+export async function unban(call: Call, given: string): Promise<void> {
+  const key = await withKey(call, given, async (app, { id }) =>
+    toApiKeyDto(await app.get(ApiKeysService).unban(id, call.by)),
+  );
+  await call.showChange(key, () => `The key ${key.id} is not banned, and its strikes are forgotten.`);
+}
+
+/** `petstore key revoke`. */
+export async function revoke(call: Call, given: string): Promise<void> {
+  call.requireConsent();
+  const revoked = await withKey(call, given, async (app, key) => {
+    await call.confirm(endOf(key, 'at once, for good'));
+    return toApiKeyDto(await app.get(ApiKeysService).revoke(key.id, call.options, call.by));
+  });
+  await call.showChange(revoked, () => `Revoked the key ${revoked.id}; servers that run know within 5 s.`);
+}
+
+/** Does something with the key that is named, which is read before the application starts. */
+async function withKey<T>(
+  call: Call,
+  given: string,
+  work: (app: INestApplication, key: ApiKey) => Promise<T>,
+): Promise<T> {
+  const named = await call.secret(given, 'Key');
+  return call.inApp(async (app) => work(app, await keyOf(app, named)));
+}
+
+/** Names the key whose end is to be confirmed. */
+function endOf({ id, prefix, label }: ApiKey, when: string): string {
+  return `End the key ${id} (${prefix}…${label === null ? '' : `, ${label}`}) ${when}`;
 }
 
 const shownOnce = (done: string, key: string): string => `${done} It is shown this once:\n\n${key}`;
@@ -131,32 +159,4 @@ function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
     ...(key.revokedAt === null ? [] : [['revoked', key.revokedAt]]),
     ...(bannedUntil === null ? [] : [['banned until', bannedUntil]]),
   ]);
-}
-
-const LIST_COLUMNS = [
-  { title: 'ID' },
-  { title: 'CLIENT', leaves: 2 },
-  { title: 'KEY', leaves: 4 },
-  { title: 'LABEL', least: 10 },
-  { title: 'SCOPES', least: 12, leaves: 3 },
-  { title: 'EXPIRES' },
-  { title: 'REVOKED' },
-  { title: 'LAST USED' },
-  { title: 'ROTATED TO', leaves: 1 },
-];
-
-function listText(keys: readonly ApiKeyDto[], _input: unknown, view: View): string {
-  if (keys.length === 0) return 'There are no keys yet; make one with `petstore key issue`.';
-  const rows = keys.map((key) => [
-    key.id,
-    key.clientId,
-    `${key.prefix}…`,
-    key.label,
-    key.scopes.join(','),
-    new Moment(key.expiresAt, 'never'),
-    new Moment(key.revokedAt),
-    new Moment(key.lastUsedAt, 'never'),
-    key.replacedBy,
-  ]);
-  return listTable(LIST_COLUMNS, rows, view);
 }

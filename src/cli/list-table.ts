@@ -45,33 +45,39 @@ const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
 export function listTable(
   columns: readonly Column[],
   rows: readonly (readonly (Cell | Moment)[])[],
-  view: View,
+  { screen, isWide, now }: View,
 ): string {
-  const { screen, isWide } = view;
-  const isNarrow = screen !== undefined && !isWide;
-  const texts = rows.map((row) => row.map((cell) => textOf(cell, isNarrow ? view.now : undefined)));
-  const whole = columns.map(({ title }, column) =>
-    texts.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), widthOf(title)),
-  );
-  const { shown, widths } = isNarrow
-    ? fitted(columns, whole, screen.columns)
-    : { shown: columns.map((_, column) => column), widths: whole };
-  const lines = alignedLines(
-    [columns.map(({ title }) => title), ...texts].map((row) =>
-      shown.map((column) => cut(row[column] ?? '', widths[column] ?? 0)),
-    ),
-  );
-  const [heading = '', ...body] = lines;
-  const hidden = columns.filter((_, column) => !shown.includes(column)).map(({ title }) => title);
-  const isCut = shown.some((column) => (widths[column] ?? 0) < (whole[column] ?? 0));
-  const rest = cut(
-    `(--wide shows ${hidden.length > 0 ? hidden.join(', ') : 'all'})`,
-    screen?.columns ?? Infinity,
-  );
+  const most = isWide || !screen ? Infinity : screen.columns;
+  const all = columns.map(({ title, least = Infinity, leaves }, at) => {
+    const texts = rows.map((row) => textOf(row[at] ?? null, most === Infinity ? undefined : now));
+    const whole = texts.reduce((widest, text) => Math.max(widest, widthOf(text)), widthOf(title));
+    // Those without an order leave last, from the right; the first one stays.
+    const order = at === 0 ? Infinity : (leaves ?? 2 * columns.length - at);
+    return { title, texts, order, whole, least: Math.min(whole, least), width: whole };
+  });
+  let shown = all;
+  for (const leaving of all.toSorted((one, other) => one.order - other.order).slice(0, -1)) {
+    if (shown.reduce((sum, { least }) => sum + least + GAP, -GAP) <= most) break;
+    shown = shown.filter((one) => one !== leaving);
+  }
+  // The others are cut as far as they may be, the last one first.
+  let over = shown.reduce((sum, { whole }) => sum + whole + GAP, -GAP) - most;
+  for (const column of shown.toReversed()) {
+    const less = Math.max(0, Math.min(over, column.whole - column.least));
+    column.width -= less;
+    over -= less;
+  }
+  const [heading = '', ...body] = alignedLines([
+    shown.map(({ title, width }) => cut(title, width)),
+    ...rows.map((_, row) => shown.map(({ texts, width }) => cut(texts[row] ?? '', width))),
+  ]);
+  const hidden = all.filter((one) => !shown.includes(one)).map(({ title }) => title);
+  const isWhole = shown.length === all.length && shown.every(({ width, whole }) => width === whole);
+  const rest = cut(`(--wide shows ${hidden.length > 0 ? hidden.join(', ') : 'all'})`, most);
   return [
     screen?.isColoured === true ? BOLD + heading + PLAIN : heading,
     ...body,
-    ...(hidden.length > 0 || isCut ? [rest] : []),
+    ...(isWhole ? [] : [rest]),
   ].join('\n');
 }
 
@@ -79,36 +85,6 @@ function textOf(cell: Cell | Moment, now: number | undefined): string {
   if (!(cell instanceof Moment)) return printable(String(cell ?? '-'));
   if (cell.at === null) return cell.without;
   return now === undefined ? cell.at : shortTime(cell.at, now);
-}
-
-/** Leaves out columns until the others can be made to fit, and then cuts the widest first. */
-function fitted(
-  columns: readonly Column[],
-  whole: readonly number[],
-  most: number,
-): { shown: number[]; widths: number[] } {
-  const leastOf = (column: number) => Math.min(whole[column] ?? 0, columns[column]?.least ?? Infinity);
-  let shown = columns.map((_, column) => column);
-  const total = (widthAt: (column: number) => number) =>
-    shown.reduce((sum, column) => sum + widthAt(column) + GAP, -GAP);
-  // Those without an order leave last, from the right; the first one stays.
-  const leaving = columns
-    .map(({ leaves }, column) => ({ column, order: leaves ?? 2 * columns.length - column }))
-    .slice(1)
-    .toSorted((a, b) => a.order - b.order);
-  for (const { column } of leaving) {
-    if (total(leastOf) <= most) break;
-    shown = shown.filter((one) => one !== column);
-  }
-  const widths = [...whole];
-  while (total((column) => widths[column] ?? 0) > most) {
-    const [widest] = shown
-      .filter((column) => (widths[column] ?? 0) > leastOf(column))
-      .toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
-    if (widest === undefined) break;
-    widths[widest] = (widths[widest] ?? 0) - 1;
-  }
-  return { shown, widths };
 }
 
 function cut(text: string, width: number): string {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { keepCompiled } from '../core/software-version.js';
+import { keepCompiled } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './prompt.js';
 import { columnsOf } from './table.js';
@@ -20,12 +20,14 @@ const isAskable = process.stdin.isTTY && process.stderr.isTTY;
 /** https://no-color.org, and terminals that know no escape sequences. */
 const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
+const writeError = (text: string): void => void process.stderr.write(text);
+
 process.exitCode = await runPetstore(process.argv.slice(2), {
-  withApp: async (command) => (await application()).withApplication(command),
+  withApp: async (command, use) => (await application()).withApplication(command, use, writeError),
   loadModules: async () => void (await (await application()).importApplication()),
   write: (text) => void process.stdout.write(text, (error) => (lost ??= error ?? undefined)),
   flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve(lost))),
-  writeError: (text) => process.stderr.write(text),
+  writeError,
   ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColoured } } : {}),
   ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),
   readLine: (title) => readSecret(process.stdin, title),

@@ -1,16 +1,14 @@
-import { command } from './command.js';
-import { flag, option } from './options.js';
+import { JSON_OPTION, command, flag, option } from './command.js';
 
 /** `petstore openapi`: the OpenAPI documents. */
-export const OPENAPI_COMMAND = command({
-  name: 'openapi',
+export const OPENAPI_COMMAND = command('openapi', {
   description: 'write the OpenAPI document, as JSON',
   options: [
     flag('--admin', 'the document of the administration instead of that of the API'),
     flag('--account', 'the document of self-service'),
     option('--out <file>', 'file to write; default: standard output'),
-    option('--json', 'no effect: the document is JSON'),
+    JSON_OPTION,
   ],
   examples: ['openapi --out openapi.json', 'openapi --admin', 'openapi --account'],
-  action: async () => (await import('./openapi.action.js')).openapi,
+  run: async (call) => (await import('./openapi.action.js')).openapi(call),
 });

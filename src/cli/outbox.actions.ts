@@ -4,9 +4,10 @@ import type { Actor } from '../auth/audit/audit-entry.entity.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
-import { action } from './action.js';
+import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
 import { Moment, listTable } from './list-table.js';
+import { LimitOption, inputOf } from './service-calls.js';
 
 const LIST_COLUMNS = [
   { title: 'ID' },
@@ -19,67 +20,55 @@ const LIST_COLUMNS = [
 ];
 
 /** `petstore outbox list`. */
-export const list = action({
-  run: async (app, { input: { limit } }: { input: { limit: number } }) => {
+export async function list(call: Call): Promise<void> {
+  const { limit } = await inputOf(LimitOption, call.options);
+  const { parked, waiting } = await call.inApp(async (app) => {
     const store = app.get(OutboxStore);
     const { names } = app.get(Outbox);
-    const parked = await store.parked(limit);
-    const waiting = [...(await store.waiting())].map(([listener, events]) => ({
-      listener,
-      events,
-      isKnown: names.includes(listener),
-    }));
-    return { parked, waiting };
-  },
-  text: ({ parked, waiting }, _input, view) =>
-    [
-      listTable(
-        LIST_COLUMNS,
-        parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
-          return [String(id), listener, event, key, new Moment(publishedAt), String(failures), error];
-        }),
-        view,
-      ),
-      ...waiting.map(({ listener, events, isKnown }) =>
-        isKnown
-          ? `${listener}: ${events} waiting`
-          : `${listener}: ${events} waiting, and no listener of this version is called so`,
-      ),
-    ].join('\n'),
-});
+    const counts = [...(await store.waiting())];
+    return {
+      parked: await store.parked(limit),
+      waiting: counts.map(([listener, events]) => ({ listener, events, isKnown: names.includes(listener) })),
+    };
+  });
+  const rows = parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
+    return [String(id), listener, event, key, new Moment(publishedAt), String(failures), error];
+  });
+  const unknown = ', and no listener of this version is called so';
+  const lines = waiting.map(
+    ({ listener, events, isKnown }) => `${listener}: ${events} waiting${isKnown ? '' : unknown}`,
+  );
+  await call.show({ parked, waiting }, (view) => [listTable(LIST_COLUMNS, rows, view), ...lines].join('\n'));
+}
 
 /** `petstore outbox retry`. */
-export const retry = action({
-  run: async (app, { argument, by }) => {
+export async function retry(call: Call, given: string): Promise<void> {
+  const retried = await call.inApp(async (app) => {
     const store = app.get(OutboxStore);
-    if (argument !== '')
-      return {
-        retried: await changed(app, by, 'outbox_event.retried', idOf(argument), (id) => store.retry(id)),
-      };
+    if (given !== '')
+      return changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
     return app.get(DataSource).transaction(async (manager) => {
       const listeners = await store.parkedByListener();
-      const retried = await store.retry();
-      const details = { events: retried, listeners };
-      if (retried > 0)
-        await app.get(AuditService).record(manager, by, { action: 'outbox_event.retried', details });
-      return { retried };
+      const events = await store.retry();
+      const change = { action: 'outbox_event.retried', details: { events, listeners } };
+      if (events > 0) await app.get(AuditService).record(manager, call.by, change);
+      return events;
     });
-  },
-  text: ({ retried }) =>
-    retried === 1 ? '1 event is delivered again.' : `${retried} events are delivered again.`,
-});
+  });
+  const text = retried === 1 ? '1 event is delivered again.' : `${retried} events are delivered again.`;
+  await call.showChange({ retried }, () => text);
+}
 
 /** `petstore outbox discard`. */
-export const discard = action({
-  confirm: {
-    question: (_app, { argument }) => `Delete the event ${idOf(argument)}, which is then never delivered`,
-  },
-  run: async (app, { argument, by }) => {
+export async function discard(call: Call, given: string): Promise<void> {
+  call.requireConsent();
+  const discarded = await call.inApp(async (app) => {
+    await call.confirm(`Delete the event ${idOf(given)}, which is then never delivered`);
     const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
-    return { discarded: await changed(app, by, 'outbox_event.discarded', idOf(argument), remove) };
-  },
-  text: () => 'The event is deleted.',
-});
+    return changed(app, call.by, 'outbox_event.discarded', idOf(given), remove);
+  });
+  await call.showChange({ discarded }, () => 'The event is deleted.');
+}
 
 /**
  * Changes one event and writes that into the audit trail, in one transaction; answers how many were changed. Throws Refusal when it is

@@ -1,67 +1,54 @@
 import { SystemClock } from '../core/time/clock.js';
 import { columnsOf } from './table.js';
 
-/** How often progress is shown, in milliseconds: on a terminal, and where lines stay. */
-const [REDRAWN_MS, TOLD_MS] = [100, 5_000];
-/** How wide the bar is, in characters: where there is room, and where there is little. */
-const [WIDTH, NARROW] = [24, 8];
+/** How often a line is drawn anew, in milliseconds. */
+const REDRAWN_MS = 100;
+/** How wide the bar is, in characters, where there is room; with less room than the least there is none. */
+const [WIDEST, LEAST] = [24, 8];
 /** Moves the cursor to the start of the line and clears it (ECMA-48). */
 const ANEW = '\r\u001B[K';
 
-/** How far work is. */
+/** How far work is, in rows. */
 export interface Progress {
   /** What is done. */
   readonly phase: string;
   readonly done: number;
   readonly of: number;
-  /** What is counted; rows by default. */
-  readonly unit?: string;
 }
 
-/** Shows how far long work is: one line that is drawn anew on a terminal, a line now and then elsewhere. */
+/** Shows how far long work is, in one line of the terminal that is drawn anew; where there is no terminal it shows nothing. */
 export class ProgressLine {
   private readonly clock = new SystemClock();
-  private shownAt = -Infinity;
-  private began = { phase: '', at: 0, done: 0 };
   private readonly quietUntil: number;
-  private isDrawn = false;
-  private isWhole = false;
+  private began = { phase: '', at: 0, done: 0 };
+  private shownAt = -Infinity;
 
-  /**
-   * Shows nothing in the first `quietMs` milliseconds: what is done by then needs no progress. `columns` answers how wide the terminal is;
-   * it is absent where lines stay.
-   */
+  /** Shows nothing in the first `quietMs` milliseconds; `columns` answers how wide the terminal is, and is absent without one. */
   constructor(
     private readonly write: (text: string) => void,
-    private readonly columns: (() => number) | undefined = terminalColumns(),
     quietMs = 0,
+    private readonly columns: (() => number) | undefined = terminalColumns(),
   ) {
     this.quietUntil = this.clock.steady() + quietMs;
   }
 
   /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
-  show({ phase, done, of, unit }: Progress): void {
+  show(progress: Progress): void {
+    const { phase, done, of } = progress;
     const now = this.clock.steady();
     const isNew = phase !== this.began.phase;
     if (isNew) this.began = { phase, at: now, done };
-    if (now < this.quietUntil) return;
-    const isDue = now - this.shownAt >= (this.columns ? REDRAWN_MS : TOLD_MS);
-    if (!isNew && (this.isWhole || (!isDue && done < of))) return;
+    if (!this.columns || now < this.quietUntil) return;
+    if (!isNew && done < of && now - this.shownAt < REDRAWN_MS) return;
     this.shownAt = now;
-    this.isWhole = done >= of;
-    const seconds = (now - this.began.at) / 1_000;
-    const rate = seconds > 0 ? (done - this.began.done) / seconds : 0;
-    const made = { phase, done, of, unit };
-    this.write(
-      this.columns ? `${ANEW}${fittingText(made, rate, this.columns())}` : `${progressText(made, rate)}\n`,
-    );
-    this.isDrawn = this.columns !== undefined;
+    const rate = (done - this.began.done) / ((now - this.began.at) / 1_000 || Infinity);
+    this.write(ANEW + progressText(progress, rate, this.columns()));
   }
 
   /** Leaves the line, so that what is written next has one of its own. */
   end(): void {
-    if (this.isDrawn) this.write('\n');
-    this.isDrawn = false;
+    if (this.shownAt > -Infinity) this.write('\n');
+    this.shownAt = -Infinity;
   }
 }
 
@@ -71,30 +58,15 @@ function terminalColumns(): (() => number) | undefined {
   return stderr.isTTY && process.env['TERM'] !== 'dumb' ? () => columnsOf(stderr) : undefined;
 }
 
-/** The text with as much of the bar and of the rate as a line of the terminal has room for: what is wrapped cannot be drawn anew. */
-export function fittingText(progress: Progress, perSecond: number, columns: number): string {
-  // Some terminals wrap as soon as the last column is written.
-  const most = columns - 1;
-  const texts = [
-    progressText(progress, perSecond),
-    progressText(progress, perSecond, NARROW),
-    progressText(progress, 0, NARROW),
-    progressText(progress, 0, 0),
-  ];
-  return texts.find(({ length }) => length <= most) ?? (texts.at(-1) ?? '').slice(0, Math.max(0, most));
-}
-
-/** Such as `Copying    [############            ]  50 %  50,000 of 100,000 rows  41,000 a second`. */
-export function progressText(
-  { phase, done, of, unit = 'rows' }: Progress,
-  perSecond: number,
-  width = WIDTH,
-): string {
+/** Such as `Copying  50 %  50,000 of 100,000 rows  41,000 a second  [####    ]`, as far as a line has room: a longer one cannot be drawn anew. */
+export function progressText({ phase, done, of }: Progress, perSecond: number, columns: number): string {
   const share = of === 0 ? 1 : Math.min(1, done / of);
-  const bar = width === 0 ? '' : `[${'#'.repeat(Math.floor(share * width)).padEnd(width)}] `;
   const percent = String(Math.floor(share * 100)).padStart(3);
-  const rate = perSecond >= 1 ? `  ${grouped(Math.round(perSecond))} a second` : '';
-  return `${phase.padEnd(9)} ${bar}${percent} %  ${grouped(done)} of ${grouped(of)} ${unit}${rate}`;
+  const text = `${phase} ${percent} %  ${grouped(done)} of ${grouped(of)} rows  ${grouped(Math.round(perSecond))} a second`;
+  // Some terminals wrap as soon as the last column is written.
+  const width = Math.min(WIDEST, columns - 1 - text.length - '  []'.length);
+  const bar = width < LEAST ? '' : `  [${'#'.repeat(Math.floor(share * width)).padEnd(width)}]`;
+  return (text + bar).slice(0, Math.max(0, columns - 1));
 }
 
 /** A whole number with commas between thousands. */

@@ -1,6 +1,6 @@
 import { type Progress, ProgressLine } from './progress.js';
 
-/** Signals that stop long work, which then leaves nothing half-made, or what can go on later. */
+/** Signals that stop long work, which then leaves nothing half-made. */
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Runs long work that shows how far it is, on standard error by `tell`, and ends by itself at a signal. */
@@ -11,7 +11,7 @@ export async function stoppable<T>(
   const progress = new ProgressLine(tell);
   const stop = new AbortController();
   const abort = (): void => stop.abort();
-  // Once: a second signal ends the process at once, which a copy survives, and of which the next backup removes what is left.
+  // Once: a second signal ends the process at once; a copy leaves nothing then, and the next backup removes what is left.
   for (const signal of STOPS) process.once(signal, abort);
   try {
     return await work({ signal: stop.signal, tell: (made) => progress.show(made) });

@@ -1,26 +1,26 @@
 import { UsageService } from '../auth/clients/usage.service.js';
 import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { type Call, action } from './action.js';
+import { DaysQuery } from '../admin/dto/inputs.js';
+import type { Call } from './call.js';
 import { Moment, type View, listTable } from './list-table.js';
-import { everyPage } from './service-calls.js';
-
-interface Input {
-  readonly days: number;
-  readonly deprecated: boolean;
-}
+import { everyPage, inputOf } from './service-calls.js';
 
 /** `petstore usage list`. */
-export const list = action({
-  run: async (app, { input }: Call<Input>) => {
-    const found = await everyPage((page) => app.get(UsageService).list(page, input.days));
-    return found
-      .filter(({ usage }) => !input.deprecated || usage.deprecatedCalls.length > 0)
-      .map(({ client, usage }) => toClientUsageDto(client, usage));
-  },
-  text: listText,
-});
+export async function list(call: Call): Promise<void> {
+  const { deprecated = false } = call.options;
+  const { days } = await inputOf(DaysQuery, call.options);
+  const all = await call.inApp((app) => everyPage((page) => app.get(UsageService).list(page, days)));
+  const found = all
+    .filter(({ usage }) => !deprecated || usage.deprecatedCalls.length > 0)
+    .map(({ client, usage }) => toClientUsageDto(client, usage));
+  await call.show(found, (view) => listText(found, { days, deprecated }, view));
+}
 
-function listText(clients: readonly ClientUsageDto[], { days, deprecated }: Input, view: View): string {
+function listText(
+  clients: readonly ClientUsageDto[],
+  { days, deprecated }: DaysQuery & { readonly deprecated: boolean },
+  view: View,
+): string {
   if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
   if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
   const columns = [

@@ -25,6 +25,7 @@ describe('a TransientMap', () => {
         transient.clear();
         expect([transient.size, transient.first()]).toEqual([0, undefined]);
       }),
+      { numRuns: 20 },
     );
   });
 

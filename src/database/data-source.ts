@@ -38,6 +38,8 @@ export interface Opening {
   readonly journal?: 'write-ahead' | 'as it is';
   /** Statements may take as long as they need: for migrations and copies. */
   readonly isPatient?: boolean;
+  /** What its sessions are called on a server. */
+  readonly sessionName?: string;
   /** Is given the DataSource before a file is made or read, or a server is asked. */
   readonly check?: (declared: Database) => Promise<void>;
 }
@@ -67,7 +69,7 @@ export async function openDataSource(settings: DatabaseSettings, opening: Openin
  */
 export async function createDataSource(
   settings: DatabaseSettings,
-  { journal = 'write-ahead', isPatient = false }: Opening = {},
+  { journal = 'write-ahead', isPatient = false, sessionName = 'petstore' }: Opening = {},
 ): Promise<Database> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
   const added = addedTables();
@@ -87,6 +89,7 @@ export async function createDataSource(
     const { createPostgres } = await import('./postgres/postgres-data-source.js');
     return createPostgres(declared, {
       address,
+      sessionName,
       ca: settings.databaseCa ?? null,
       pool: settings.databasePool ?? DEFAULT_POOL,
       statementTimeoutMs: isPatient

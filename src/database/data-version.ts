@@ -8,26 +8,44 @@ export type CachedKind = 'responses' | 'rows' | 'keys';
 export const ALL_CACHED: readonly CachedKind[] = ['responses', 'rows', 'keys'];
 
 /** The version of each kind at one moment; undefined where commits cannot be observed. */
-export type Versions = Readonly<Record<CachedKind, number | undefined>>;
+export interface Versions extends Readonly<Record<CachedKind, number | undefined>> {
+  /** The version of the rows of one table alone, where commits tell which tables they change. */
+  readonly ofTable?: (table: string) => number | undefined;
+}
 
 /** Where no commit can be observed. */
 export const NO_VERSIONS: Versions = { responses: undefined, rows: undefined, keys: undefined };
 
-const NEW_ROWS = Symbol('what new rows change');
+const CACHED_AS = Symbol('what rows are cached as');
+
+interface CachedRows {
+  readonly kind: CachedKind;
+  readonly isAbsenceCached: boolean;
+}
 
 /**
- * Marks an entity of which it is cached that a row does not exist, besides responses: a new row then changes what is cached of
- * this kind.
+ * Marks an entity whose rows are cached as this kind, besides in responses. With `isAbsenceCached` it is cached, too, that there is no
+ * row: then a new one changes what is cached.
  */
-export function AbsenceCachedAs(kind: CachedKind): ClassDecorator {
-  return Reflect.metadata(NEW_ROWS, kind);
+export function CachedAs(kind: CachedKind, { isAbsenceCached = false } = {}): ClassDecorator {
+  return Reflect.metadata(CACHED_AS, { kind, isAbsenceCached } satisfies CachedRows);
+}
+
+/** Whether rows of an entity are cached as this kind. */
+export function isCachedAs(entity: unknown, kind: CachedKind): boolean {
+  return cachedRowsOf(entity)?.kind === kind;
 }
 
 /** What a new row of an entity changes of what is cached. It changes no row that is there. */
 export function kindsWithNewRow(entity: unknown): readonly CachedKind[] {
-  const kind = (typeof entity === 'function' ? Reflect.getMetadata(NEW_ROWS, entity) : undefined) as
-    CachedKind | undefined;
-  return kind === undefined ? ['responses'] : ['responses', kind];
+  const cached = cachedRowsOf(entity);
+  return cached?.isAbsenceCached ? ['responses', cached.kind] : ['responses'];
+}
+
+function cachedRowsOf(entity: unknown): CachedRows | undefined {
+  return typeof entity === 'function'
+    ? (Reflect.getMetadata(CACHED_AS, entity) as CachedRows | undefined)
+    : undefined;
 }
 
 /**

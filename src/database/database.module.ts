@@ -5,7 +5,6 @@ import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { Settings } from '../core/config/settings.js';
 import { CacheNeutralWrites } from './cache-neutral-writes.js';
-import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { type Opening, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, JsonReader, WriteTrouble } from './database.js';
@@ -14,7 +13,6 @@ import { DeclarationChecks } from './declaration-checks.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
-import { RequestWaits } from './request-waits.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { Sweeper } from './sweeper.js';
@@ -50,7 +48,6 @@ const logger = new Logger('Database');
     WriteProbe,
     offered(JsonReader, ({ reader }) => reader),
     offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
-    offered(RequestWaits, ({ waits }) => waits),
     offered(Transactions, ({ transactions }) => transactions),
     offered(DataVersion, ({ dataVersion }) => dataVersion),
   ],
@@ -60,7 +57,6 @@ const logger = new Logger('Database');
     JsonReader,
     JsonRows,
     References,
-    RequestWaits,
     CacheNeutralWrites,
     Sweeper,
     Transactions,
@@ -87,7 +83,6 @@ async function openDatabase({ settings, checks }: Carried['extra']): Promise<Dat
   if (isAlone) await migrateAlone(settings, check);
   const database = await openDataSource(settings, { check });
   try {
-    await refuseUnfinishedCopy(database);
     if (mode === 'auto' && !isAlone) await migrate(database);
     else if (mode === 'check') await checkSchema(database);
     await proveVersion(database);

@@ -2,7 +2,6 @@ import { DataSource } from 'typeorm';
 import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
-import type { RequestWaits } from './request-waits.js';
 import type { Transactions } from './transactions.js';
 
 /** Whether the database can be written at the moment. */
@@ -82,7 +81,7 @@ export abstract class JsonReader {
 
 /**
  * What the service needs of a database beyond TypeORM's DataSource. Its repositories and managers take part in the running
- * transaction by themselves, and single rows that they insert outside of one may be committed together (GroupedInserts).
+ * transaction by themselves, and single rows that they insert outside of one may be committed together (InsertBatches).
  */
 export abstract class Database extends DataSource {
   /** The SQL that databases write in different ways. */
@@ -97,8 +96,6 @@ export abstract class Database extends DataSource {
   abstract readonly transactions: Transactions;
   /** Whether anything was committed, by this process or another. */
   abstract readonly dataVersion: DataVersion;
-  /** How long requests wait for it. */
-  abstract readonly waits: RequestWaits;
   /** Whether it can be written at the moment. */
   abstract readonly writeTrouble: WriteTrouble;
   /** How its connections are used now. */

@@ -1,9 +1,12 @@
+/** How a database writes a column as JSON. */
+export type ShownKind = 'integer' | 'number' | 'boolean' | 'text';
+
 /** A member of the JSON object that a row is shown as. */
 export interface ShownMember {
   readonly name: string;
   /** As it stands in SQL. */
   readonly column: string;
-  readonly isInteger: boolean;
+  readonly kind: ShownKind;
   /** Whether it is left out of the object where the column is null. */
   readonly isAbsentAsNull: boolean;
 }
@@ -17,11 +20,12 @@ export interface Dialect {
    * commits of new rows are not told apart.
    */
   readonly insertsDoMore: string | undefined;
-  /**
-   * A query: how many rows the last INSERT has inserted itself, as `inserted`; 0 for a view. Undefined where an INSERT answers the id of
-   * each of its rows; SQLite tells only that of the last.
-   */
-  readonly insertedCount: string | undefined;
+  /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that answers the id of each, on SQLite as text. */
+  insertOfJson(table: string, columns: readonly string[], id: string): string;
+  /** In FROM: a row for each element of a JSON array, with the element in its column `value`. */
+  elements(json: string): string;
+  /** Ends a query: the rows of this table that it selects are deleted by nobody until the transaction ends. */
+  kept(table: string): string;
   /** An expression: the JSON object of a row, as text. */
   object(members: readonly ShownMember[]): string;
   /** An expression: the JSON array of the objects of those rows that a condition selects, in this order, as text. */
@@ -40,9 +44,15 @@ export const SQLITE_DIALECT: Dialect = {
   generatesGrowingIds: true,
   insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
     WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
-  insertedCount: 'SELECT changes() AS inserted',
+  // TypeORM's runner reads no rows of a statement that begins with INSERT.
+  insertOfJson: (table, columns, id) =>
+    `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
+    `SELECT ${columns.map((column) => `value ->> ${literal(column)}`).join(', ')} FROM batch ORDER BY key ` +
+    `RETURNING CAST(${quoted(id)} AS TEXT) AS ${quoted(id)}`,
+  elements: (json) => `json_each(${json})`,
+  kept: () => '',
   object(members) {
-    const all = `json_object(${members.map(({ name, column }) => `${literal(name)}, ${column}`).join(', ')})`;
+    const all = `json_object(${members.map((member) => `${literal(member.name)}, ${sqliteValue(member)}`).join(', ')})`;
     // An index of an object removes nothing.
     const absent = members
       .filter(({ isAbsentAsNull }) => isAbsentAsNull)
@@ -64,11 +74,16 @@ export const POSTGRES_DIALECT: Dialect = {
   // Of two transactions at the same time the one with the higher id may commit first.
   generatesGrowingIds: false,
   insertsDoMore: undefined,
-  insertedCount: undefined,
+  // A row of the table, which is null, tells the types: by its name PostgreSQL's own type would be meant, such as `line`.
+  insertOfJson: (table, columns, id) =>
+    `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) SELECT ${columns.map(quoted).join(', ')} ` +
+    `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}`,
+  elements: (json) => `json_array_elements(${json})`,
+  kept: (table) => `FOR KEY SHARE OF ${table}`,
   object(members) {
     const isOpened = members[0]?.isAbsentAsNull !== true;
-    const shown = members.map(({ name, column, isInteger, isAbsentAsNull }, at) => {
-      const value = isInteger ? `${column}::text` : `to_json(${column})::text`;
+    const shown = members.map(({ name, column, kind, isAbsentAsNull }, at) => {
+      const value = kind === 'integer' ? `${column}::text` : `to_json(${column})::text`;
       const named = literal(`${at === 0 && isOpened ? '{' : ','}${JSON.stringify(name)}:`);
       return isAbsentAsNull ? `coalesce(${named} || ${value}, '')` : `${named} || coalesce(${value}, 'null')`;
     });
@@ -85,6 +100,22 @@ export const POSTGRES_DIALECT: Dialect = {
     return `SELECT * FROM (${queries.map((query) => `(${query} ${ordered})`).join(' UNION ALL ')}) AS merged_rows ${ordered}`;
   },
 };
+
+/** SQLite has no booleans, and writes a double with 15 digits, although some need 17, and an integral one with a fraction. */
+function sqliteValue({ column, kind }: ShownMember): string {
+  if (kind === 'boolean') return `json(CASE ${column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;
+  if (kind !== 'number') return column;
+  const digits = (most: number): string => `printf('%!.${most}g', ${column})`;
+  return (
+    `json(CASE WHEN ${column} = CAST(${column} AS INTEGER) THEN CAST(CAST(${column} AS INTEGER) AS TEXT) ` +
+    `WHEN ${column} = CAST(${digits(16)} AS REAL) THEN ${digits(16)} WHEN ${column} IS NOT NULL THEN ${digits(17)} END)`
+  );
+}
+
+/** A name as SQLite and PostgreSQL take it. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
 
 function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;

@@ -19,6 +19,8 @@ export class JsonText<Shown = unknown> {
     readonly text: string,
     /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
     readonly outlastsNewRows = false,
+    /** The one table whose rows it shows; undefined when there may be several. */
+    readonly table?: string,
   ) {}
 
   /** The value, with every number exact, for a caller that embeds it in a larger answer. */
@@ -65,7 +67,7 @@ export class JsonRows {
   ): Promise<JsonText<Dto> | undefined> {
     const shown = this.shown(entity, dto);
     const found = await this.reader.row(shown.one, [String(id)]);
-    return found && new JsonText(String(found['row']), shown.isOfOneTable);
+    return found && new JsonText(String(found['row']), shown.table !== undefined, shown.table);
   }
 
   /**
@@ -90,7 +92,7 @@ export class JsonRows {
     const last = found?.['last'];
     // New rows come behind the last one of all, so that a page that another follows has no place for them.
     const isFull = typeof last === 'string' && !column && !isDescending;
-    const items = new JsonText<Dto[]>(String(found?.['rows']), isFull && shown.hasGrowingIds);
+    const items = new JsonText<Dto[]>(String(found?.['rows']), isFull && shown.hasGrowingIds, shown.table);
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };

@@ -5,7 +5,7 @@ it('shares the run that follows among all who ask while one runs', async () => {
   const ends: (() => void)[] = [];
   const turns = new OneAtATime(
     () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         ends.push(resolve);
       }),
   );

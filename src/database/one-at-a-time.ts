@@ -1,21 +1,21 @@
 /**
- * Runs work such as a flush, which handles whatever is pending, one run at a time. All calls during a run share the one run that
- * follows it, so that at most one run waits, however long the database is locked.
+ * Runs work such as a flush or a read, one run at a time. All calls during a run share the one run that follows it, so that at most
+ * one run waits, however long the database is locked.
  */
-export class OneAtATime {
-  private running: Promise<void> | undefined;
-  private following: Promise<void> | undefined;
+export class OneAtATime<T = void> {
+  private running: Promise<T> | undefined;
+  private following: Promise<T> | undefined;
 
-  /** `work` must not reject. */
-  constructor(private readonly work: () => Promise<void>) {}
+  constructor(private readonly work: () => Promise<T>) {}
 
-  /** Resolves when a run has ended that began after this call. */
-  run(): Promise<void> {
-    if (this.running) return (this.following ??= this.running.then(() => this.begin()));
-    return this.begin();
+  /** Ends as a run does that began after this call. */
+  run(): Promise<T> {
+    if (!this.running) return this.begin();
+    const begin = () => this.begin();
+    return (this.following ??= this.running.then(begin, begin));
   }
 
-  private begin(): Promise<void> {
+  private begin(): Promise<T> {
     this.following = undefined;
     this.running = this.work().finally(() => (this.running = undefined));
     return this.running;

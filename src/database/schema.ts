@@ -1,5 +1,4 @@
 import type { MigrationInterface } from 'typeorm';
-import { refuseUnfinishedCopy } from './copy/unfinished-copy.js';
 import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
@@ -48,10 +47,15 @@ export async function schemaStatus(dataSource: Database): Promise<SchemaStatus> 
  */
 export async function migrate(dataSource: Database): Promise<string[]> {
   const file = fileOf(dataSource);
-  await refuseUnfinishedCopy(dataSource);
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   if (file !== undefined) await checkWriteLock(file);
   return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, ATTEMPTS)));
+}
+
+/** As `migrate`, in the transaction that the caller takes part in, and in which it has claimed `migrations`. */
+export async function migrateInside(dataSource: Database): Promise<void> {
+  refuseIfNewer(dataSource, await schemaStatus(dataSource));
+  await runMigrations(dataSource, 1);
 }
 
 /** Throws, having changed nothing, when this version of the service cannot run on the schema as it is. */

@@ -1,7 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { ALL_CACHED, type CachedKind } from './data-version.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ALL_CACHED } from './data-version.js';
 import {
+  type AskBehind,
   SharedDataVersion,
+  type SharedKind,
   type StateLink,
   type StateNames,
   type UnannouncedWrites,
@@ -11,11 +13,11 @@ import {
 let log: string[];
 let isUp: boolean;
 let version: SharedDataVersion;
-let unannounced: UnannouncedWrites & { isQuiet: boolean };
+let unannounced: UnannouncedWrites & { quiet: number | undefined };
 
 const link: StateLink = {
   withdraw(kinds) {
-    if (!isUp) return Promise.reject(new Error('Redis is away.'));
+    if (!isUp) return Promise.reject(new Error('Redis is unavailable.'));
     log.push(`withdrawn ${kinds.join(' ')}`);
     const since = isUp;
     return Promise.resolve(() => since && isUp);
@@ -30,17 +32,25 @@ beforeEach(() => {
   log = [];
   isUp = true;
   unannounced = {
-    isQuiet: true,
-    begin: () => Promise.resolve(void log.push('unannounced')),
+    quiet: 1,
+    begin() {
+      log.push('unannounced');
+      return Promise.resolve('notice');
+    },
+    askBehind: async (begun, ask) => (await ask('SELECT', [begun])).length > 0,
+    confirm: (begun) => Promise.resolve(void log.push(`confirmed ${begun}`)),
     end: () => void log.push('announced again'),
-    watch: () => undefined,
   };
-  version = new SharedDataVersion(unannounced);
+  version = new SharedDataVersion(unannounced, (table) => table !== 'unknown');
   version.attach(link);
 });
 
-const named = (responses: string | null, keys: string | null = 'k'): StateNames => ({ responses, keys });
-const commit = (kinds: readonly CachedKind[], failure?: Error, isOutcomeKnown = true) =>
+const named = (responses: string | null, keys: string | null = 'k'): StateNames =>
+  new Map([
+    ['responses', responses],
+    ['keys', keys],
+  ]);
+const commit = (kinds: readonly SharedKind[], failure?: Error, isOutcomeKnown = true) =>
   version.commit(
     kinds,
     () => {
@@ -84,8 +94,56 @@ describe('the version', () => {
 
   it('is unknown while anybody may write unannounced', () => {
     version.heard(named('a'));
-    unannounced.isQuiet = false;
+    const before = version.current('responses');
+    unannounced.quiet = undefined;
     expect(version.current('responses')).toBeUndefined();
+    unannounced.quiet = 2;
+    expect(version.current('responses')).not.toBe(before);
+  });
+});
+
+describe('the version of a table', () => {
+  const ofPets = () => version.versions().ofTable?.('pets');
+  const heard = (names: Partial<Record<SharedKind, string | null>>) =>
+    version.heard(new Map(Object.entries(names) as [SharedKind, string | null][]));
+
+  it('is asked for from its first use on, and is unknown before its name has come', () => {
+    heard({ responses: 'a', keys: 'k', tables: 't' });
+    expect(version.kinds).not.toContain('table:pets');
+    expect(ofPets()).toBeUndefined();
+    expect(version.kinds).toContain('table:pets');
+    heard({ responses: 'a', keys: 'k', tables: 't', 'table:pets': 'p' });
+    expect(ofPets()).toBeTypeOf('number');
+  });
+
+  it.each<[change: string, names: Partial<Record<SharedKind, string | null>>, isKept: boolean]>([
+    ['another table was written', { responses: null }, true],
+    ['it was written', { 'table:pets': 'q' }, false],
+    ['nobody knows which was written', { tables: 'u' }, false],
+    ['its writer is under way', { 'table:pets': null }, false],
+    ['a writer is under way that does not know its tables', { tables: null }, false],
+  ])('where %s: kept %o', (_, names, isKept) => {
+    ofPets();
+    const before = { responses: 'a', keys: 'k', tables: 't', 'table:pets': 'p' };
+    heard(before);
+    const seen = ofPets();
+    heard({ ...before, ...names });
+    expect(ofPets() === seen).toBe(isKept);
+  });
+
+  it('stays as it was for who has asked before', () => {
+    ofPets();
+    heard({ responses: 'a', keys: 'k', tables: 't', 'table:pets': 'p' });
+    const before = version.versions();
+    const seen = before.ofTable?.('pets');
+    heard({ responses: 'a', keys: 'k', tables: 't', 'table:pets': 'q' });
+    expect(before.ofTable?.('pets')).toBe(seen);
+    expect(ofPets()).not.toBe(seen);
+  });
+
+  it('is none where not all that changes it is told', () => {
+    heard({ responses: 'a', keys: 'k', tables: 't', 'table:unknown': 'p' });
+    expect(version.versions().ofTable?.('unknown')).toBeUndefined();
   });
 });
 
@@ -101,7 +159,7 @@ describe('while instances may use different Redis servers', () => {
 
   it('a commit is told through the database', async () => {
     expect(await commit(['responses'])).toBe('done');
-    expect(log).toEqual(['unannounced', 'commit', 'announced again']);
+    expect(log).toEqual(['unannounced', 'commit', 'confirmed notice', 'announced again']);
   });
 
   it('a commit that began before is told through the database as well, before it is acknowledged', async () => {
@@ -111,6 +169,7 @@ describe('while instances may use different Redis servers', () => {
       'withdrawn responses',
       'commit',
       'unannounced',
+      'confirmed notice',
       'announced again',
       'released responses',
     ]);
@@ -133,9 +192,33 @@ describe('a commit', () => {
     expect(log).toEqual(['withdrawn keys', 'commit', 'released keys']);
   });
 
-  it('whose outcome is not known leaves the names withdrawn', async () => {
+  it('whose outcome is not known leaves the names withdrawn for a minute', async () => {
+    vi.useFakeTimers();
     await expect(commit(['keys'], new Error('gone'), false)).rejects.toThrow('gone');
+    await vi.advanceTimersByTimeAsync(15_000);
     expect(log).toEqual(['withdrawn keys', 'commit']);
+    await vi.advanceTimersByTimeAsync(45_000);
+    expect(log.at(-1)).toBe('released keys');
+    expect(log.filter((line) => line === 'withdrawn keys')).toHaveLength(
+      log.filter((line) => line === 'released keys').length,
+    );
+  });
+
+  it.each<[changed: string, kinds: SharedKind[], last: string[]]>([
+    ['a table', ['responses', 'table:pets'], ['withdrawn tables', 'released tables']],
+    ['no known table', ['responses', 'tables'], []],
+  ])('of %s beside which a migration may have ended voids all tables', async (_, kinds, last) => {
+    const committing = version.commit(
+      kinds,
+      () => {
+        unannounced.quiet = 2;
+        return Promise.resolve();
+      },
+      () => Promise.resolve(),
+    );
+    await committing;
+    const names = kinds.join(' ');
+    expect(log).toEqual([`withdrawn ${names}`, ...last, `released ${names}`]);
   });
 
   it('that may still be carried out gives the names back when it is over, and is told through the database until then', async () => {
@@ -161,7 +244,7 @@ describe('a commit', () => {
   });
 
   it('that may still be carried out is another version once it is over', async () => {
-    version = new SharedDataVersion(unannounced);
+    version = new SharedDataVersion(unannounced, (table) => table !== 'unknown');
     let end!: () => void;
     const over = new Promise<void>((resolve) => (end = resolve));
     const failed = version.commit(
@@ -179,8 +262,25 @@ describe('a commit', () => {
 
   it('is announced through the database while Redis is away', async () => {
     isUp = false;
-    await commit(ALL_CACHED);
-    expect(log).toEqual(['unannounced', 'commit', 'announced again']);
+    await commit(['responses', 'keys']);
+    expect(log).toEqual(['unannounced', 'commit', 'confirmed notice', 'announced again']);
+  });
+
+  it.each([
+    [true, ['unannounced', 'notice asked for behind', 'announced again']],
+    [false, ['unannounced', 'notice asked for behind', 'confirmed notice', 'announced again']],
+  ])('asks behind itself whether all knew until then: %s', async (didKnow, told) => {
+    isUp = false;
+    const ask: AskBehind = (_, [notice]) => {
+      log.push(`${String(notice)} asked for behind`);
+      return Promise.resolve(didKnow ? [{}] : []);
+    };
+    await version.commit(
+      ['responses', 'keys'],
+      (behind) => Promise.resolve(behind?.(ask)),
+      () => Promise.resolve(),
+    );
+    expect(log).toEqual(told);
   });
 
   it('is announced through the database before it is acknowledged when Redis failed during it', async () => {
@@ -197,6 +297,7 @@ describe('a commit', () => {
       'withdrawn responses',
       'commit',
       'unannounced',
+      'confirmed notice',
       'announced again',
       'released responses',
     ]);

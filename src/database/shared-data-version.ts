@@ -1,13 +1,18 @@
-import { type CachedKind, DataVersion, NO_VERSIONS, type Versions } from './data-version.js';
+import { DataVersion, NO_VERSIONS, type Versions } from './data-version.js';
 
-/** What instances tell each other of. New rows change all answers: the order of ids is not that of commits. */
-export type SharedKind = Exclude<CachedKind, 'rows'>;
+/**
+ * What instances tell each other of: that anything was written, that keys were, rows of one table, or nobody knows of which. New rows
+ * change all answers of their table: the order of ids is not that of commits.
+ */
+export type SharedKind = 'responses' | 'keys' | 'tables' | `table:${string}`;
 
-/** Everything that they tell each other of. */
-export const ALL_SHARED: readonly SharedKind[] = ['responses', 'keys'];
+/** The rows of one table, as what instances tell each other of. */
+export function kindOfTable(table: string): SharedKind {
+  return `table:${table}`;
+}
 
 /** The names of the states of what is cached, as an answer of Redis has them; null while a writer is under way. */
-export type StateNames = Readonly<Record<SharedKind, string | null>>;
+export type StateNames = ReadonlyMap<SharedKind, string | null>;
 
 /** Where instances tell one another that they write. */
 export interface StateLink {
@@ -20,16 +25,24 @@ export interface StateLink {
   release(kinds: readonly SharedKind[]): Promise<void>;
 }
 
+/** Runs a statement on the connection of a commit, and answers its rows. */
+export type AskBehind = (text: string, values: unknown[]) => Promise<readonly object[]>;
+
+/** Commits. `behind` is called when the commit has been sent, with what sends a statement behind it without waiting for its answer. */
+export type Commit<T> = (behind?: (ask: AskBehind) => void) => Promise<T>;
+
 /** Tells the instances that cache, past Redis, that another writes without telling it there. */
 export interface UnannouncedWrites {
-  /** Resolves when no instance caches anything any more, or begins to, until `end`. */
-  begin(): Promise<void>;
+  /** Resolves, with what `confirm` is called with, when no instance caches anything any more, or begins to, until `end`. */
+  begin(): Promise<string>;
+  /** Asks behind a commit whether this was so at its end. Resolves with false when that is not certain; never rejects. */
+  askBehind(begun: string, ask: AskBehind): Promise<boolean>;
+  /** Resolves when it is certain that this has been so until now: makes it so again where it has not. */
+  confirm(begun: string): Promise<void>;
   /** Instances may cache again, after a while. Never throws. */
   end(): void;
-  /** Whether nobody writes unannounced, as far as this process knows now. */
-  readonly isQuiet: boolean;
-  /** This process caches from now on. */
-  watch(): void;
+  /** Which time it is, as far as this process knows now, without anybody who writes unannounced; undefined while somebody may. */
+  readonly quiet: number | undefined;
 }
 
 /** When a commit that failed with this error changes nothing any more; undefined when nobody will know. */
@@ -47,12 +60,19 @@ export class SharedDataVersion extends DataVersion {
    * database, which all instances look at.
    */
   isSplit: () => boolean = () => false;
+  /** What this instance caches: everything, and the tables whose rows cached answers show. */
+  kinds: readonly SharedKind[] = ['responses', 'keys', 'tables'];
   private link: StateLink | undefined;
-  private names: StateNames = NO_NAMES;
-  private readonly counts: Record<SharedKind, number> = { responses: 0, keys: 0 };
+  private names: StateNames = new Map();
+  /** How often each has changed. Another map after each change: what has been asked for stays as it was. */
+  private counts: ReadonlyMap<SharedKind, number> = new Map();
   private underWay = 0;
 
-  constructor(private readonly unannounced: UnannouncedWrites) {
+  /** `isTold` answers whether writers tell of all that changes rows of a table. */
+  constructor(
+    private readonly unannounced: UnannouncedWrites,
+    private readonly isTold: (table: string) => boolean,
+  ) {
     super();
   }
 
@@ -68,36 +88,43 @@ export class SharedDataVersion extends DataVersion {
   /** Uses a link from now on. */
   attach(link: StateLink): void {
     this.link = link;
-    this.unannounced.watch();
   }
 
   /** Notes the names that an answer of Redis had. */
   heard(names: StateNames): void {
-    for (const kind of ALL_SHARED) if (names[kind] !== this.names[kind]) this.counts[kind] += 1;
+    const { names: before } = this;
     this.names = names;
+    this.raise(this.kinds.filter((kind) => names.get(kind) !== before.get(kind)));
   }
 
   /** The link failed: from now on nothing is known. */
   lost(): void {
-    this.heard(NO_NAMES);
+    this.heard(new Map());
   }
 
   /** Without Redis one instance serves, and sees its own commits: keys, which are cached for seconds, need no more. */
   versions(): Versions {
-    if (!this.link) return { ...NO_VERSIONS, keys: this.counts.keys };
-    if (this.isSplit() || !this.unannounced.isQuiet) return NO_VERSIONS;
     const { names, counts } = this;
-    const responses = names.responses === null ? undefined : counts.responses;
-    return { responses, rows: responses, keys: names.keys === null ? undefined : counts.keys };
+    if (!this.link) return { ...NO_VERSIONS, keys: counts.get('keys') ?? 0 };
+    const { quiet } = this.unannounced;
+    if (this.isSplit() || quiet === undefined) return NO_VERSIONS;
+    // What was cached before somebody wrote unannounced is void after that.
+    const versionOf = (...kinds: SharedKind[]): number | undefined =>
+      kinds.every((kind) => typeof names.get(kind) === 'string')
+        ? kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), quiet)
+        : undefined;
+    const responses = versionOf('responses');
+    const ofTable = (table: string): number | undefined =>
+      this.isTold(table) ? versionOf('tables', this.watched(table)) : undefined;
+    return { responses, rows: responses, keys: versionOf('keys'), ofTable };
   }
 
   /**
-   * Commits what changes these kinds of what is cached, so that no instance uses what it had cached before from the moment at which
+   * Commits what changes these kinds of what instances cache, so that no instance uses what it had cached before from the moment at which
    * this resolves. `whenOver` tells of a commit that failed when it is certain that it changes nothing any more: until then the names
-   * stay withdrawn. Undefined when nobody will know: then until that expires.
+   * stay withdrawn. Undefined when nobody will know: then for a minute.
    */
-  async commit<T>(changes: readonly CachedKind[], commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
-    const kinds = ALL_SHARED.filter((kind) => changes.includes(kind));
+  async commit<T>(kinds: readonly SharedKind[], commit: Commit<T>, whenOver: WhenOver): Promise<T> {
     if (kinds.length === 0) return commit();
     try {
       return await this.announced(kinds, commit, whenOver);
@@ -110,37 +137,60 @@ export class SharedDataVersion extends DataVersion {
   }
 
   private raise(kinds: readonly SharedKind[]): void {
-    for (const kind of kinds) this.counts[kind] += 1;
+    if (kinds.length === 0) return;
+    const counts = new Map(this.counts);
+    for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    this.counts = counts;
+  }
+
+  /** From now on the name of a table comes along, too. */
+  private watched(table: string): SharedKind {
+    const kind = kindOfTable(table);
+    if (!this.kinds.includes(kind)) this.kinds = [...this.kinds, kind];
+    return kind;
   }
 
   private async announced<T>(
     kinds: readonly SharedKind[],
-    commit: () => Promise<T>,
+    commit: Commit<T>,
     whenOver: WhenOver,
   ): Promise<T> {
     const link = this.isSplit() ? undefined : this.link;
-    const isWithdrawn = await link?.withdraw(kinds).catch(() => undefined);
-    if (!link || !isWithdrawn) return this.commitUnannounced(commit, whenOver);
+    if (!link) return this.commitUnannounced(commit, whenOver);
+    const { quiet } = this.unannounced;
+    const isWithdrawn = await link.withdraw(kinds).catch(() => undefined);
+    if (!isWithdrawn) return this.commitUnannounced(commit, whenOver);
     let result: T;
     try {
       result = await commit();
     } catch (error) {
-      const over = whenOver(error);
-      if (over) void this.releaseAfter(over, link, kinds);
+      void this.releaseAfter(whenOver(error) ?? forgotten(), link, kinds);
       throw error;
     }
+    // A migration that ended in the meantime may have made it change more tables.
+    if (!kinds.includes('tables') && this.unannounced.quiet !== quiet) await this.voidTables(link);
     // Redis may have forgotten in the meantime that this one writes.
     if (!isWithdrawn() || this.isSplit()) await this.commitUnannounced(() => Promise.resolve(), whenOver);
     void link.release(kinds);
     return result;
   }
 
-  private async commitUnannounced<T>(commit: () => Promise<T>, whenOver: WhenOver): Promise<T> {
+  private async voidTables(link: StateLink): Promise<void> {
+    const isWithdrawn = await link.withdraw(['tables']).catch(() => undefined);
+    if (isWithdrawn) void link.release(['tables']);
+  }
+
+  private async commitUnannounced<T>(commit: Commit<T>, whenOver: WhenOver): Promise<T> {
     this.underWay += 1;
     let over: Promise<void> | undefined;
     try {
-      await this.unannounced.begin();
-      return await commit();
+      const begun = await this.unannounced.begin();
+      let isConfirmed: Promise<boolean> | undefined;
+      const result = await commit((ask) => {
+        isConfirmed = this.unannounced.askBehind(begun, ask);
+      });
+      if (!(await isConfirmed)) await this.unannounced.confirm(begun);
+      return result;
     } catch (error) {
       over = whenOver(error);
       throw error;
@@ -175,7 +225,12 @@ export class SharedDataVersion extends DataVersion {
   }
 }
 
+/** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
+const FORGOTTEN_MS = 60_000;
+
+function forgotten(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, FORGOTTEN_MS).unref());
+}
+
 /** How often a writer says that it is still under way, in milliseconds. */
 const RENEWAL_MS = 20_000;
-
-const NO_NAMES: StateNames = { responses: null, keys: null };

@@ -2,14 +2,21 @@ import type { Type } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
-import type { Dialect } from './dialect.js';
+import { type Dialect, type ShownKind, quoted } from './dialect.js';
 import { int64Transformer } from './int64.js';
 import { type PageCondition, pageStatement } from './page-statement.js';
 import type { Order } from './selection.js';
 
 /** Types of columns that JSON shows as they are stored. */
-const SHOWN_AS_STORED = new Set<unknown>(['integer', 'bigint', 'varchar', 'text']);
-const INTEGERS = new Set<unknown>(['integer', 'bigint']);
+const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
+  ['integer', 'integer'],
+  ['bigint', 'integer'],
+  ['double precision', 'number'],
+  ['boolean', 'boolean'],
+  [Boolean, 'boolean'],
+  ['varchar', 'text'],
+  ['text', 'text'],
+]);
 /** Texts of statements that are kept at most; clients choose among as many as there are ways to filter and sort. */
 const MOST_STATEMENTS = 500;
 
@@ -23,11 +30,11 @@ interface OrderColumn {
 export class ShownRows {
   /** The statement of the row with the id `?1`. */
   readonly one: string;
-  /** Whether its rows are those of one table, and not of a view of several. */
-  readonly isOfOneTable: boolean;
+  /** The table whose rows they are; undefined for a view, which may be of several. */
+  readonly table: string | undefined;
   /** Whether the database gives each new row an id above all that are committed. */
   readonly hasGrowingIds: boolean;
-  private readonly table: string;
+  private readonly source: string;
   private readonly row: string;
   private readonly deletedAt: string | undefined;
   private readonly pages = new Map<string, string>();
@@ -39,16 +46,16 @@ export class ShownRows {
     dto: Type,
     private readonly dialect: Dialect,
   ) {
-    this.table = quoted(entity.tableName);
-    this.isOfOneTable = entity.tableType === 'regular';
+    this.source = quoted(entity.tableName);
+    this.table = entity.tableType === 'regular' ? entity.tableName : undefined;
     const [id, ...others] = entity.primaryColumns;
     const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
-    this.hasGrowingIds = this.isOfOneTable && isGenerated && dialect.generatesGrowingIds;
+    this.hasGrowingIds = this.table !== undefined && isGenerated && dialect.generatesGrowingIds;
     this.row = this.rowAs(dto);
     const { deleteDateColumn } = entity;
     this.deletedAt = deleteDateColumn && quoted(deleteDateColumn.databaseName);
     const isThere = this.deletedAt === undefined ? '' : ` AND ${this.deletedAt} IS NULL`;
-    this.one = `SELECT ${this.row} AS row FROM ${this.table} WHERE id = ?1${isThere}`;
+    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE id = ?1${isThere}`;
   }
 
   /** The statement of a page. */
@@ -62,10 +69,10 @@ export class ShownRows {
     if (sql === undefined) {
       if (this.pages.size >= MOST_STATEMENTS) this.pages.clear();
       const columnOf = (property: string): string => quoted(this.columnOf(property).databaseName);
-      const { dialect, table, row, deletedAt } = this;
+      const { dialect, source, row, deletedAt } = this;
       sql = pageStatement({
         dialect,
-        table,
+        table: source,
         row,
         deletedAt,
         columnOf,
@@ -89,7 +96,7 @@ export class ShownRows {
     if (!column) {
       const { databaseName, type, isNullable } = this.columnOf(order.property);
       if (isNullable) throw new Error(`A list cannot be ordered by ${order.property}, which may be null.`);
-      const isInteger = INTEGERS.has(type);
+      const isInteger = SHOWN_AS_STORED.get(type) === 'integer';
       const quotedName = quoted(databaseName);
       column = { name: isInteger ? quotedName : this.dialect.ordering(quotedName), isInteger };
       this.orders.set(order.property, column);
@@ -103,12 +110,12 @@ export class ShownRows {
     if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
     const shown = members.map(({ property, name, isAbsentAsNull }) => {
       const column = this.columnOf(property);
-      if (!isShownAsStored(column))
-        throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
+      const kind = shownKind(column);
+      if (!kind) throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
       return {
         name,
         column: quoted(column.databaseName),
-        isInteger: INTEGERS.has(column.type),
+        kind,
         isAbsentAsNull: isAbsentAsNull && column.isNullable,
       };
     });
@@ -124,13 +131,8 @@ export class ShownRows {
   }
 }
 
-/** Neither hidden from reads, nor changed on the way out. */
-function isShownAsStored({ type, isSelect, transformer }: ColumnMetadata): boolean {
-  return (
-    SHOWN_AS_STORED.has(type) && isSelect && (transformer === undefined || transformer === int64Transformer)
-  );
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+/** How it is shown; undefined where it is hidden from reads, or changed on the way out. */
+function shownKind({ type, isSelect, transformer }: ColumnMetadata): ShownKind | undefined {
+  if (!isSelect || (transformer !== undefined && transformer !== int64Transformer)) return undefined;
+  return SHOWN_AS_STORED.get(type);
 }

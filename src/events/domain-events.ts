@@ -4,7 +4,7 @@ import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitte
 import { Transactions } from '../database/transactions.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 import { TransientMap } from '../core/transient-map.js';
-import type { Delivery } from './outbox/listener-queue.js';
+import type { Delivery } from './outbox/durable-listener.js';
 import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
 import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';

@@ -10,6 +10,7 @@ import type { Request, Response } from 'express';
 import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { writeRefusal } from '../core/errors/write-refusal.js';
+import { QuotaService } from '../throttling/quota.service.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { refusalOfMultipart } from './body/multipart-refusals.js';
 import type { MatchedHandler } from './matched-handler.js';
@@ -24,16 +25,28 @@ import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js
 export class ErrorFilter implements ExceptionFilter {
   private readonly pipe = new ValidationPipe();
 
+  constructor(private readonly quota: QuotaService) {}
+
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    const request = http.getRequest<Request>();
-    const write = (error: unknown): void => writeRefusal(error, request, http.getResponse<Response>());
+    const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
+    const write = (error: unknown): void => {
+      if (isUncounted(error, response)) void this.writeCounted(error, request, response);
+      else writeRefusal(error, request, response);
+    };
     const matched = host.getType() === 'http' ? request.matchedHandler : undefined;
     // Whatever reads a body that is left to the handler has errors of its own.
     const error = !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown);
     if (matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code)
       this.completed(error, request, matched).then(write, write);
     else write(error);
+  }
+
+  /** Counts a refusal for the address, so that the log has as few lines of it as of any other, and writes it. */
+  private async writeCounted(refusal: unknown, request: Request, response: Response): Promise<void> {
+    // The refusal matters more than its count.
+    await this.quota.noteRefusal(request, response).catch(() => undefined);
+    writeRefusal(refusal, request, response);
   }
 
   private async completed(
@@ -59,6 +72,11 @@ export class ErrorFilter implements ExceptionFilter {
       throw error;
     }
   }
+}
+
+/** Whether nothing has counted a request that is refused: it was for a page, a file or a probe, which have no quota. */
+function isUncounted(error: unknown, response: Response): boolean {
+  return error instanceof ApiError && error.body.status < 500 && !response.hasHeader('X-RateLimit-Limit');
 }
 
 const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type']> = new Map([

@@ -1,7 +1,7 @@
 import '../core/one-copy.js';
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { AccountsModule } from '../auth/clients/accounts.module.js';
+import { ClientsModule } from '../auth/clients/clients.module.js';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ScopesGuard } from '../auth/scopes.guard.js';
@@ -75,7 +75,7 @@ class IdempotencyModule {}
     IdempotencyModule,
     JobsModule,
     ThrottlingModule,
-    AccountsModule,
+    ClientsModule,
     AuthModule,
   ],
   providers: [
@@ -103,6 +103,6 @@ class IdempotencyModule {}
     RequestLogMiddleware,
     RequestMetricsMiddleware,
   ],
-  exports: [AccountsModule, AuthModule, DatabaseModule],
+  exports: [ClientsModule, AuthModule, DatabaseModule],
 })
 export class HttpModule {}

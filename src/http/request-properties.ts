@@ -39,6 +39,8 @@ declare module 'http' {
     routesOfPath?: readonly RegisteredRoute[] | undefined;
     /** Whether a page or file is served at the path of the request, for GET and HEAD alone. */
     isServedReadOnly?: boolean | undefined;
+    /** Makes the page that answers a browser when no route has the path of the request. */
+    missingPage?: (() => string) | undefined;
     /** The route of a page or file that is served behind all routes. */
     servedRoute?: string | undefined;
     /** The code of the Error body that the request was refused with. */

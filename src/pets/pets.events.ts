@@ -16,6 +16,6 @@ export const PET_CREATED = defineEvent<PetCreated>('pet.created');
 
 /** An animal was added, for the endpoints of clients; its data is the animal as the API answers it. */
 export const PETS_CREATED = defineWebhookEvent<PetDto>('pets.created', {
-  description: 'An animal was added to the catalogue; `data` is the animal as `createPet` answers it.',
+  description: 'An animal was added to the catalogue; `data` is the animal as `createPet` returns it.',
   scope: PETS_SCOPES.read,
 });

@@ -45,27 +45,17 @@ export interface BanState {
 }
 
 /**
- * Shifts all instants when the clock was set forward by `by` ms (back when negative), so that a ban keeps its remaining length.
- * The announced `Retry-After` is cleared: it is unknown by which clock the client waits, so its next request must be no strike.
- */
-export function moveWithClock(state: BanState, by: number): void {
-  state.retryAt = 0;
-  state.forgivenUntil += by;
-  state.lastStrikeAt += by;
-  if (state.bannedUntil !== 0) state.bannedUntil += by;
-}
-
-/**
- * Limits a stored state to what is possible from now on. The process that reads it cannot know whether the clock was set since
- * it was written, so nothing in it may last longer, counted from now, than its full length.
+ * A copy of a state, limited to what is possible from now on: nothing in it may last longer, counted from now, than its full
+ * length. The clock may have been set back since it was written. One that was set forward ends what it has passed.
  */
 export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
-  const longest = ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0;
-  const bannedUntil = Math.min(state.bannedUntil, now + longest);
+  const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
+  const bannedUntil = Math.min(state.bannedUntil, longest);
+  const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
   return {
     ...state,
     bannedUntil,
-    retryAt: Math.min(state.retryAt, now + Math.max(longest, DAY_MS)),
+    retryAt: Math.min(retryAt, Math.max(longest, now + DAY_MS)),
     forgivenUntil: Math.min(state.forgivenUntil, now + forgivenMs),
     lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(now, bannedUntil)),
   };
@@ -110,56 +100,33 @@ export function recordRefusal(state: BanState, now: number, retryAt: number, rul
   state.strikes = 0;
 }
 
-/**
- * The states of refused keys, in two generations. A key that is not refused again is dropped together with its generation, one to
- * two periods later; no scan and no timer per key is needed.
- */
+/** From how many refused keys on those are looked for that have served their time. */
+const FEW = 1_000;
+
+/** The states of refused keys. Those that no refusal depends on any more are dropped once there are twice as many. */
 export class RefusedKeys {
-  private recent = new Map<string, BanState>();
-  private older = new Map<string, BanState>();
-  private turnedAt = Number.NEGATIVE_INFINITY;
+  private states = new Map<string, BanState>();
+  private searchedFrom = FEW;
 
-  /** `periodMs` must be at least the longest ban plus `resetMs`. */
-  constructor(private readonly periodMs: number) {}
+  constructor(private readonly rules: BanRules) {}
 
-  /** The state of a key; undefined if it was not refused within the last one to two periods. */
+  /** The state of a key; undefined if no refusal depends on it. */
   find(keyId: string): BanState | undefined {
-    if (this.recent.size === 0 && this.older.size === 0) return undefined;
-    return this.recent.get(keyId) ?? this.older.get(keyId);
+    return this.states.get(keyId);
   }
 
-  /** The state of a key that is refused now; the caller changes it in place. */
-  touch(keyId: string, now: number): BanState {
-    this.turn(now);
-    const state = this.find(keyId) ?? neverRefused();
-    this.recent.set(keyId, state);
-    return state;
+  /** Sets the state of a key. */
+  set(keyId: string, state: BanState, now: number): void {
+    this.states.set(keyId, state);
+    if (this.states.size <= this.searchedFrom) return;
+    const isOver = ({ retryAt, lastStrikeAt }: BanState) =>
+      retryAt <= now && now - lastStrikeAt >= this.rules.resetMs;
+    this.states = new Map([...this.states].filter(([, one]) => !isOver(one)));
+    this.searchedFrom = Math.max(FEW, 2 * this.states.size);
   }
 
   /** Drops the state of a key. */
   forget(keyId: string): void {
-    this.recent.delete(keyId);
-    this.older.delete(keyId);
-  }
-
-  /** Puts in a state that was read from the journal or from Redis. */
-  restore(keyId: string, state: BanState, now: number): void {
-    this.turn(now);
-    this.recent.set(keyId, state);
-  }
-
-  /** Shifts all states when the clock was set forward by `by` ms (back when negative); returns them by key. */
-  moveWithClock(by: number): Iterable<[string, BanState]> {
-    this.turnedAt += by;
-    const all = new Map([...this.older, ...this.recent]);
-    for (const state of all.values()) moveWithClock(state, by);
-    return all;
-  }
-
-  private turn(now: number): void {
-    if (now - this.turnedAt < this.periodMs) return;
-    this.older = now - this.turnedAt < 2 * this.periodMs ? this.recent : new Map();
-    this.recent = new Map();
-    this.turnedAt = now;
+    this.states.delete(keyId);
   }
 }

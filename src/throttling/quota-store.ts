@@ -26,12 +26,6 @@ export abstract class QuotaStore implements ThrottlerStorage {
     return undefined;
   }
 
-  /**
-   * Called when the clock was set forward by `by` ms (back when negative), so that bans keep their remaining length. A store
-   * that shares its state with other instances changes nothing.
-   */
-  clockStepped(_by: number): void {}
-
   /** Throttler's own interface, for code that uses Throttler's stock guard with this store: one window, no API key. */
   increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
     const verdict = await this.take(

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { Clock, ClockSteps } from '../core/time/clock.js';
+import { Clock } from '../core/time/clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { inSpan } from '../core/tracing/spans.js';
@@ -30,7 +30,6 @@ import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
-  private readonly steps: ClockSteps;
   private readonly thresholds = new QuotaThresholds();
   private readonly refused = new RefusedAddresses();
 
@@ -41,7 +40,6 @@ export class QuotaService {
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    this.steps = new ClockSteps(clock);
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
       'Requests admitted, refused by quota, refused because the key is banned, and answered without being counted, by plan.',
@@ -119,7 +117,7 @@ export class QuotaService {
       throw refusalOfFailure(error);
     };
     try {
-      const decided = inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.now()));
+      const decided = inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.clock.now()));
       return decided instanceof Promise ? decided.catch(refuse) : decided;
     } catch (error) {
       return refuse(error);
@@ -128,7 +126,7 @@ export class QuotaService {
 
   /** The current windows of a subject and the ban of its key, without counting anything. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
-    return this.store.peek(requestOf(subject), this.now());
+    return this.store.peek(requestOf(subject), this.clock.now());
   }
 
   /** Counts per day of subjects since an instant (ms since the Unix epoch), without those of about the last second. */
@@ -139,7 +137,7 @@ export class QuotaService {
   /** Lifts the ban of a key and clears its strikes. Throws service_unavailable when that cannot be stored. */
   async unban(keyId: string, subjectId: string): Promise<void> {
     try {
-      await this.store.unban(keyId, subjectId, this.now());
+      await this.store.unban(keyId, subjectId, this.clock.now());
     } catch (error) {
       throw refusalOfFailure(error, 'the ban cannot be lifted');
     }
@@ -156,6 +154,13 @@ export class QuotaService {
     return { headers, isLogged: this.refused.isLogged(address, verdict) };
   }
 
+  /** Counts a refused request as `countRefusal` does: writes the headers, and keeps its line out of the log where that has enough. */
+  async noteRefusal(request: Request, response: Response): Promise<void> {
+    const { headers, isLogged } = await this.countRefusal(quotaSubjectOf(request));
+    setHeaders(response, headers);
+    if (!isLogged) request.isUnlogged = true;
+  }
+
   /** Writes the current headers without counting: for a request that is refused before it would be counted. */
   async show(request: Request, response: Response): Promise<void> {
     setHeaders(response, await this.headersFor(quotaSubjectOf(request)));
@@ -164,13 +169,6 @@ export class QuotaService {
   /** The current headers of a subject, without counting. */
   async headersFor(subject: QuotaSubject): Promise<Readonly<Record<string, string>>> {
     return quotaHeaders({ ...(await this.look(subject)), admitted: true });
-  }
-
-  /** The current time; first tells the store if the clock was set since the last call. */
-  private now(): number {
-    const step = this.steps.take();
-    if (step !== 0) this.store.clockStepped(step);
-    return this.clock.now();
   }
 
   private tellOfBan(

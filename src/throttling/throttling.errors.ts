@@ -16,9 +16,9 @@ export const THROTTLING_ERRORS = defineErrors({
       'The API key is banned until {until}, because it kept sending requests after 429; retry in {seconds} s.',
     example: { until: '2026-11-20T12:05:00.000Z', seconds: 290 },
     cause:
-      'The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.',
+      'The key kept sending for 20 seconds or more during an earlier `Retry-After`: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.',
     remedy:
-      'Wait the seconds in `Retry-After` before every retry; an operator can lift the ban with `petstore key unban`.',
+      'Wait for `Retry-After` before every retry; an operator can lift the ban with `petstore key unban`.',
   },
   daily_quota_exceeded: {
     status: 429,

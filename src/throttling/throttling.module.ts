@@ -47,7 +47,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
         // Imported on demand: a start without REDIS_URL does not load the Redis client.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
         const store = await ResilientQuotaStore.open(
-          { place: { url: redisUrl, ca: redisCa }, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
+          { location: { url: redisUrl, ca: redisCa }, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
           memory,
           metrics,
           clock,

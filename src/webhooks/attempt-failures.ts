@@ -1,14 +1,17 @@
 import { SENT_TOO_MUCH } from './bounded-connections.js';
 import { AddressRefused } from './webhook-addresses.js';
 
+const TOO_MUCH = 'The host sends more than the response to a message needs.';
+
 /** By the code of Node or of TLS (OpenSSL). */
 const FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The host refuses connections at this port.',
-  ECONNRESET: 'The connection was closed without an answer.',
-  ETIMEDOUT: 'The host does not answer.',
+  ECONNRESET: 'The connection was closed without a response.',
+  ETIMEDOUT: 'The host does not respond.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network of the host cannot be reached.',
-  [SENT_TOO_MUCH]: 'The host sends more than the answer to a message needs.',
+  [SENT_TOO_MUCH]: TOO_MUCH,
+  HPE_HEADER_OVERFLOW: TOO_MUCH,
   EPROTO: 'The host does not speak TLS at this port, or none that the service accepts.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',
@@ -20,13 +23,11 @@ const FAILURES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
 };
 
-/** Most characters of a failure. */
-const LONGEST = 500;
-
 /** Why an attempt got no answer, in words for the owner of the endpoint. */
 export function failureOf(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
-  const { code, message } = error as NodeJS.ErrnoException;
-  const words = FAILURES[code ?? ''];
-  return (words ?? `The connection failed: ${code ?? message}.`).slice(0, LONGEST);
+  const { code = '' } = error as NodeJS.ErrnoException;
+  // Node's HTTP parser names its rules, not what the receiver can do.
+  if (code.startsWith('HPE_')) return FAILURES[code] ?? 'The host does not respond as HTTP/1.1 requires.';
+  return FAILURES[code] ?? (code === '' ? 'The connection failed.' : `The connection failed: ${code}.`);
 }

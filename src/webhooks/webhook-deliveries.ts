@@ -1,24 +1,47 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type SelectQueryBuilder } from 'typeorm';
+import { DataSource } from 'typeorm';
+import { Clock } from '../core/time/clock.js';
 import { DataVersion } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
 import { Sweeper } from '../database/sweeper.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
+import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
-import { WebhookWake } from './webhook-wake.js';
 
 const DAY_MS = 86_400_000;
+/** By how much the clocks of two instances may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = 60_000;
 
-/** An endpoint for which something waits. */
-export interface WaitingEndpoint {
+/** An endpoint that may be sent something. */
+export interface DueEndpoint {
   readonly id: string;
   /** How often its first waiting message has failed. */
   readonly failures: number;
-  /** When that may be sent, in ms since the Unix epoch; 0 while it was never tried. */
-  readonly dueAt: number;
-  /** How long after its last failure that is, in milliseconds. */
-  readonly delay: number;
 }
+
+/** A delivery that is next for its endpoint. */
+export interface FirstDelivery extends Pick<
+  WebhookEndpoint,
+  'clientId' | 'url' | 'label' | 'secret' | 'previousSecrets' | 'failures' | 'failingSince'
+> {
+  /** An int64 as text. */
+  readonly id: string;
+  readonly attempts: number;
+  readonly messageId: string;
+  readonly payload: string;
+  readonly endpointId: string;
+  /** Whether another waits behind it; on SQLite a number. */
+  readonly isMore: boolean | number;
+}
+
+/** What there is to do. */
+export interface Waiting {
+  /** Whether messages have no deliveries yet. */
+  readonly messages: boolean;
+  /** Whether deliveries wait, for whichever endpoint. */
+  readonly deliveries: boolean;
+}
+
+const NOTHING: Waiting = { messages: false, deliveries: false };
 
 /** What waits for the endpoints of one kind. */
 export interface Backlog {
@@ -28,10 +51,11 @@ export interface Backlog {
   readonly oldest: string;
 }
 
-const ANY_WAITING = `SELECT 1 AS found FROM webhook_deliveries WHERE state = 'waiting' LIMIT 1`;
+const ANY_MESSAGE = `SELECT 1 AS found FROM webhook_fan_outs LIMIT 1`;
+const ANY_DELIVERY = `SELECT 1 AS found FROM webhook_deliveries WHERE state = 'waiting' LIMIT 1`;
 
 /** Goes from endpoint to endpoint in the index of what waits, so that its cost is of the endpoints and not of the deliveries. */
-const WAITING_ENDPOINTS = `
+export const WAITING_ENDPOINTS = `
   WITH RECURSIVE waiting(id) AS (
     SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE state = 'waiting'
     UNION ALL
@@ -44,17 +68,36 @@ const WAITING_ENDPOINTS = `
   JOIN clients ON clients.id = webhook_endpoints.client_id
   WHERE webhook_endpoints.disabled_at IS NULL AND clients.suspended_at IS NULL`;
 
+/** The first delivery that waits for the endpoint `?1`. */
+export const FIRST = `
+  SELECT CAST(webhook_deliveries.id AS TEXT) AS "id", attempts AS "attempts", message_id AS "messageId", payload AS "payload",
+    endpoint_id AS "endpointId", client_id AS "clientId", url AS "url", label AS "label", secret AS "secret",
+    previous_secrets AS "previousSecrets", failures AS "failures", failing_since AS "failingSince",
+    EXISTS (
+      SELECT 1 FROM webhook_deliveries AS later
+      WHERE later.endpoint_id = webhook_deliveries.endpoint_id AND later.state = 'waiting' AND later.id > webhook_deliveries.id
+    ) AS "isMore"
+  FROM webhook_deliveries
+  JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
+  JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
+  JOIN clients ON clients.id = webhook_endpoints.client_id
+  WHERE endpoint_id = ?1 AND state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
+  ORDER BY webhook_deliveries.id LIMIT 1`;
+
 /** Reads what waits for the endpoints; messages are deleted after WEBHOOK_RETENTION_DAYS, their deliveries with them. */
 @Injectable()
 export class WebhookDeliveries {
   /** When nothing waited: by the data version, and by how often this process had rung. */
   private empty: { readonly version: number; readonly rings: number } | undefined;
+  private rings = 0;
+  /** Is called whenever something may be due. */
+  onRing = (): void => undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     private readonly dataVersion: DataVersion,
-    private readonly wake: WebhookWake,
+    private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
     sweeper.add({
@@ -66,65 +109,87 @@ export class WebhookDeliveries {
     });
   }
 
+  /** Something may be due: whoever has written it calls this after the commit. */
+  ring(): void {
+    this.rings += 1;
+    this.onRing();
+  }
+
   /**
-   * Whether anything waits, for whichever endpoint: one look into an index, and none while nothing was committed since nothing
-   * waited. Commits of this process that change no cached answer do not count there, but they ring.
+   * What waits: messages for their deliveries, deliveries for an endpoint. One look into an index each, and none while nothing was
+   * committed since nothing waited. Commits of this process that change no cached answer do not count there, but they ring.
    */
-  async isAnyWaiting(): Promise<boolean> {
+  async waiting(): Promise<Waiting> {
     // Ask before reading: a commit in between must count.
     const version = this.dataVersion.isComplete ? this.dataVersion.current('responses') : undefined;
-    const { rings } = this.wake;
-    if (version !== undefined && this.empty?.version === version && this.empty.rings === rings) return false;
-    const isAny = (await this.reader.first(ANY_WAITING, [])) !== undefined;
+    const { rings } = this;
+    if (version !== undefined && this.empty?.version === version && this.empty.rings === rings)
+      return NOTHING;
+    const [messages, deliveries] = await Promise.all(
+      [ANY_MESSAGE, ANY_DELIVERY].map(async (any) => (await this.reader.first(any, [])) !== undefined),
+    );
+    const waiting = { messages: messages === true, deliveries: deliveries === true };
+    const isAny = waiting.messages || waiting.deliveries;
     this.empty = isAny || version === undefined ? undefined : { version, rings };
-    return isAny;
+    return waiting;
   }
 
-  /** The endpoints for which something waits, except those that are disabled or whose client is suspended. */
-  async waitingEndpoints(): Promise<WaitingEndpoint[]> {
+  /**
+   * The endpoints for which something waits that may be sent now, except those that are disabled or whose client is suspended. One
+   * whose next attempt is further ahead than its delay is due as well: the clock was put back since the last one.
+   */
+  async dueEndpoints(): Promise<DueEndpoint[]> {
     const rows =
-      await this.dataSource.query<(Omit<WaitingEndpoint, 'dueAt'> & { dueAt: string })[]>(WAITING_ENDPOINTS);
-    return rows.map(({ dueAt, ...row }) => ({ ...row, dueAt: Number(dueAt) }));
+      await this.dataSource.query<(DueEndpoint & { readonly dueAt: string; readonly delay: number })[]>(
+        WAITING_ENDPOINTS,
+      );
+    const now = this.clock.now();
+    return rows.filter(
+      ({ dueAt, delay }) => Number(dueAt) <= now || Number(dueAt) > now + delay + CLOCKS_DIFFER_MS,
+    );
   }
 
-  /** The first delivery that waits for an endpoint, with its message and the endpoint as they are now; null when there is none. */
-  first(endpointId: string): Promise<WebhookDelivery | null> {
-    return this.firstOf(endpointId).getOne();
+  /**
+   * The first delivery that waits for an endpoint, with its message and the endpoint as they are now; undefined when there is none, or
+   * it may not be sent.
+   */
+  async first(endpointId: string): Promise<FirstDelivery | undefined> {
+    const row = await this.reader.first(FIRST, [endpointId]);
+    return (
+      row && {
+        ...(row as unknown as FirstDelivery),
+        previousSecrets: JSON.parse(String(row.previousSecrets)),
+      }
+    );
   }
 
-  /** The query of `first`. */
-  firstOf(endpointId: string): SelectQueryBuilder<WebhookDelivery> {
-    return this.dataSource.manager
-      .createQueryBuilder(WebhookDelivery, 'delivery')
-      .innerJoinAndSelect('delivery.endpoint', 'endpoint')
-      .innerJoinAndSelect('delivery.message', 'message')
-      .innerJoin('endpoint.client', 'client')
-      .where(`delivery.endpoint_id = :endpointId AND delivery.state = 'waiting'`, { endpointId })
-      .andWhere('endpoint.disabled_at IS NULL AND client.suspended_at IS NULL')
-      .orderBy('delivery.id')
-      .limit(1);
-  }
-
-  /** What waits for endpoints that get messages: for those that fail, and for the others. */
+  /** What waits for endpoints that get messages: for those that fail, and for the others, with messages that have no deliveries yet. */
   async backlog(): Promise<Backlog[]> {
     const rows = await this.dataSource.query<(Omit<Backlog, 'waiting'> & { waiting: number | string })[]>(
       `SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
-         COUNT(*) AS "waiting", MIN(webhook_messages.created_at) AS "oldest"
-       FROM webhook_deliveries
-       JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
-       JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
-       JOIN clients ON clients.id = webhook_endpoints.client_id
-       WHERE state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL GROUP BY 1`,
+         COUNT(*) AS "waiting", MIN(created_at) AS "oldest"
+       FROM (
+         SELECT failures, webhook_messages.created_at
+         FROM webhook_deliveries
+         JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
+         JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
+         JOIN clients ON clients.id = webhook_endpoints.client_id
+         WHERE state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
+         UNION ALL
+         SELECT 0, webhook_messages.created_at
+         FROM webhook_fan_outs
+         JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
+       ) AS waiting GROUP BY 1`,
     );
     return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
   }
 
   /** How many endpoints get no messages, by why. */
-  async disabled(): Promise<{ readonly because: string; readonly endpoints: number }[]> {
+  async disabled(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ because: string; endpoints: number | string }[]>(
       `SELECT disabled_because AS "because", COUNT(*) AS "endpoints" FROM webhook_endpoints
        WHERE disabled_at IS NOT NULL GROUP BY disabled_because`,
     );
-    return rows.map(({ because, endpoints }) => ({ because, endpoints: Number(endpoints) }));
+    return new Map(rows.map(({ because, endpoints }) => [because, Number(endpoints)]));
   }
 }

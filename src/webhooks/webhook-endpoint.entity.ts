@@ -1,6 +1,6 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { Client } from '../auth/clients/client.entity.js';
-import { AbsenceCachedAs } from '../database/data-version.js';
+import { CachedAs } from '../database/data-version.js';
 import { Int64Column } from '../database/int64.js';
 
 /** Why an endpoint gets no messages: by its owner or an operator; it failed for three days; it answered 410. */
@@ -15,7 +15,7 @@ export interface PreviousSecret {
 }
 
 /** An address of a client to which messages are sent, one after the other. */
-@AbsenceCachedAs('keys')
+@CachedAs('keys', { isAbsenceCached: true })
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_client', ['clientId', 'createdAt', 'id'])
 @Index('webhook_endpoints_created', ['createdAt', 'id'])

@@ -5,7 +5,7 @@ import { declarationFault } from '../core/declaration-faults.js';
 /** What an event's data is; it exists in types alone. */
 declare const DATA: unique symbol;
 
-/** Something that endpoints can be told of. */
+/** An event that endpoints can subscribe to. */
 export interface WebhookEvent<Data extends object> {
   /** Such as `pets.created`: `type` of its messages. */
   readonly name: string;

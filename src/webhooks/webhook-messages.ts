@@ -5,19 +5,19 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { Transactions } from '../database/transactions.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
+import { WebhookFanOut } from './webhook-fan-out.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
-import { type Addressee, WebhookSubscribers } from './webhook-subscribers.js';
-import { WebhookWake } from './webhook-wake.js';
+import { WebhookSubscribers } from './webhook-subscribers.js';
 
 /** Longest body of a message, in UTF-16 code units. */
 export const LONGEST_PAYLOAD = 65_536;
-/** Deliveries that one INSERT writes. */
-const BATCH = 500;
 
 /** Whom a message is for, and what it is. */
-export interface MessageOptions extends Addressee {
+export interface MessageOptions {
+  /** Only endpoints of this client; without it, every endpoint that subscribes to the event. */
+  readonly clientId?: string;
   /**
    * Computed from what happened, such as `<key id>/7d`: of one event and id there is one message, whoever finds out again what
    * it tells, another instance or the same after a restart.
@@ -33,15 +33,14 @@ export class WebhookMessages {
     private readonly transactions: Transactions,
     private readonly writes: CacheNeutralWrites,
     private readonly subscribers: WebhookSubscribers,
-    private readonly wake: WebhookWake,
+    private readonly deliveries: WebhookDeliveries,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Writes a message for every enabled endpoint that subscribes to the event, in the transaction that the caller takes part in,
-   * otherwise in one of its own; writes nothing when there is none. It is sent after the commit. With `clientId` it is for endpoints of
-   * that client, with `endpointId` for that one alone, whatever that subscribes to. `data` must be JSON; a `bigint` is written as an
-   * exact integer. Throws RangeError when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
+   * Writes a message for the enabled endpoints that subscribe to the event, in the transaction that the caller takes part in,
+   * otherwise in one of its own; writes nothing when there is none. Its deliveries are written and sent after the commit. `data` must be
+   * JSON; a `bigint` is written as an exact integer. Throws RangeError when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
    */
   async send<Data extends object>(
     event: WebhookEvent<Data>,
@@ -49,7 +48,7 @@ export class WebhookMessages {
     to: MessageOptions = {},
   ): Promise<void> {
     if (this.transactions.isInside()) return this.write(event.name, data, to, this.dataSource.manager);
-    if (to.endpointId === undefined && !(await this.subscribers.isAny(event.name))) return;
+    if (!(await this.subscribers.isAny(event.name))) return;
     await this.writes.run((manager) => this.write(event.name, data, to, manager));
   }
 
@@ -79,25 +78,14 @@ export class WebhookMessages {
     to: MessageOptions,
     manager: EntityManager,
   ): Promise<void> {
-    const endpoints = await this.subscribers.of(event, to, manager);
-    if (endpoints.length === 0) return;
+    if (!(await this.subscribers.isAnyNow(event, to.clientId))) return;
     const id = idOf(event, to.id);
     if (to.id !== undefined && (await this.isThere(id, manager))) return;
-    const createdAt = new Date(this.clock.now()).toISOString();
+    const createdAt = this.clock.instant();
     const payload = payloadOf(event, createdAt, data);
     await manager.insert(WebhookMessage, { id, event, payload, createdAt });
-    const deliveries = endpoints.map((endpointId) => ({
-      endpointId,
-      messageId: id,
-      state: 'waiting' as const,
-      attempts: 0,
-      attemptedAt: null,
-      status: null,
-      error: null,
-    }));
-    for (let at = 0; at < deliveries.length; at += BATCH)
-      await manager.insert(WebhookDelivery, deliveries.slice(at, at + BATCH));
-    this.transactions.afterCommit(() => this.wake.ring());
+    await manager.insert(WebhookFanOut, { messageId: id, clientId: to.clientId ?? null });
+    this.transactions.afterCommit(() => this.deliveries.ring());
   }
 
   /** Whether a message was written; whoever else would write it waits until this transaction ends. */

@@ -3,11 +3,10 @@ import type { Counter } from 'prom-client';
 import { Clock } from '../core/time/clock.js';
 import { type LabelledValue, Metrics } from '../core/metrics/metrics.js';
 import { type Backlog, WebhookDeliveries } from './webhook-deliveries.js';
-import type { DisabledBecause } from './webhook-endpoint.entity.js';
+import { DISABLED_BECAUSE } from './webhook-endpoint.entity.js';
 import type { AttemptOutcome } from './webhook-sender.js';
 
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
-const REASONS: readonly DisabledBecause[] = ['owner', 'operator', 'failing', 'gone'];
 
 /** The metrics of webhooks: the attempts of this process, and what waits in the database. */
 @Injectable()
@@ -44,15 +43,11 @@ export class WebhookMetrics {
       'Endpoints that get no messages: by their owner, an operator, after three days of failures, or after 410',
       ['because'],
       async () => {
-        const none: LabelledValue<'because'>[] = REASONS.map((because) => ({
+        const disabled = await deliveries.disabled();
+        return DISABLED_BECAUSE.map((because) => ({
           labels: { because },
-          value: 0,
+          value: disabled.get(because) ?? 0,
         }));
-        const some = (await deliveries.disabled()).map(({ because, endpoints }) => ({
-          labels: { because },
-          value: endpoints,
-        }));
-        return [...none, ...some];
       },
     );
   }
@@ -63,12 +58,11 @@ export class WebhookMetrics {
   }
 
   private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<'endpoints'>[]> {
-    const none = (['healthy', 'failing'] as const).map((endpoints) => ({ labels: { endpoints }, value: 0 }));
-    const some = (await this.backlog()).map((one) => ({
-      labels: { endpoints: one.endpoints },
-      value: valueOf(one),
-    }));
-    return [...none, ...some];
+    const backlog = await this.backlog();
+    return (['healthy', 'failing'] as const).map((endpoints) => {
+      const found = backlog.find((one) => one.endpoints === endpoints);
+      return { labels: { endpoints }, value: found ? valueOf(found) : 0 };
+    });
   }
 
   /** Both gauges are asked at once, and read once. */

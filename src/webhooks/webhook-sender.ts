@@ -9,6 +9,7 @@ import type { LookupFunction } from 'node:net';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../core/time/clock.js';
 import { softwareVersion } from '../core/software-version.js';
+import { TookTooLong, withinTime } from '../events/limited-time.js';
 import { failureOf } from './attempt-failures.js';
 import { bounded, sentTooMuch } from './bounded-connections.js';
 import { retryAfterOf } from './retry-schedule.js';
@@ -28,15 +29,12 @@ const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
 
 const USER_AGENT = `petstore-webhooks/${softwareVersion()}`;
 
-/** A message on its way to an endpoint. */
-export interface Attempt {
-  readonly url: string;
+/** A message on its way to an endpoint, whose secrets sign it: one, and for a while after a rotation those before it. */
+export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previousSecrets'> {
   /** `webhook-id`. */
-  readonly id: string;
+  readonly messageId: string;
   /** The body, JSON. */
   readonly payload: string;
-  /** Whose secrets sign it: one, and for a while after a rotation those before it. */
-  readonly endpoint: Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>;
 }
 
 /** How an attempt ended. */
@@ -75,26 +73,15 @@ export class WebhookSender implements OnModuleDestroy {
 
   /** Makes one attempt. Never rejects. */
   async send(attempt: Attempt, stopped: AbortSignal): Promise<AttemptOutcome> {
-    const own = new AbortController();
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      own.abort();
-    }, ATTEMPT_MS);
-    const stop = (): void => own.abort();
-    // Not AbortSignal.any(): the signal lives as long as the process, and Node 20 keeps in it all that were made of it.
-    stopped.addEventListener('abort', stop, { once: true });
-    if (stopped.aborted) stop();
     try {
-      return this.outcomeOf(await this.post(attempt, own.signal));
+      // Whatever a connection tells or keeps to itself, an attempt ends when its time is over.
+      return this.outcomeOf(await withinTime(ATTEMPT_MS, stopped, (signal) => this.post(attempt, signal)));
     } catch (error) {
       const { retryAfter, status } = { retryAfter: 0, status: null };
       if (stopped.aborted) return { is: 'cut', status, error: 'The service stopped.', retryAfter };
-      const why = isLate ? `No answer within ${ATTEMPT_MS / 1_000} s.` : failureOf(error);
+      const why =
+        error instanceof TookTooLong ? `No response within ${ATTEMPT_MS / 1_000} s.` : failureOf(error);
       return { is: 'failed', status, error: why, retryAfter };
-    } finally {
-      clearTimeout(timer);
-      stopped.removeEventListener('abort', stop);
     }
   }
 
@@ -102,37 +89,34 @@ export class WebhookSender implements OnModuleDestroy {
     if (status >= 200 && status < 300) return { is: 'delivered', status, error: null, retryAfter: 0 };
     const wait = status === 429 || status === 503 ? retryAfterOf(retryAfter, this.clock.now()) : 0;
     const isRedirect = status >= 300 && status < 400;
-    const error = `It answered ${status}${isRedirect ? '; redirects are not followed' : ''}.`;
+    const error = `It responded ${status}${isRedirect ? '; redirects are not followed' : ''}.`;
     return { is: status === 410 ? 'gone' : 'failed', status, error, retryAfter: wait };
   }
 
-  private secretsOf({ secret, previousSecrets }: Attempt['endpoint']): string[] {
+  private secretsOf({ secret, previousSecrets }: Attempt): string[] {
     return [secret, ...signing(previousSecrets, this.clock.now()).map((previous) => previous.secret)];
   }
 
   private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverAnswer> {
     const url = new URL(attempt.url);
-    const addresses = await orAborted(this.addresses.of(url), signal);
-    // Whatever a connection tells or keeps to itself, an attempt ends when its time is over.
-    const first = await orAborted(this.exchange(attempt, url, addresses, signal), signal);
-    // The receiver closed a connection that was kept open just when it was used again: it has hardly read anything.
+    const addresses = await this.addresses.of(url);
+    signal.throwIfAborted();
     return (
-      first ??
-      (await orAborted(this.exchange(attempt, url, addresses, signal, false), signal)) ?? {
-        status: 0,
-        retryAfter: undefined,
-      }
+      (await this.exchange(attempt, url, addresses, signal)) ??
+      // The receiver closed a connection that was kept open just when it was used again: it has hardly read anything.
+      (await this.exchange(attempt, url, addresses, signal, false)) ?? { status: 0, retryAfter: undefined }
     );
   }
 
   /** Undefined when a connection that had been used before was closed without an answer. */
   private exchange(
-    { id, payload, endpoint }: Attempt,
+    attempt: Attempt,
     url: URL,
     addresses: readonly AllowedAddress[],
     signal: AbortSignal,
     mayReuse = true,
   ): Promise<ReceiverAnswer | undefined> {
+    const { messageId: id, payload } = attempt;
     const timestamp = Math.floor(this.clock.now() / 1_000);
     const isTls = url.protocol === 'https:';
     return new Promise((resolve, reject) => {
@@ -155,7 +139,7 @@ export class WebhookSender implements OnModuleDestroy {
             Accept: '*/*',
             'webhook-id': id,
             'webhook-timestamp': String(timestamp),
-            'webhook-signature': webhookSignature({ id, timestamp, body: payload }, this.secretsOf(endpoint)),
+            'webhook-signature': webhookSignature({ id, timestamp, body: payload }, this.secretsOf(attempt)),
           },
         },
         (response) => {
@@ -211,18 +195,4 @@ function lookupOf(addresses: readonly AllowedAddress[]): LookupFunction {
     if (all) callback(null, [...addresses]);
     else callback(null, first?.address ?? '', first?.family);
   };
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -4,11 +4,15 @@ import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import type { Database } from '../database/database.js';
+import type { Dialect } from '../database/dialect.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
 import { webhookRetryDelay } from './retry-schedule.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
+import type { FirstDelivery } from './webhook-deliveries.js';
+import type { DeliveryState } from './webhook-delivery.entity.js';
 import { type DisabledBecause, WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMessages } from './webhook-messages.js';
 import { WEBHOOK_ENDPOINT_DISABLED } from './webhooks.events.js';
 import type { AttemptOutcome } from './webhook-sender.js';
@@ -16,113 +20,97 @@ import type { AttemptOutcome } from './webhook-sender.js';
 /** Attempts that one transaction notes. */
 const BATCH = 100;
 
-interface Waiting {
-  readonly note: (manager: EntityManager) => Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
+/** An attempt that has ended. */
+interface Ended {
+  readonly delivery: FirstDelivery;
+  readonly outcome: AttemptOutcome;
+  readonly at: number;
+  /** Until the next attempt, in milliseconds; undefined when there is none. */
+  readonly delay: number | undefined;
 }
+
+/** Notes attempts, unless the owner of the endpoint has changed meanwhile what its failures count from. */
+const endpointsNoted = (dialect: Dialect): string => `
+  UPDATE webhook_endpoints
+  SET failures = CAST(value ->> 'failures' AS INTEGER), failing_since = value ->> 'failingSince',
+    due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
+  FROM ${dialect.elements(':rows')} AS noted
+  WHERE webhook_endpoints.id = value ->> 'endpointId' AND webhook_endpoints.url = value ->> 'url'
+    AND webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER)`;
+
+/** For what waits alone, but found by id: SQLite would go through all that waits if it could by that index. */
+const deliveriesNoted = (dialect: Dialect): string => `
+  UPDATE webhook_deliveries
+  SET state = value ->> 'state', attempts = CAST(value ->> 'attempts' AS INTEGER), attempted_at = value ->> 'attemptedAt',
+    status = CAST(value ->> 'status' AS INTEGER), error = value ->> 'error'
+  FROM ${dialect.elements(':rows')} AS noted
+  WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
 /** Notes how attempts ended: what was delivered, what is tried again and when, and which endpoints get no messages any more. */
 @Injectable()
 export class WebhookSettlements {
   private readonly logger = new Logger('Webhooks');
   private readonly commits = new OneAtATime(() => this.commit());
-  private waiting: Waiting[] = [];
+  /** Attempts that are not noted yet. */
+  private readonly ended: Ended[] = [];
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly writes: CacheNeutralWrites,
+    private readonly fanOuts: WebhookFanOuts,
     private readonly messages: WebhookMessages,
     private readonly audit: AuditService,
     private readonly clock: Clock,
   ) {}
 
-  /** Notes how an attempt of a delivery ended, together with those of others. Rejects when the database does. */
-  async settle(delivery: WebhookDelivery, outcome: AttemptOutcome): Promise<void> {
+  /** Keeps how an attempt ended until it is noted: read anew, its message would be sent again. */
+  add(delivery: FirstDelivery, outcome: AttemptOutcome): void {
     if (outcome.is === 'cut') return;
-    const { failures } = delivery.endpoint;
-    const delay = webhookRetryDelay(failures + 1, { retryAfter: outcome.retryAfter });
-    if (outcome.is === 'gone') return this.disable(delivery, outcome, 'gone');
-    if (outcome.is === 'failed' && delay === undefined) return this.disable(delivery, outcome, 'failing');
-    const at = this.clock.now();
-    await this.together(async (manager) => {
-      const state = outcome.is === 'delivered' ? 'delivered' : 'waiting';
-      await this.note(manager, delivery, { ...outcome, state, at });
-      if (outcome.is === 'delivered') await this.heal(manager, delivery.endpoint);
-      else await this.postpone(manager, delivery.endpoint, at, delay ?? 0);
-    });
+    const delay = webhookRetryDelay(delivery.failures + 1, { retryAfter: outcome.retryAfter });
+    this.ended.push({ delivery, outcome, at: this.clock.now(), delay });
   }
 
-  private together(note: Waiting['note']): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ note, resolve, reject });
-      void this.commits.run();
-    });
+  /** Notes the attempts that have ended, many in one commit. Rejects when the database does, and keeps what is not noted. */
+  settle(): Promise<void> {
+    return this.commits.run();
   }
 
   private async commit(): Promise<void> {
-    const batch = this.waiting.splice(0, BATCH);
-    if (batch.length === 0) return;
-    try {
-      await this.writes.run(async (manager) => {
-        for (const { note } of batch) await note(manager);
-      });
-      for (const { resolve } of batch) resolve();
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
+    while (this.ended.length > 0) {
+      const batch = this.ended.slice(0, BATCH);
+      const others = batch.filter((one) => !disablesBecause(one));
+      if (others.length > 0) await this.writes.run((manager) => this.note(manager, others));
+      // When the database refuses one of these the others are noted once more, which changes nothing.
+      for (const one of batch) {
+        const because = disablesBecause(one);
+        if (because) await this.disable(one, because);
+      }
+      this.ended.splice(0, batch.length);
     }
-    if (this.waiting.length > 0) void this.commits.run();
   }
 
-  private async note(
-    manager: EntityManager,
-    { id, attempts }: WebhookDelivery,
-    { state, status, error, at }: Pick<WebhookDelivery, 'state' | 'status' | 'error'> & { at: number },
-  ): Promise<void> {
-    const attemptedAt = new Date(at).toISOString();
-    await manager.update(
-      WebhookDelivery,
-      { id, state: 'waiting' },
-      { state, attempts: attempts + 1, attemptedAt, status, error },
+  /** Endpoints first, as whoever deletes one locks it before its deliveries. */
+  private async note(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
+    const changed = ended.filter(
+      ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
     );
-  }
-
-  private async heal(manager: EntityManager, { id, failures, dueAt }: WebhookEndpoint): Promise<void> {
-    if (failures === 0 && dueAt === 0n) return;
-    await manager.update(WebhookEndpoint, { id }, { failures: 0, failingSince: null, dueAt: 0n });
-  }
-
-  /** Unless its owner has changed meanwhile what its failures count from. */
-  private async postpone(
-    manager: EntityManager,
-    { id, failures, failingSince }: WebhookEndpoint,
-    at: number,
-    delay: number,
-  ): Promise<void> {
-    await manager.update(
-      WebhookEndpoint,
-      { id, failures },
-      {
-        failures: failures + 1,
-        failingSince: failingSince ?? new Date(at).toISOString(),
-        dueAt: BigInt(at + delay),
-        delay,
-      },
+    if (changed.length > 0) await update(manager, endpointsNoted, changed.map(endpointAfter));
+    await update(
+      manager,
+      deliveriesNoted,
+      ended.map((one) => deliveryAfter(one, one.outcome.is === 'delivered' ? 'delivered' : 'waiting')),
     );
   }
 
   /** Gives the delivery up, and has the endpoint get no messages any more; the client's other endpoints are told. */
-  private async disable(
-    delivery: WebhookDelivery,
-    outcome: AttemptOutcome,
-    because: DisabledBecause,
-  ): Promise<void> {
-    const at = this.clock.now();
-    const disabledAt = new Date(at).toISOString();
-    const { id, clientId, url, label, failures } = delivery.endpoint;
+  private async disable(ended: Ended, because: DisabledBecause): Promise<void> {
+    const disabledAt = new Date(ended.at).toISOString();
+    const { endpointId: id, clientId, url, label, failures } = ended.delivery;
+    await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction((manager) =>
       this.transactions.insideOf(manager, async () => {
+        await this.fanOuts.beforeChange(manager);
         // Its owner may have named another address meanwhile, or enabled it anew: the answer says nothing of that.
         const { affected } = await manager.update(
           WebhookEndpoint,
@@ -130,7 +118,7 @@ export class WebhookSettlements {
           { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
         );
         const state = affected === 0 ? 'waiting' : 'failed';
-        await this.note(manager, delivery, { ...outcome, state, at });
+        await update(manager, deliveriesNoted, [deliveryAfter(ended, state)]);
         if (affected === 0) return false;
         const details = { endpointId: id, because };
         await this.audit.record(manager, SERVICE_ITSELF, {
@@ -149,7 +137,44 @@ export class WebhookSettlements {
     if (isDisabled)
       this.logger.warn(
         `Endpoint ${id} of client ${clientId} gets no webhooks any more: ` +
-          (because === 'gone' ? 'it answered 410' : `it failed for three days. ${outcome.error ?? ''}`),
+          (because === 'gone'
+            ? 'it responded 410'
+            : `it failed for three days. ${ended.outcome.error ?? ''}`),
       );
   }
+}
+
+function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
+  const { endpointId, url, failures: failuresBefore, failingSince } = delivery;
+  const healed = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
+  const failed = {
+    failures: failuresBefore + 1,
+    failingSince: failingSince ?? new Date(at).toISOString(),
+    dueAt: at + delay,
+    delay,
+  };
+  return { endpointId, url, failuresBefore, ...(outcome.is === 'delivered' ? healed : failed) };
+}
+
+function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): object {
+  const { id, attempts } = delivery;
+  const { status, error } = outcome;
+  return { id, state, attempts: attempts + 1, attemptedAt: new Date(at).toISOString(), status, error };
+}
+
+async function update(
+  manager: EntityManager,
+  statement: (dialect: Dialect) => string,
+  rows: readonly object[],
+): Promise<void> {
+  const { driver, dialect } = manager.connection as Database;
+  await manager.query(
+    ...driver.escapeQueryWithParameters(statement(dialect), { rows: JSON.stringify(rows) }, {}),
+  );
+}
+
+/** Why an endpoint gets no messages after an attempt; undefined where it does. */
+function disablesBecause({ outcome, delay }: Ended): DisabledBecause | undefined {
+  if (outcome.is === 'gone') return 'gone';
+  return outcome.is === 'failed' && delay === undefined ? 'failing' : undefined;
 }

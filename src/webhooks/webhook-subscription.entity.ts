@@ -1,9 +1,9 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { AbsenceCachedAs } from '../database/data-version.js';
+import { CachedAs } from '../database/data-version.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 /** One kind of event that an endpoint is told of. */
-@AbsenceCachedAs('keys')
+@CachedAs('keys', { isAbsenceCached: true })
 @Entity('webhook_subscriptions')
 @Index('webhook_subscriptions_event', ['event'])
 export class WebhookSubscription {

@@ -16,7 +16,13 @@ export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent<WebhookEndpointDisab
   'webhook_endpoint.disabled',
   {
     description:
-      'Another endpoint of yours gets no messages any more, because it failed for three days or answered 410. `data`: `id`, `url`, ' +
+      'Another one of your endpoints was disabled, because it failed for three days or responded 410. `data`: `id`, `url`, ' +
       '`label`, `because`, `disabledAt`.',
   },
 );
+
+/** Is sent when it is ordered, and to no subscriber. */
+export const WEBHOOK_TEST = defineWebhookEvent<{ readonly endpointId: string }>('webhook.test', {
+  description:
+    'A test was requested: `POST …/webhooks/{endpointId}/test`. It goes to that endpoint only, without a subscription. `data`: `endpointId`.',
+});

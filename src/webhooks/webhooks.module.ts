@@ -1,34 +1,48 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditModule } from '../auth/audit/audit.service.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ClientsModule } from '../auth/clients/clients.module.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { WebhookDeliveriesService } from './endpoints/webhook-deliveries.service.js';
+import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
 import { AccountEvents } from './sources/account-events.js';
 import { ExpiringKeys } from './sources/expiring-keys.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
+import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
+import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMessages } from './webhook-messages.js';
 import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
 import { WebhookSubscribers } from './webhook-subscribers.js';
-import { WebhookWake } from './webhook-wake.js';
 
-/** Tells endpoints of clients what happened: Standard Webhooks 1.0. */
+/** Tells endpoints of clients what happened (Standard Webhooks 1.0), and has the services behind their administration and self-service. */
 @Global()
 @Module({
-  imports: [AuditModule],
+  imports: [
+    ClientsModule,
+    AuditModule,
+    DatabaseModule,
+    TypeOrmModule.forFeature([WebhookEndpoint, WebhookDelivery]),
+  ],
   providers: [
     AccountEvents,
     ExpiringKeys,
     WebhookAddresses,
     WebhookDeliveries,
+    WebhookDeliveriesService,
     WebhookDispatcher,
+    WebhookEndpointsService,
+    WebhookFanOuts,
     WebhookMessages,
     WebhookMetrics,
     WebhookSender,
     WebhookSettlements,
     WebhookSubscribers,
-    WebhookWake,
   ],
-  exports: [WebhookAddresses, WebhookDispatcher, WebhookMessages],
+  exports: [WebhookDeliveriesService, WebhookEndpointsService, WebhookFanOuts, WebhookMessages],
 })
 export class WebhooksModule {}

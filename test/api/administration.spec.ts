@@ -1,10 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { type Order, type Outcome, onCommandLine, overHttp } from '../support/faces.js';
+import { type Order, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
 import { TestService } from '../kit/test-service.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
@@ -13,7 +13,7 @@ const GRANTED_BY_DEFAULT = declaredScopes()
   .map(({ name }) => name);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** What the orders of a case are given about: made anew for every face. */
+/** What the orders of a case are given about: made anew for every way of giving them. */
 interface Ids {
   /** A client on the plan pro, with one key. */
   readonly client: string;
@@ -25,69 +25,61 @@ interface Ids {
 /** Orders given one after the other; the outcome of the last is what counts. */
 type Case = readonly [name: string, orders: (ids: Ids) => Order[], expected: RegExp | ((ids: Ids) => object)];
 
-const post = (path: string, args: string[], json?: unknown): Order => ({ args, method: 'POST', path, json });
-const patch = (path: string, args: string[], json: unknown): Order => ({ args, method: 'PATCH', path, json });
-const get = (path: string, args: string[]): Order => ({ args, method: 'GET', path });
+/** A command of one line, or its words where one of them has spaces. */
+type Words = string | string[];
+const by =
+  (method: string) =>
+  (path: string, words: Words, json?: unknown): Order => ({
+    args: typeof words === 'string' ? words.split(' ') : words,
+    method,
+    path,
+    json,
+  });
+const get = by('GET');
+const post = by('POST');
+const patch = by('PATCH');
 
-const suspend = ({ client }: Ids) => post(`/admin/clients/${client}/suspend`, ['client', 'suspend', client]);
-const revoke = ({ key }: Ids) => post(`/admin/keys/${key}/revoke`, ['key', 'revoke', key]);
+const suspend = ({ client }: Ids) => post(`/admin/clients/${client}/suspend`, `client suspend ${client}`);
+const revoke = ({ key }: Ids) => post(`/admin/keys/${key}/revoke`, `key revoke ${key}`);
 const rotate = ({ key }: Ids, grace = '24h') =>
-  post(`/admin/keys/${key}/rotate`, ['key', 'rotate', key, '--grace', grace], { grace });
+  post(`/admin/keys/${key}/rotate`, `key rotate ${key} --grace ${grace}`, { grace });
 const AT = '2026-11-20T12:00:10.250Z';
 
 const CASES: readonly Case[] = [
   [
     'make a client',
-    () => [
-      post('/admin/clients', ['client', 'create', '--name', 'Zoo', '--plan', 'pro'], {
-        name: 'Zoo',
-        plan: 'pro',
-      }),
-    ],
+    () => [post('/admin/clients', 'client create --name Zoo --plan pro', { name: 'Zoo', plan: 'pro' })],
     () => ({ name: 'Zoo', plan: 'pro', perMinute: 300, perDay: 10_000, createdAt: AT, suspendedAt: null }),
   ],
   [
     'make an enterprise client',
     () => [
-      post(
-        '/admin/clients',
-        ['client', 'create', '--name', 'B', '--plan', 'enterprise', '--per-minute', '5', '--per-day', '6'],
-        { name: 'B', plan: 'enterprise', perMinute: 5, perDay: 6 },
-      ),
+      post('/admin/clients', 'client create --name B --plan enterprise --per-minute 5 --per-day 6', {
+        name: 'B',
+        plan: 'enterprise',
+        perMinute: 5,
+        perDay: 6,
+      }),
     ],
     () => ({ plan: 'enterprise', perMinute: 5, perDay: 6 }),
   ],
   [
     'refuse an enterprise client without limits, both of them',
     () => [
-      post('/admin/clients', ['client', 'create', '--name', 'B', '--plan', 'enterprise'], {
-        name: 'B',
-        plan: 'enterprise',
-      }),
+      post('/admin/clients', 'client create --name B --plan enterprise', { name: 'B', plan: 'enterprise' }),
     ],
     /^The plan enterprise needs its own limits\.\nThe plan enterprise needs its own limits\.$/,
   ],
   [
     'refuse limits on a fixed plan',
     () => [
-      post('/admin/clients', ['client', 'create', '--name', 'B', '--plan', 'free', '--per-day', '9'], {
+      post('/admin/clients', 'client create --name B --plan free --per-day 9', {
         name: 'B',
         plan: 'free',
         perDay: 9,
       }),
     ],
     /^The plan free has fixed limits/,
-  ],
-  [
-    'refuse a limit too large',
-    ({ big }) => [
-      patch(
-        `/admin/clients/${big}`,
-        ['client', 'set-plan', big, '--plan', 'enterprise', '--per-minute', '1000000001', '--per-day', '5'],
-        { plan: 'enterprise', perMinute: 1_000_000_001, perDay: 5 },
-      ),
-    ],
-    /^This must be from 1 to 1000000000\.$/,
   ],
   [
     'refuse a blank name',
@@ -100,15 +92,6 @@ const CASES: readonly Case[] = [
     /^This must hold a visible character\.$/,
   ],
   [
-    'refuse a name of 256 characters',
-    ({ client }) => [
-      patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', 'é'.repeat(256)], {
-        name: 'é'.repeat(256),
-      }),
-    ],
-    /^This must have at most 255 characters\.$/,
-  ],
-  [
     'refuse a name that holds an API key',
     ({ client }) => {
       const name = `my pst_test_${'0'.repeat(30)}2Wj70T`;
@@ -118,7 +101,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'show a client with its usage',
-    ({ client }) => [get(`/admin/clients/${client}?days=2`, ['client', 'show', client, '--days', '2'])],
+    ({ client }) => [get(`/admin/clients/${client}?days=2`, `client show ${client} --days 2`)],
     () => ({
       name: 'Shop',
       windows: [
@@ -134,37 +117,23 @@ const CASES: readonly Case[] = [
     }),
   ],
   [
-    'refuse to show nobody',
-    () => [get(`/admin/clients/${NOBODY}`, ['client', 'show', NOBODY])],
-    /^There is no client 0{8}-/,
-  ],
-  [
     'rename a client',
     ({ client }) => [
-      patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', 'New'], { name: 'New' }),
+      patch(`/admin/clients/${client}`, `client rename ${client} --name New`, { name: 'New' }),
     ],
     () => ({ name: 'New', plan: 'pro', perMinute: 300 }),
   ],
   [
     'move a client to another plan',
     ({ client }) => [
-      patch(`/admin/clients/${client}`, ['client', 'set-plan', client, '--plan', 'business'], {
-        plan: 'business',
-      }),
+      patch(`/admin/clients/${client}`, `client set-plan ${client} --plan business`, { plan: 'business' }),
     ],
     () => ({ name: 'Shop', plan: 'business', perMinute: 1_000, perDay: 100_000 }),
   ],
   [
-    'take the limits away with the plan enterprise',
-    ({ big }) => [
-      patch(`/admin/clients/${big}`, ['client', 'set-plan', big, '--plan', 'free'], { plan: 'free' }),
-    ],
-    () => ({ plan: 'free', perMinute: 60, perDay: 1_000 }),
-  ],
-  [
     'keep the limit that is not named',
     ({ big }) => [
-      patch(`/admin/clients/${big}`, ['client', 'set-plan', big, '--plan', 'enterprise', '--per-day', '99'], {
+      patch(`/admin/clients/${big}`, `client set-plan ${big} --plan enterprise --per-day 99`, {
         plan: 'enterprise',
         perDay: 99,
       }),
@@ -179,44 +148,28 @@ const CASES: readonly Case[] = [
   ],
   [
     'resume a client',
-    (ids) => [suspend(ids), post(`/admin/clients/${ids.client}/resume`, ['client', 'resume', ids.client])],
+    (ids) => [suspend(ids), post(`/admin/clients/${ids.client}/resume`, `client resume ${ids.client}`)],
     () => ({ suspendedAt: null }),
   ],
   [
     'refuse to resume what is not suspended',
-    ({ client }) => [post(`/admin/clients/${client}/resume`, ['client', 'resume', client])],
+    ({ client }) => [post(`/admin/clients/${client}/resume`, `client resume ${client}`)],
     /^The client .+ is not suspended\.$/,
   ],
   [
     'delete a client with its keys',
     ({ client, key }) => [
       { args: ['client', 'delete', client], method: 'DELETE', path: `/admin/clients/${client}` },
-      get(`/admin/keys/${key}`, ['key', 'show', key]),
+      get(`/admin/keys/${key}`, `key show ${key}`),
     ],
     /^There is no key /,
-  ],
-  [
-    'refuse to delete nobody',
-    () => [{ args: ['client', 'delete', NOBODY], method: 'DELETE', path: `/admin/clients/${NOBODY}` }],
-    /^There is no client /,
   ],
   [
     'issue a key',
     ({ client }) => [
       post(
         '/admin/keys',
-        [
-          'key',
-          'issue',
-          '--client',
-          client,
-          '--scopes',
-          'pets:write,pets:read',
-          '--label',
-          'Till',
-          '--expires',
-          '2h',
-        ],
+        `key issue --client ${client} --scopes pets:write,pets:read --label Till --expires 2h`,
         { clientId: client, scopes: ['pets:write', 'pets:read'], label: 'Till', expires: '2h' },
       ),
     ],
@@ -233,23 +186,19 @@ const CASES: readonly Case[] = [
   ],
   [
     'issue a key with what is granted by default',
-    ({ client }) => [post('/admin/keys', ['key', 'issue', '--client', client], { clientId: client })],
+    ({ client }) => [post('/admin/keys', `key issue --client ${client}`, { clientId: client })],
     () => ({ scopes: GRANTED_BY_DEFAULT, label: null, expiresAt: null }),
   ],
   [
-    'refuse a key for nobody',
-    () => [post('/admin/keys', ['key', 'issue', '--client', NOBODY], { clientId: NOBODY })],
-    /^There is no client /,
-  ],
-  [
     'refuse a key for what is no id',
-    () => [post('/admin/keys', ['key', 'issue', '--client', 'me'], { clientId: 'me' })],
-    /^This must be a UUID in lower case\.$/,
+    () => [post('/admin/keys', 'key issue --client me', { clientId: 'me' })],
+    // The command line takes names, too.
+    /^This must be a UUID in lower case\.$|^There is no client me\.$/,
   ],
   [
     'refuse unknown scopes, every one',
     ({ client }) => [
-      post('/admin/keys', ['key', 'issue', '--client', client, '--scopes', 'a,pets:read,b'], {
+      post('/admin/keys', `key issue --client ${client} --scopes a,pets:read,b`, {
         clientId: client,
         scopes: ['a', 'pets:read', 'b'],
       }),
@@ -257,66 +206,42 @@ const CASES: readonly Case[] = [
     new RegExp(`^There is no scope "a"; there are ${ALL.join(', ')}\\.\nThere is no scope "b"`),
   ],
   [
-    'refuse a label too long',
-    ({ client }) => [
-      post('/admin/keys', ['key', 'issue', '--client', client, '--label', 'x'.repeat(256)], {
-        clientId: client,
-        label: 'x'.repeat(256),
-      }),
-    ],
-    /^This must have at most 255 characters\.$/,
-  ],
-  [
     'list the keys of a client',
-    ({ client }) => [get(`/admin/keys?client=${client}`, ['key', 'list', '--client', client])],
+    ({ client }) => [get(`/admin/keys?client=${client}`, `key list --client ${client}`)],
     ({ client, key }) => [expect.objectContaining({ id: key, clientId: client, label: 'First' })],
   ],
   [
-    'refuse to list the keys of nobody',
-    () => [get(`/admin/keys?client=${NOBODY}`, ['key', 'list', '--client', NOBODY])],
-    /^There is no client /,
-  ],
-  [
-    'show a key',
-    ({ key }) => [get(`/admin/keys/${key}`, ['key', 'show', key])],
-    ({ key }) => ({ id: key, label: 'First', bannedUntil: null, expiresAt: '2026-11-21T12:00:10.250Z' }),
-  ],
-  [
     'label a key',
-    ({ key }) => [
-      patch(`/admin/keys/${key}`, ['key', 'update', key, '--label', 'Other'], { label: 'Other' }),
-    ],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --label Other`, { label: 'Other' })],
     () => ({ label: 'Other', expiresAt: '2026-11-21T12:00:10.250Z' }),
   ],
   [
     'refuse to change nothing of a key',
-    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key], {})],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key}`, {})],
     /^Name at least one change: label, expires\.$/,
   ],
   [
-    'take a label away',
-    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key, '--no-label'], { label: null })],
-    () => ({ label: null }),
-  ],
-  [
     'bring the end of a key forward',
-    ({ key }) => [patch(`/admin/keys/${key}`, ['key', 'update', key, '--expires', '1h'], { expires: '1h' })],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 1h`, { expires: '1h' })],
     () => ({ label: 'First', expiresAt: '2026-11-20T13:00:10.250Z' }),
   ],
   [
     'refuse to put the end of a key off',
-    ({ key }) => [
-      patch(`/admin/keys/${key}`, ['key', 'update', key, '--expires', '25h'], { expires: '25h' }),
-    ],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`, { expires: '25h' })],
     /^The key ends at 2026-11-21T12:00:10\.250Z, and its end can only be brought forward; a new key can end later\.$/,
   ],
   [
-    'refuse another end of a revoked key',
+    'label a revoked key',
     (ids) => [
       revoke(ids),
-      patch(`/admin/keys/${ids.key}`, ['key', 'update', ids.key, '--expires', '1h'], { expires: '1h' }),
+      patch(`/admin/keys/${ids.key}`, `key update ${ids.key} --label Old`, { label: 'Old' }),
     ],
-    /was revoked at /,
+    () => ({ label: 'Old', revokedAt: AT }),
+  ],
+  [
+    'rotate with another lifetime of the new key',
+    ({ key }) => [post(`/admin/keys/${key}/rotate`, `key rotate ${key} --expires 5h`, { expires: '5h' })],
+    () => ({ expiresAt: '2026-11-20T17:00:10.250Z' }),
   ],
   [
     'rotate a key: same client, scopes, label and lifetime',
@@ -332,17 +257,17 @@ const CASES: readonly Case[] = [
   ],
   [
     'rotate: the old key ends after the grace',
-    (ids) => [rotate(ids, '1h'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    (ids) => [rotate(ids, '1h'), get(`/admin/keys/${ids.key}`, `key show ${ids.key}`)],
     () => ({ expiresAt: '2026-11-20T13:00:10.250Z', replacedBy: expect.any(String) }),
   ],
   [
     'rotate: the old key never outlives its own end',
-    (ids) => [rotate(ids, '30d'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    (ids) => [rotate(ids, '30d'), get(`/admin/keys/${ids.key}`, `key show ${ids.key}`)],
     () => ({ expiresAt: '2026-11-21T12:00:10.250Z' }),
   ],
   [
     'rotate with grace 0: the old key ends at once',
-    (ids) => [rotate(ids, '0'), get(`/admin/keys/${ids.key}`, ['key', 'show', ids.key])],
+    (ids) => [rotate(ids, '0'), get(`/admin/keys/${ids.key}`, `key show ${ids.key}`)],
     () => ({ expiresAt: AT }),
   ],
   [
@@ -360,17 +285,17 @@ const CASES: readonly Case[] = [
   ['refuse to revoke twice', (ids) => [revoke(ids), revoke(ids)], /^The key .+ was revoked at /],
   [
     'refuse to revoke what is not there',
-    () => [post(`/admin/keys/${NOBODY}/revoke`, ['key', 'revoke', NOBODY])],
+    () => [post(`/admin/keys/${NOBODY}/revoke`, `key revoke ${NOBODY}`)],
     /^There is no key 0{8}-/,
   ],
   [
     'unban a key',
-    ({ key }) => [post(`/admin/keys/${key}/unban`, ['key', 'unban', key])],
+    ({ key }) => [post(`/admin/keys/${key}/unban`, `key unban ${key}`)],
     ({ key }) => ({ id: key }),
   ],
   [
     'list what was changed of a key, latest first',
-    (ids) => [revoke(ids), get(`/admin/audit?key=${ids.key}`, ['audit', 'list', '--key', ids.key])],
+    (ids) => [revoke(ids), get(`/admin/audit?key=${ids.key}`, `audit list --key ${ids.key}`)],
     ({ client, key }) => [
       expect.objectContaining({ action: 'api_key.revoked', clientId: client, keyId: key, at: AT }),
       expect.objectContaining({ action: 'api_key.issued', clientId: client, keyId: key, actor: 'service' }),
@@ -378,12 +303,13 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-async function open(): Promise<{ service: TestService; adminKey: string }> {
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
-  const { key } = await service.issueKey({ scopes: ALL });
-  return { service, adminKey: key };
-}
+let service: TestService;
+let adminKey: string;
+beforeAll(async () => {
+  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+  ({ key: adminKey } = await service.issueKey({ scopes: ALL }));
+});
+afterAll(() => service.close());
 
 async function prepare({ app }: TestService): Promise<Ids> {
   const clients = app.get(ClientsService);
@@ -400,28 +326,27 @@ async function prepare({ app }: TestService): Promise<Ids> {
 
 describe('command line and HTTP do the same', () => {
   it.each(CASES)('%s', async (_, orders, expected) => {
-    const { service, adminKey } = await open();
-    const faces = {
+    const ways = {
       'command line': (order: Order) => onCommandLine(service, order),
       HTTP: (order: Order) => overHttp(service, adminKey, order),
     };
-    for (const [face, give] of Object.entries(faces)) {
+    for (const [way, give] of Object.entries(ways)) {
       const ids = await prepare(service);
       let outcome: Outcome | undefined;
       for (const order of orders(ids)) {
-        expect(outcome?.done ?? true, `${face}: ${outcome?.reasons.join(' ')}`).toBe(true);
+        expect(outcome?.done ?? true, `${way}: ${outcome?.reasons.join(' ')}`).toBe(true);
         outcome = await give(order);
       }
       if (expected instanceof RegExp) {
-        expect([face, outcome?.done, outcome?.reasons.join('\n')]).toEqual([
-          face,
+        expect([way, outcome?.done, outcome?.reasons.join('\n')]).toEqual([
+          way,
           false,
           expect.stringMatching(expected),
         ]);
       } else {
-        expect(outcome?.reasons, face).toEqual([]);
+        expect(outcome?.reasons, way).toEqual([]);
         const wanted = expected(ids);
-        expect(outcome?.document, face).toEqual(
+        expect(outcome?.document, way).toEqual(
           Array.isArray(wanted) ? wanted : expect.objectContaining(wanted),
         );
       }
@@ -430,30 +355,20 @@ describe('command line and HTTP do the same', () => {
 });
 
 describe('the scope admin', () => {
-  it('is needed for every operation, and no key gets it by default', async () => {
-    const { service } = await open();
-    for (const path of ['clients', 'keys', 'usage', 'audit']) {
-      const { status, body } = await service.request('GET', `/admin/${path}`);
-      expect([path, status, body.code]).toEqual([path, 403, 'insufficient_scope']);
-    }
-  });
-
   it('answers what no operation is to a key alone, and has the headers of every response', async () => {
-    const { service, adminKey } = await open();
     expect((await service.request('GET', '/admin/nothing', { key: null })).status).toBe(401);
     const { status, body, headers } = await service.request('GET', '/admin/nothing', { key: adminKey });
     expect([status, body.code]).toEqual([404, 'route_not_found']);
-    expect(headers.get('ratelimit')).toMatch(/^"minute";r=999;/);
+    expect(headers.get('ratelimit')).toMatch(/^"minute";r=\d+;/);
     const wrong = await service.request('PUT', '/admin/clients', { key: adminKey, json: {} });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
   });
 
   it.each([
-    ['issue', (ids: Ids) => post('/admin/keys', [], { clientId: ids.client, scopes: ['pets:write'] })],
-    ['issue by default', (ids: Ids) => post('/admin/keys', [], { clientId: ids.client })],
+    ['issue', (ids: Ids) => post('/admin/keys', '', { clientId: ids.client, scopes: ['pets:write'] })],
+    ['issue by default', (ids: Ids) => post('/admin/keys', '', { clientId: ids.client })],
     ['rotate', (ids: Ids) => rotate(ids)],
   ])('cannot hand on what the key does not hold: %s', async (_, orderOf) => {
-    const { service } = await open();
     const ids = await prepare(service);
     const { key } = await service.issueKey({ scopes: ['admin'] });
     const { method, path, json } = orderOf(ids);
@@ -469,7 +384,6 @@ describe('the scope admin', () => {
   });
 
   it('can hand itself on', async () => {
-    const { service, adminKey } = await open();
     const json = { clientId: service.clientId, scopes: ['admin'] };
     expect((await service.request('POST', '/admin/keys', { key: adminKey, json })).status).toBe(201);
   });
@@ -477,12 +391,9 @@ describe('the scope admin', () => {
 
 describe('the last key with the scope admin', () => {
   const operations: readonly [string, (id: string, client: string) => Order][] = [
-    ['revoke', (id) => post(`/admin/keys/${id}/revoke`, ['key', 'revoke', id])],
-    [
-      'bring forward',
-      (id) => patch(`/admin/keys/${id}`, ['key', 'update', id, '--expires', '1h'], { expires: '1h' }),
-    ],
-    ['suspend', (_, client) => post(`/admin/clients/${client}/suspend`, ['client', 'suspend', client])],
+    ['revoke', (id) => post(`/admin/keys/${id}/revoke`, `key revoke ${id}`)],
+    ['bring forward', (id) => patch(`/admin/keys/${id}`, `key update ${id} --expires 1h`, { expires: '1h' })],
+    ['suspend', (_, client) => post(`/admin/clients/${client}/suspend`, `client suspend ${client}`)],
     [
       'delete',
       (_, client) => ({
@@ -494,80 +405,39 @@ describe('the last key with the scope admin', () => {
   ];
 
   async function onlyAdmin() {
-    const service = await TestService.open();
-    onTestFinished(() => service.close());
-    const { id, key } = await service.issueKey({ scopes: ALL });
-    return { service, id, key };
+    const one = await TestService.open();
+    onTestFinished(() => one.close());
+    return { service: one, ...(await one.issueKey({ scopes: ALL })) };
   }
 
-  it.each(operations)('does not end by accident: %s', async (_, orderOf) => {
-    const { service, id, key } = await onlyAdmin();
-    const order = orderOf(id, service.clientId);
-    for (const outcome of [await overHttp(service, key, order), await onCommandLine(service, order)]) {
-      expect(outcome.reasons).toEqual([
-        'Nothing would be left that works with the scope admin; issue another key with it first, or force this.',
-      ]);
+  it('does not end by accident, whatever would end it, over HTTP and on the command line', async () => {
+    const { service: one, id, key } = await onlyAdmin();
+    for (const [name, orderOf] of operations) {
+      const order = orderOf(id, one.clientId);
+      for (const outcome of [await overHttp(one, key, order), await onCommandLine(one, order)])
+        expect([name, outcome.reasons]).toEqual([
+          name,
+          [
+            'Nothing would be left that works with the scope admin; issue another key with it first, or force this.',
+          ],
+        ]);
     }
-    expect((await service.request('GET', '/admin/clients', { key })).status).toBe(200);
-  });
-
-  it.each(operations)('ends by force over HTTP: %s', async (_, orderOf) => {
-    const { service, id, key } = await onlyAdmin();
-    const order = orderOf(id, service.clientId);
-    expect((await overHttp(service, key, { ...order, path: `${order.path}?force=true` })).done).toBe(true);
-  });
-
-  it.each(operations)('ends by force on the command line: %s', async (_, orderOf) => {
-    const { service, id } = await onlyAdmin();
-    const order = orderOf(id, service.clientId);
-    expect((await onCommandLine(service, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
-  });
-
-  it.each(['revoked', 'expired', 'rotated', 'suspended'])(
-    'is not kept alive by one that is %s',
-    async (state) => {
-      const { service, id, key } = await onlyAdmin();
-      const keys = service.app.get(ApiKeysService);
-      const issuing = service.app.get(KeyIssuingService);
-      const clients = service.app.get(ClientsService);
-      const other = await clients.create({ name: 'Other', plan: 'free' }, SERVICE_ITSELF);
-      const { apiKey } = await issuing.issue(
-        { clientId: other.id, scopes: ['admin'], expires: 3_600_000 },
-        SERVICE_ITSELF,
-      );
-      if (state === 'revoked') await keys.revoke(apiKey.id, {}, SERVICE_ITSELF);
-      if (state === 'expired') service.clock.advance(3_600_000);
-      if (state === 'suspended') await clients.suspend(other.id, {}, SERVICE_ITSELF);
-      if (state === 'rotated') {
-        const { apiKey: successor } = await issuing.rotate(apiKey.id, { grace: 60_000 }, SERVICE_ITSELF);
-        await keys.revoke(successor.id, {}, SERVICE_ITSELF);
-      }
-      const { body } = await service.request('POST', `/admin/keys/${id}/revoke`, { key });
-      expect(body.code).toBe('last_key_with_scope');
-    },
-  );
-
-  it('is not kept by one that ends within a day, nor may it become one by rotation', async () => {
-    const { service, id, key } = await onlyAdmin();
-    const soon = { clientId: service.clientId, scopes: ['admin'], expires: '23h' };
-    expect((await service.request('POST', '/admin/keys', { key, json: soon })).status).toBe(201);
-    expect((await service.request('POST', `/admin/keys/${id}/revoke`, { key })).body.code).toBe(
-      'last_key_with_scope',
-    );
-    const json = { grace: '0', expires: '1s' };
-    const rotated = await service.request('POST', `/admin/keys/${id}/rotate`, { key, json });
-    expect(rotated.body.code).toBe('last_key_with_scope');
-    expect((await service.request('POST', `/admin/keys/${id}/rotate?force=true`, { key, json })).status).toBe(
-      201,
-    );
+    expect((await one.request('GET', '/admin/clients', { key })).status).toBe(200);
+    // It ends by force.
+    const [, suspension] = operations[2] ?? expect.unreachable();
+    const order = suspension(id, one.clientId);
+    expect((await onCommandLine(one, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
+    await one.app.get(ClientsService).resume(one.clientId, SERVICE_ITSELF);
+    const forced = await one.request('POST', `/admin/keys/${id}/revoke?force=true`, { key });
+    expect(forced.status).toBe(200);
   });
 
   it('is left when two are revoked at the same instant', async () => {
-    const { service, id, key } = await onlyAdmin();
-    const other = await service.issueKey({ scopes: ALL });
+    const { service: one, id, key } = await onlyAdmin();
+    const other = await one.issueKey({ scopes: ALL });
     const answers = await Promise.all([
-      service.request('POST', `/admin/keys/${id}/revoke`, { key }),
-      service.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
+      one.request('POST', `/admin/keys/${id}/revoke`, { key }),
+      one.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
     ]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
@@ -576,7 +446,6 @@ describe('the last key with the scope admin', () => {
 describe('bodies and parameters are validated like any other', () => {
   it.each([
     ['POST', '/admin/clients', { name: 'A', plan: 'pro', limit: 5 }, ['limit unknown_field']],
-    ['POST', '/admin/clients', {}, ['name required', 'plan required']],
     ['POST', '/admin/clients', { name: 5, plan: 'gold' }, ['name not_a_string', 'plan not_allowed_value']],
     [
       'POST',
@@ -591,22 +460,17 @@ describe('bodies and parameters are validated like any other', () => {
       ['perMinute out_of_range', 'perDay out_of_range'],
     ],
     ['POST', '/admin/clients', [], [' not_an_object']],
+    ['PATCH', `/admin/clients/${NOBODY}`, {}, [' required']],
     ['POST', `/admin/keys/abc/rotate`, { grace: '-1h' }, ['grace not_a_duration', 'keyId not_a_uuid']],
     ['POST', '/admin/keys', { clientId: NOBODY, scopes: [] }, ['scopes not_a_list_of_names']],
-    ['POST', '/admin/keys', { clientId: NOBODY, scopes: 'admin' }, ['scopes not_a_list_of_names']],
     ['POST', '/admin/keys', { clientId: NOBODY, expires: '0' }, ['expires not_a_duration']],
-    ['POST', '/admin/keys', { clientId: NOBODY, expires: 90 }, ['expires not_a_duration']],
     ['POST', '/admin/keys', { clientId: NOBODY, label: null }, ['label not_a_string']],
-    ['POST', `/admin/keys/${NOBODY}/rotate`, { grace: '-1h' }, ['grace not_a_duration']],
     ['POST', `/admin/keys/${NOBODY}/revoke?force=yes`, undefined, ['force not_a_flag']],
-    ['POST', `/admin/keys/abc/revoke`, undefined, ['keyId not_a_uuid']],
     ['GET', '/admin/clients?limit=101', undefined, ['limit out_of_range']],
-    ['GET', '/admin/clients?cursor=', undefined, ['cursor broken_cursor']],
     ['GET', '/admin/clients?cursor=abc', undefined, ['cursor broken_cursor']],
     ['GET', '/admin/usage?days=91', undefined, ['days out_of_range']],
     ['GET', '/admin/audit?client=1&key=2', undefined, ['client not_a_uuid', 'key not_a_uuid']],
   ] as const)('%s %s %j', async (method, path, json, expected) => {
-    const { service, adminKey } = await open();
     const { status, body } = await service.request(method, path, { key: adminKey, json });
     expect([status, body.code]).toEqual([400, 'validation_failed']);
     expect(
@@ -615,14 +479,12 @@ describe('bodies and parameters are validated like any other', () => {
   });
 
   it('a rotation needs no body', async () => {
-    const { service, adminKey } = await open();
     const { key } = await prepare(service);
     expect((await service.request('POST', `/admin/keys/${key}/rotate`, { key: adminKey })).status).toBe(201);
   });
 });
 
 it('what is made has an address', async () => {
-  const { service, adminKey } = await open();
   const made = await service.request('POST', '/admin/clients', {
     key: adminKey,
     json: { name: 'A', plan: 'free' },
@@ -637,4 +499,23 @@ it('what is made has an address', async () => {
   expect(
     (await service.request('GET', issued.headers.get('location') ?? '', { key: adminKey })).body,
   ).toMatchObject(shown);
+});
+
+it('what is made has an address below the path of PUBLIC_BASE_URL, for each audience', async () => {
+  const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
+  const one = await TestService.open({ environment });
+  onTestFinished(() => one.close());
+  const { key } = await one.issueKey({ scopes: ['account', 'admin', 'pets:read'] });
+  const addressOf = async (path: string, json: object): Promise<string> => {
+    const { status, headers, body } = await one.request('POST', path, { key, json });
+    expect(status).toBe(201);
+    return headers.get('location')?.replace(body.id, '<id>') ?? 'none';
+  };
+  expect(await addressOf('/admin/clients', { name: 'A', plan: 'free' })).toBe('/animals/admin/clients/<id>');
+  const { body: account } = await one.request('GET', '/account', { key });
+  const order = { clientId: account.client.id, scopes: ['pets:read'] };
+  expect(await addressOf('/admin/keys', order)).toBe('/animals/admin/keys/<id>');
+  expect(await addressOf('/account/keys', { scopes: ['account'] })).toBe('/animals/account/keys/<id>');
+  const { body: other } = await one.request('POST', '/admin/keys', { key, json: order });
+  expect(await addressOf(`/admin/keys/${other.id}/rotate`, {})).toBe('/animals/admin/keys/<id>');
 });

@@ -1,17 +1,22 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { asClient } from '../support/as-client.js';
+import { sendRaw } from '../support/raw-http.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
+
+let shared: TestService;
+beforeAll(async () => void (shared = await TestService.open()));
+afterAll(() => shared.close());
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
 async function refusalOf(
   options: TestServiceOptions,
   request: { key?: null; json?: string; type?: string; path?: string; accept?: string; once?: string },
 ) {
-  const service = await TestService.open(options);
-  onTestFinished(() => service.close());
+  const service = await asClient(shared, options);
   if (options.limits) await service.request('GET', '/v1/nothing');
   const { status, body } = await service.request('POST', request.path ?? '/v1/pets', {
     ...(request.key === null ? { key: null } : {}),
@@ -78,8 +83,7 @@ describe('when several refusals apply, the first of these wins', () => {
   });
 
   it('an unknown route comes behind credential and quota', async () => {
-    const service = await TestService.open(OVER);
-    onTestFinished(() => service.close());
+    const service = await asClient(shared, OVER);
     expect((await service.request('GET', '/v1/nothing', { key: null })).status).toBe(401);
     expect((await service.request('GET', '/v1/nothing')).status).toBe(404);
     expect((await service.request('GET', '/v1/nothing')).status).toBe(429);
@@ -92,8 +96,7 @@ describe('when several refusals apply, the first of these wins', () => {
     ['that is too large', { 'content-type': 'application/json' }, JSON.stringify('x'.repeat(200_000))],
     ['in an unknown coding', { 'content-type': 'application/json', 'content-encoding': 'zip' }, '{}'],
   ])('an unknown route, or method, before a body %s', async (_, headers, json) => {
-    const service = await TestService.open();
-    onTestFinished(() => service.close());
+    const service = shared;
     const codeOf = async (method: string, path: string) => {
       const { status, body } = await service.request(method, path, { json, headers });
       return `${status} ${body.code}`;
@@ -105,12 +108,9 @@ describe('when several refusals apply, the first of these wins', () => {
   });
 
   it('a caller without a key is answered before its body has arrived', async () => {
-    const service = await TestService.open();
-    onTestFinished(() => service.close());
-    const { sendRaw } = await import('../support/raw-http.js');
     const head =
       'POST /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
-    const text = await sendRaw(service.url, `${head}Content-Length: 1000000\r\n\r\n{`);
+    const text = await sendRaw(shared.url, `${head}Content-Length: 1000000\r\n\r\n{`);
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
   });
 });

@@ -61,11 +61,6 @@ describe('the console', () => {
     expect((await service.request('POST', '/console/')).body).toMatchObject({ code: 'method_not_allowed' });
   });
 
-  it('has no address of its own that begins at the root: a prefix would be lost', async () => {
-    const page = await readFile(join(STATIC, 'index.html'), 'utf8');
-    expect(page).not.toMatch(/(?:href|src)="(?:\/|https?:)/);
-  });
-
   it('answers 404 as any unknown address when it is switched off', async () => {
     const off = await TestService.open({ environment: { CONSOLE: 'off' } });
     onTestFinished(() => off.close());
@@ -107,15 +102,5 @@ describe('what the administration has for the console', () => {
       await service.request('POST', '/admin/clients', { key, json: { name, plan: 'free' } });
     const found = await service.everyPage('/admin/usage?name=paged&limit=1', { key });
     expect(new Set(found.map(({ name }) => name))).toEqual(new Set(['Paged 1', 'Paged 2', 'Paged 3']));
-  });
-
-  it('lists the scopes that a key can be given', async () => {
-    const { body } = await service.request('GET', '/admin/scopes', { key: await admin() });
-    expect(body).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ name: 'admin', grantedByDefault: false }),
-        expect.objectContaining({ name: 'pets:read', grantedByDefault: true }),
-      ]),
-    );
   });
 });

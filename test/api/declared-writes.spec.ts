@@ -103,4 +103,4 @@ it('a precondition that is checked outside of a transaction is a defect, and cha
   expect(await dataSource.getRepository(Visit).countBy({ note: 'x' })).toBe(0);
 });
 
-describeRefusals({ modules: [VisitsModule] });
+describeRefusals({ modules: [VisitsModule] }, ['/v1/visits']);

@@ -2,11 +2,9 @@ import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { runPetstore } from '../../src/cli/program.js';
 import { defineSettings } from '../../src/core/config/define-settings.js';
-import { httpUrl, textUpTo, wholeNumber } from '../../src/core/config/setting.js';
-import { envExample } from '../../src/core/config/settings-docs.js';
+import { httpUrl, wholeNumber } from '../../src/core/config/setting.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { TestService } from '../kit/test-service.js';
-import { examplesOfRequired } from '../support/service-process.js';
 
 const KENNELS_SETTINGS = defineSettings('kennels', {
   reservationMs: {
@@ -67,17 +65,6 @@ it('has faulty settings of a feature named by `petstore doctor`', async () => {
   expect(shown).toMatch(
     /settings +wrong +KENNELS_RESERVATION_MS: "5s" is not allowed; it must be a whole number from 1000 to 86400000\./,
   );
-});
-
-it('has the examples of required settings for processes that suites start', () => {
-  const token = {
-    type: textUpTo(9),
-    required: true,
-    example: 'a b',
-    description: 'A token. '.repeat(20),
-  } as const;
-  const text = envExample([KENNELS_SETTINGS, defineSettings('burrows', { token })]);
-  expect(examplesOfRequired(text)).toEqual({ BURROWS_TOKEN: 'a b' });
 });
 
 it('starts in a test by the example of a required setting, and stops when it is taken away', async () => {

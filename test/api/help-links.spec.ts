@@ -90,11 +90,4 @@ describe('a refusal links to what explains it', () => {
     const { head } = parseRaw(await sendRaw(service.url, 'hello\r\n\r\n'));
     expect(head).toContain(`Link: ${helpOf('malformed_request')}`);
   });
-
-  it('but no answer that refuses nothing', async () => {
-    const response = await fetch(`${service.url}/v1/pets`, {
-      headers: { Authorization: `Bearer ${service.key}` },
-    });
-    expect([response.status, response.headers.get('link')]).toEqual([200, null]);
-  });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { TestService } from '../kit/test-service.js';
-import { Duration, Int64, Integer } from '../../src/http/validation/fields.js';
+import { Int64, Integer } from '../../src/http/validation/fields.js';
 
 class Line {
   @Int64({ description: 'Id of the article', example: 1 })
@@ -33,11 +33,6 @@ class Order {
   anything?: unknown;
 }
 
-class Pause {
-  @Duration({ description: 'How long', example: '1h', default: '1h' })
-  length!: number;
-}
-
 const answers = { status: 200, description: 'What was understood', type: Object } as const;
 const texts = (id: string) => ({ id, summary: 'Take an order', description: 'Takes an order.', answers });
 
@@ -57,12 +52,6 @@ class OrdersController {
   @Operation(texts('orderAnything'))
   anything(@Body(ANY_JSON) body: unknown): object {
     return { body, types: Object.values(body as object).map((value) => typeof value) };
-  }
-
-  @Post('pause')
-  @Operation(texts('pause'))
-  pause(@Body() pause: Pause): object {
-    return pause;
   }
 
   @Post('raw')
@@ -161,12 +150,4 @@ describe('no body', () => {
       { code: 'malformed_json', message: 'The request body is not valid JSON: it is empty.', status: 400 },
     ]);
   });
-
-  it.each(spellings)(
-    '%s is as good as an empty object where every field may be absent',
-    async (_, fields, body) => {
-      const answer = await send('/v1/orders/pause', fields, body);
-      expect([answer.status, answer.body]).toEqual([200, { length: 3_600_000 }]);
-    },
-  );
 });

@@ -5,7 +5,7 @@ import { Controller, Get, Logger, Module, Post, Res, Sse } from '@nestjs/common'
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { type RequestOptions, TestService } from '../kit/test-service.js';
 import { parseRaw } from '../support/raw-http.js';
@@ -78,16 +78,33 @@ function block({ path }: Request, response: Response, next: NextFunction): void 
 @Module({ controllers: [WorksController] })
 class WorksModule {}
 
+/** Those that tests share, by their environment. */
+const services = new Map<string, TestService>();
+afterAll(() => Promise.all([...services.values()].map((service) => service.close())));
+
+/** A service that no request is in flight of. */
+async function shared(environment: Record<string, string>): Promise<TestService> {
+  const name = JSON.stringify(environment);
+  const service = services.get(name) ?? (await started(environment));
+  services.set(name, service);
+  await expect.poll(() => inFlight(service)).toBe(0);
+  return service;
+}
+
 async function open(environment: Record<string, string>): Promise<TestService> {
-  const service = await TestService.open({
+  const service = await started(environment);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+async function started(environment: Record<string, string>): Promise<TestService> {
+  return TestService.open({
     environment,
     modules: [WorksModule],
     prepare: (app) => app.use(block),
     plan: 'enterprise',
     limits: { perMinute: 1_000_000, perDay: 1_000_000 },
   });
-  onTestFinished(() => service.close());
-  return service;
 }
 
 const inFlight = (service: TestService) => service.metric('http_requests_in_flight');
@@ -159,13 +176,12 @@ describe('at the bound of requests in flight', () => {
 
   it.each([
     ['https://shop.example', 'https://shop.example', 'https://shop.example', 'Origin'],
-    ['https://shop.example,https://b.example', 'https://b.example', 'https://b.example', 'Origin'],
     ['*', 'https://any.example', '*', null],
     ['https://shop.example', 'https://evil.example', null, 'Origin'],
     ['', 'https://shop.example', null, null],
   ])('with CORS_ORIGINS=%s a page of %s may read a refusal and its headers: %s', async (...row) => {
     const [origins, origin, allowed, vary] = row;
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
     const ordinary = await service.request('GET', '/v1/pets', { headers: { origin } });
     await busy(service, 1);
     const { status, headers } = await service.request('GET', '/v1/pets', { headers: { origin } });
@@ -181,7 +197,7 @@ describe('at the bound of requests in flight', () => {
 
   it('a preflight is answered, so that the page gets to read the refusal of its request', async () => {
     const origin = 'https://shop.example';
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origin });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origin });
     const preflight = () =>
       fetch(`${service.url}/v1/pets`, {
         method: 'OPTIONS',
@@ -207,14 +223,14 @@ describe('at the bound of requests in flight', () => {
     ['without CORS_ORIGINS', '', { 'access-control-request-method': 'POST' }],
     ['that is no preflight', 'https://shop.example', {}],
   ])('OPTIONS %s is refused', async (_, origins, headers) => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
     await busy(service, 1);
     const options = { headers: { origin: 'https://shop.example', ...headers } };
     expect((await service.request('OPTIONS', '/v1/pets', options)).status).toBe(503);
   });
 
   it('a refusal shows what is left: to a valid key its quota, to others that of their address', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const { headers: before } = await service.request('GET', '/v1/pets');
     await busy(service, 1);
     const shown = async (options: RequestOptions) => {
@@ -233,7 +249,7 @@ describe('at the bound of requests in flight', () => {
       String(Number(before.get('x-ratelimit-remaining')) - 1),
       before.get('x-ratelimit-reset'),
       before.get('ratelimit-policy'),
-      expect.stringContaining('"minute";r=999998;'),
+      expect.stringContaining(`"minute";r=${Number(before.get('x-ratelimit-remaining')) - 1};`),
     ]);
     for (const key of [null, 'wrong'])
       expect(await shown({ key })).toEqual([
@@ -246,7 +262,7 @@ describe('at the bound of requests in flight', () => {
   });
 
   it('a refusal counts towards no quota', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const remaining = async () =>
       Number((await service.request('GET', '/v1/pets')).headers.get('x-ratelimit-remaining'));
     const before = await remaining();
@@ -259,15 +275,16 @@ describe('at the bound of requests in flight', () => {
     expect(await remaining()).toBe(before - 2);
   });
 
-  it.each(['/health/live', '/health/ready', '/health/live?now'])('%s is answered', async (path) => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+  it('what tells of its health is answered', async () => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
-    expect((await service.request('GET', path)).status).toBe(200);
+    for (const path of ['/health/live', '/health/ready', '/health/live?now'])
+      expect((await service.request('GET', path)).status).toBe(200);
     expect((await service.request('GET', '/healthy')).status).toBe(503);
   });
 
   it('a POST is refused without its body, and its connection goes on', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     await busy(service, 1);
     const socket = sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Length: 2', '{}');
     const [first] = (await once(socket, 'data')) as [string];
@@ -280,7 +297,7 @@ describe('at the bound of requests in flight', () => {
   });
 
   it('a connection is not upgraded', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     (service.app.getHttpServer() as Server).on('upgrade', (_request, socket: Socket) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
     });
@@ -297,19 +314,13 @@ describe('at the bound of requests in flight', () => {
     expect(await upgrade()).toMatch(/^HTTP\/1\.1 101 /);
   });
 
-  it('0 is no bound', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '0', MAX_EVENT_LOOP_LAG_MS: '0' });
-    await busy(service, 50);
-    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
-  });
-
   it('the log has one line at the begin, and one when it has been over for 5 s', async () => {
     const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const lines: string[] = [];
     for (const level of ['warn', 'log'] as const)
       vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => {
-        // A write that runs while the clock is set forward tells of its own.
-        if (/overloaded/i.test(line)) lines.push(line);
+        // Neither what runs while the clock is set forward nor the other services that tests share.
+        if (/^Overloaded|: 20 requests were/.test(line)) lines.push(line);
       });
     await busy(service, 1);
     await Promise.all(Array.from({ length: 20 }, () => service.request('GET', '/v1/pets')));
@@ -336,8 +347,8 @@ describe('no place is held by', () => {
     ['a stream of events', (service) => sent(service, 'GET /v1/works/news HTTP/1.1')],
     ['an answer that is not read', (service) => sent(service, 'GET /v1/works/large HTTP/1.1').pause()],
   ])('%s', async (_name, begin) => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
-    for (let count = 0; count < 10; count += 1) {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    for (let count = 0; count < 3; count += 1) {
       begin(service);
       await expect.poll(() => inFlight(service)).toBe(0);
     }
@@ -359,7 +370,7 @@ describe('when its client is gone', () => {
   });
 
   it('a handler that never ends holds its place for at most 30 s', async () => {
-    const service = await open({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     const later: (() => void)[] = [];
     const { setTimeout: real } = globalThis;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {

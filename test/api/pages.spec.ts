@@ -80,12 +80,6 @@ describe('the page of the errors', () => {
     for (const { code } of errorCatalogue()) expect(html).toContain(`id="${code}"`);
     expect(html).toContain('id="shelf_collapsed"');
   });
-
-  it('shows texts as they stand', async () => {
-    const html = await (await get('/docs/errors')).text();
-    expect(html).toContain('It carried &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;more&quot;.');
-    expect(html).toContain('Build it again: <code>POST /shelves</code>.');
-  });
 });
 
 describe('/', () => {
@@ -119,6 +113,36 @@ describe('/', () => {
   it('gives a line to paste, with the address that is public', async () => {
     const html = await (await get('/', { accept: BROWSER })).text();
     expect(html).toContain('https://shop.example/petstore/v1/pets?limit=3');
+  });
+});
+
+describe('a path at which there is nothing', () => {
+  it('is a page for a browser, counted and refused as for everyone', async () => {
+    const response = await get('/nothing/here', { accept: BROWSER });
+    const html = await response.text();
+    expect(response.status).toBe(404);
+    expect(html).toContain('<title>Not found</title>');
+    expect(addressesOf(html, 'http://shop.example/petstore/nothing/here')).toContain(
+      'http://shop.example/petstore/docs/errors',
+    );
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self';/),
+      vary: expect.stringContaining('Accept'),
+    });
+    expect((await get('/v1/nothing', { accept: BROWSER })).status).toBe(401);
+    expect((await get('/nothing', { accept: BROWSER }, 'POST')).headers.get('content-type')).toMatch(/json/);
+  });
+
+  it.each([
+    ['a program', '/nothing', 'application/json'],
+    ['curl', '/nothing', '*/*'],
+    ['a path too deep for short addresses', '/a'.repeat(20), BROWSER],
+  ])('is the Error body for %s', async (_, path, accept) => {
+    const response = await get(path, { accept });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: 'route_not_found' });
   });
 });
 

@@ -51,7 +51,7 @@ function examples(): Example[] {
 }
 
 /** `POST /pets` with the body `{}` as `application/json`, as the description of an example has it. */
-const REQUEST = /^The answer to `(\w+) (\S+)`(?: with the body `(.+)` as `(.+)`)?$/;
+const REQUEST = /^The response to `(\w+) (\S+)`(?: with the body `(.+)` as `(.+)`)?$/;
 
 describe('the example of a refusal', () => {
   it('is an Error as it is sent: nothing in its message is left out', () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
@@ -37,13 +37,10 @@ export async function use(baseUrl: string, apiKey: string): Promise<unknown[]> {
   const missing = await client.call('getAdoption', { path }).catch((error: unknown) => error);
   // @ts-expect-error -- the document requires the header
   const unconditional = await codeOf(client.call('decideAdoption', { path, body: { state: 'declined' } }));
-  const wrong = await client
-    .call('getAdoption', { path, header: { 'X-Other': '1' } } as never)
-    .catch((error: unknown) => error instanceof TypeError);
   return [
     [status, location === '/v1/adoptions/' + id, answer.petId],
     [states, none, decided.state, late, deleted],
-    [missing instanceof AdoptionNotFoundError, unconditional, wrong, PreconditionFailedError.name],
+    [missing instanceof AdoptionNotFoundError, unconditional, PreconditionFailedError.name],
   ];
 }
 `;
@@ -67,6 +64,7 @@ describe.skipIf(existsSync(join(ROOT, 'src/adoptions')) || !existsSync(EXAMPLE))
       folder = await emptyFolder();
       await cp(CLIENT, folder.path, { recursive: true });
       await rm(join(folder.path, 'dist'), { recursive: true, force: true });
+      await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
       const files = await clientFiles([service.document, service.accountDocument]);
       for (const [name, text] of Object.entries(files))
         await writeFile(join(folder.path, 'src/generated', name), text);
@@ -86,130 +84,47 @@ describe.skipIf(existsSync(join(ROOT, 'src/adoptions')) || !existsSync(EXAMPLE))
       expect(await use(`${service.url}/v1`, service.key)).toEqual([
         [201, true, '1'],
         [['requested'], [], 'declined', 'precondition_failed', undefined],
-        [true, 'precondition_required', true, 'PreconditionFailedError'],
+        [true, 'precondition_required', 'PreconditionFailedError'],
       ]);
     });
   },
 );
 
-describe('the generator of the typed client', () => {
-  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-  const answers = (schema: object) => ({ responses: { 200: { description: 'Done', ...json(schema) } } });
+it('the generator finds int64 in circles, in parts, in maps, and where it may be null or something else', async () => {
   const int64 = { type: 'integer', format: 'int64' };
-  const document = (paths: object, schemas: object = {}, url = 'https://api.example/shop/v1') => ({
+  const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const properties = {
+    id: { ...int64, nullable: true },
+    parent: { allOf: [refTo('Tree')] },
+    counts: { type: 'object', additionalProperties: int64 },
+    text: { type: 'string', format: 'int64' },
+    either: { oneOf: [int64, { type: 'string' }] },
+  };
+  const schemas = {
+    Tree: { type: 'object', properties },
+    Both: { allOf: [refTo('Tree'), { type: 'object', properties: { more: int64 } }] },
+    Plain: { type: 'object', properties: { name: { type: 'string' } } },
+  };
+  const get = (name: string) => {
+    const content = { 'application/json': { schema: refTo(name) } };
+    return { get: { operationId: `get${name}`, responses: { 200: { description: 'Done', content } } } };
+  };
+  const document = {
     openapi: '3.0.0',
     info: { title: 'x', version: '1' },
-    servers: [{ url }],
-    paths,
+    servers: [{ url: 'https://api.example/shop/v1' }],
+    paths: { '/both': get('Both'), '/plain': get('Plain') },
     components: { schemas },
+  };
+  const { 'operations.ts': table = '', 'schemas.ts': types = '' } = await clientFiles([document]);
+  const lines = [...table.matchAll(/^  (\w+): (.*),$/gm)];
+  expect(
+    Object.fromEntries(lines.map(([, name, value = '']) => [name, JSON.parse(value) as unknown])),
+  ).toEqual({
+    Tree: [{ id: ['int64'], parent: ['Tree'], counts: [{ '*': ['int64'] }], either: ['int64', '?'] }],
+    Both: ['Tree', { more: ['int64'] }],
+    getBoth: expect.objectContaining({ path: '/v1/both', response: ['Both'] }),
+    getPlain: expect.objectContaining({ path: '/v1/plain', response: [] }),
   });
-
-  /** The table that it makes. */
-  async function tableOf(...documents: object[]) {
-    const { 'operations.ts': text = '' } = await clientFiles(documents);
-    const [, shapes = '', operations = ''] =
-      /SHAPES[^=]*= (\{[^]*?\});\n[^]*OPERATIONS = (\{[^]*\}) as const/.exec(text) ?? [];
-    return {
-      shapes: JSON.parse(shapes) as object,
-      operations: JSON.parse(operations) as Record<string, { path: string; answer: unknown; body: unknown }>,
-    };
-  }
-
-  it('finds int64 wherever a schema has it: in circles, in parts, in maps, where it may be null', async () => {
-    const schemas = {
-      Tree: {
-        type: 'object',
-        properties: {
-          id: { ...int64, nullable: true },
-          parent: { allOf: [{ $ref: '#/components/schemas/Tree' }] },
-          counts: { type: 'object', additionalProperties: int64 },
-          text: { type: 'string', format: 'int64' },
-        },
-      },
-      Both: {
-        allOf: [{ $ref: '#/components/schemas/Tree' }, { type: 'object', properties: { more: int64 } }],
-      },
-      Plain: { type: 'object', properties: { name: { type: 'string' } } },
-    };
-    const both = { operationId: 'getBoth', ...answers({ $ref: '#/components/schemas/Both' }) };
-    const plain = { operationId: 'getPlain', ...answers({ $ref: '#/components/schemas/Plain' }) };
-    const { shapes, operations } = await tableOf(
-      document({ '/both': { get: both }, '/plain': { get: plain } }, schemas),
-    );
-    expect(shapes).toEqual({
-      Tree: { fields: { id: 'int64', parent: { schema: 'Tree' }, counts: { fields: {}, others: 'int64' } } },
-      Both: { all: [{ schema: 'Tree' }, { fields: { more: 'int64' } }] },
-    });
-    expect(operations['getBoth']?.answer).toEqual({ schema: 'Both' });
-    expect(operations['getPlain']?.answer).toBeNull();
-    const { 'schemas.ts': types = '' } = await clientFiles([document({ '/both': { get: both } }, schemas)]);
-    expect(types).toMatch(/id\?: Int64 \| null;/);
-    expect(types).toMatch(/text\?: string;/);
-  });
-
-  it('puts the paths of several documents behind one address, whatever stands before the version', async () => {
-    const get = (operationId: string) => ({ get: { operationId, ...answers({ type: 'object' }) } });
-    const { operations } = await tableOf(
-      document({ '/toys': get('listToys') }),
-      document({ '/account': get('getAccount') }, {}, 'https://api.example/shop'),
-      document({ '/keys': get('listKeys') }, {}, 'https://api.example/shop/admin'),
-    );
-    expect(Object.values(operations).map(({ path }) => path)).toEqual([
-      '/v1/toys',
-      '/account',
-      '/admin/keys',
-    ]);
-  });
-
-  it('leaves out what neither takes nor answers JSON', async () => {
-    const file = {
-      operationId: 'getFile',
-      responses: { 200: { description: 'x', content: { 'image/png': {} } } },
-    };
-    const upload = { operationId: 'putFile', requestBody: { content: { 'image/png': {} } }, ...answers({}) };
-    const { operations } = await tableOf(document({ '/file': { get: file, put: upload } }));
-    expect(operations).toEqual({});
-  });
-
-  it.each([
-    ['no version', [document({}, {}, 'https://api.example')], /no version/],
-    [
-      'two schemas of one name',
-      [
-        document({}, { Toy: { type: 'object' } }),
-        document({}, { Toy: { type: 'string' } }, 'https://api.example/shop'),
-      ],
-      /another schema by the name Toy/,
-    ],
-    [
-      'two operations of one name',
-      [
-        document({ '/a': { get: { operationId: 'same', ...answers({}) } } }),
-        document({ '/b': { get: { operationId: 'same', ...answers({}) } } }, {}, 'https://api.example/shop'),
-      ],
-      /operationId same/,
-    ],
-  ])('refuses documents with %s', async (_, documents, why) => {
-    await expect(clientFiles(documents)).rejects.toThrow(why);
-  });
-
-  it('names classes after codes, and no class twice', async () => {
-    const refused = (code: string) => ({
-      description: 'x',
-      content: { 'application/json': { examples: { [code]: { summary: 'Why. */', value: { code } } } } },
-    });
-    const get = { operationId: 'a', ...answers({}) };
-    const made = document({
-      '/a': {
-        get: {
-          ...get,
-          responses: { ...get.responses, 404: refused('timeout'), 500: refused('internal_error') },
-        },
-      },
-    });
-    const { 'errors.ts': text = '' } = await clientFiles([made]);
-    expect(text).toContain('export class RefusedTimeoutError extends');
-    expect(text).toContain('export class InternalError extends');
-    expect(text).not.toContain('Why. */ */');
-  });
+  expect(types).toMatch(/id\?: bigint \| null;[^]*text\?: string;/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,6 @@ import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Integer, Text } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { describeRefusals } from '../support/refusal-table.js';
 import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
 
@@ -32,6 +31,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What streams of bodies failed with. */
 const failures: string[] = [];
+/** Tells when a handler begins to read a body. */
+const reading = new EventEmitter();
 
 interface UploadedPhoto {
   readonly originalname: string;
@@ -100,6 +101,7 @@ class PhotosController {
   })
   async stream(@Req() request: Request): Promise<Received> {
     let bytes = 0;
+    reading.emit('begins');
     try {
       for await (const piece of request as AsyncIterable<Buffer>) bytes += piece.length;
     } catch (error) {
@@ -114,13 +116,14 @@ class PhotosController {
 class PhotosModule {}
 
 let service: TestService;
+/** Waits a second for a request. */
+let hasty: TestService;
 beforeAll(async () => {
-  service = await TestService.open({
-    modules: [PhotosModule],
-    environment: { BODY_LIMIT_BYTES: '10000', REQUEST_TIMEOUT_MS: '1000' },
-  });
+  const environment = { BODY_LIMIT_BYTES: '10000' };
+  service = await TestService.open({ modules: [PhotosModule], environment });
+  hasty = await TestService.open({ modules: [PhotosModule], environment: { REQUEST_TIMEOUT_MS: '1000' } });
 });
-afterAll(() => service.close());
+afterAll(() => Promise.all([service.close(), hasty.close()]));
 
 function form(fields: Readonly<Record<string, string | Blob>>): FormData {
   const data = new FormData();
@@ -229,7 +232,9 @@ describe('an upload with Nest’s FileInterceptor', () => {
   });
 
   it('that stalls is answered 408, and leaves no file', async () => {
-    const answer = parseRaw(await sendRaw(service.url, head('/v1/photos', 9_000) + fileOf(1_000)));
+    const answer = parseRaw(
+      await sendRaw(hasty.url, head('/v1/photos', 9_000, '', hasty.key) + fileOf(1_000)),
+    );
     expect([answer.status, answer.body]).toMatchObject([408, { code: 'request_timeout' }]);
     await expect.poll(files).toBe(0);
   });
@@ -274,26 +279,25 @@ describe('a body that the handler reads as a stream', () => {
     expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
   });
 
-  const streamed = () => head('/v1/photos/streamed', 9_000).replace(/multipart[^\r]*/, 'image/png');
+  const streamed = (key: string) =>
+    head('/v1/photos/streamed', 9_000, '', key).replace(/multipart[^\r]*/, 'image/png');
 
   it('fails when it is broken off, so that nothing of its handler is left waiting', async () => {
     failures.length = 0;
+    const begins = once(reading, 'begins');
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.end(`${streamed()}x`);
-    await expect.poll(() => failures, { timeout: 20_000 }).toHaveLength(1);
+    socket.write(`${streamed(service.key)}x`);
+    await begins;
+    socket.end();
+    await expect.poll(() => failures).toHaveLength(1);
     socket.destroy();
   });
 
   it('fails when it stalls, once its sender is answered 408', async () => {
     failures.length = 0;
-    const answer = parseRaw(await sendRaw(service.url, `${streamed()}x`));
+    const answer = parseRaw(await sendRaw(hasty.url, `${streamed(hasty.key)}x`));
     expect([answer.status, answer.body]).toMatchObject([408, { code: 'request_timeout' }]);
-    await expect.poll(() => failures, { timeout: 20_000 }).toHaveLength(1);
-  });
-
-  it('is refused with another type', async () => {
-    const answer = await post('/v1/photos/streamed', 'x', { 'content-type': 'text/plain' });
-    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+    await expect.poll(() => failures).toHaveLength(1);
   });
 });
 
@@ -310,10 +314,6 @@ it('an @Idempotent() operation must not leave its body to be read later: the ser
   await expect(TestService.open({ modules: [TwiceModule] })).rejects.toThrow(
     'TwiceController.add: it is @Idempotent(), but its body of multipart/form-data is not read before it runs',
   );
-});
-
-describe('the derived refusal table:', () => {
-  describeRefusals({ modules: [PhotosModule] });
 });
 
 const fileOf = (bytes: number) =>

@@ -128,7 +128,7 @@ async function costOf([request, body, faults]: Nested, inner: string): Promise<n
   const flat: number[] = [];
   const nested: number[] = [];
   // The least of several, in turn: whatever else the process does comes on top.
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     flat.push((await send('POST pets', `{"name":"a","categoryId":1,${inner}}`)).ms);
     const { ms, outcome } = await send(request, body(inner));
     nested.push(ms);
@@ -141,8 +141,8 @@ async function costOf([request, body, faults]: Nested, inner: string): Promise<n
 /** What grows with the square of the members takes tens of times as much at 11,000: noise of the machine does not. */
 const MOST = 5;
 
-describe.each([1_000, 11_000])('%i members in a value of the wrong kind', (count) => {
-  const inner = members(count);
+describe('11,000 members in a value of the wrong kind', () => {
+  const inner = members(11_000);
 
   it.each(NESTED)('cost about what they cost as unknown fields: %s %s', async (...nested) => {
     expect(await costOf(nested, inner)).toBeLessThan(MOST);

@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DemoData } from '../../src/database/demo-data.js';
 import { TestService } from '../kit/test-service.js';
-import { findingsOn, launchChromium, scrollsSideways } from '../support/chromium.js';
+import { faultsInViews, findingsOn, launchChromium } from '../support/chromium.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -14,13 +14,6 @@ const isDark = (page: Page): Promise<boolean> =>
     '/^rgb\\((?:\\d|[1-4]\\d), /.test(getComputedStyle(document.documentElement).backgroundColor)',
   );
 
-interface OpenOptions {
-  readonly width?: number;
-  readonly colorScheme?: 'light' | 'dark';
-  readonly javaScriptEnabled?: boolean;
-  readonly origin?: string;
-}
-
 /** The pages of the service for people, with what tells that one is complete. */
 const PAGES = [
   ['/', 'h1'],
@@ -28,161 +21,89 @@ const PAGES = [
   ['/docs#/Pets/getPet', '#operations-Pets-getPet .refusal'],
   ['/docs/guides/using-the-api', '.prose h2'],
   ['/docs/errors#pet_not_found', '#pet_not_found'],
+  ['/nothing/here', 'h1'],
 ] as const;
 
 describeWith('browser', 'the pages for people in a real browser', () => {
   let service: TestService;
+  let proxy: PrefixProxy;
+  /** Where the pages are: a prefix is in front of everything, so no address of theirs may begin at the root. */
+  let base: string;
   let browser: Browser;
-  let contexts: BrowserContext[] = [];
   const complaints: string[] = [];
   const foreign: string[] = [];
 
   beforeAll(async () => {
     service = await TestService.open();
     await service.app.get(DemoData).add();
+    proxy = await PrefixProxy.to(service.url, '/petstore');
+    base = `${proxy.url}/petstore`;
     browser = await launchChromium();
-  });
-  afterEach(async () => {
-    await Promise.all(contexts.map((context) => context.close()));
-    contexts = [];
   });
   afterAll(async () => {
     await browser?.close();
+    await proxy?.close();
     await service?.close();
   });
 
-  async function open(
-    path: string,
-    { width = 1280, colorScheme, javaScriptEnabled = true, origin = service.url }: OpenOptions = {},
-  ): Promise<Page> {
-    const context = await browser.newContext({
-      viewport: { width, height: 900 },
-      colorScheme: colorScheme ?? 'light',
-      javaScriptEnabled,
-    });
-    contexts.push(context);
+  async function open(path: string, more: { javaScriptEnabled?: boolean } = {}, from = base): Promise<Page> {
+    const options = { viewport: { width: 1280, height: 900 }, colorScheme: 'light', ...more } as const;
+    const context = await browser.newContext(options);
+    onTestFinished(() => context.close());
     const page = await context.newPage();
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      const isMissing = message.location().url.endsWith('/nothing/here');
+      if (['error', 'warning'].includes(message.type()) && !isMissing)
+        complaints.push(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
       const asked = new URL(request.url());
-      if (asked.origin !== origin && asked.origin !== 'null') foreign.push(request.url());
+      if (![proxy.url, service.url, 'null'].includes(asked.origin)) foreign.push(request.url());
     });
-    await page.goto(origin + path);
+    await page.goto(from + path);
     return page;
   }
 
-  it.each(
-    [1280, 390].flatMap((width) =>
-      (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
-    ),
-  )('are read by everyone, at $width px, $colorScheme', { timeout: 120_000 }, async (options) => {
-    const page = await open('/', options);
-    for (const [path, complete] of PAGES) {
-      await page.goto(service.url + path);
-      await page.locator(complete).first().waitFor();
-      expect([path, await findingsOn(page)]).toEqual([path, []]);
-      expect([path, await scrollsSideways(page)]).toEqual([path, false]);
-      expect([path, await isDark(page)]).toEqual([path, options.colorScheme === 'dark']);
-    }
-  });
+  async function authorize(page: Page): Promise<void> {
+    await page.locator('.btn.authorize').first().click();
+    await page.getByRole('dialog').getByLabel('Value').fill(service.key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('Authorized').waitFor();
+    await page.keyboard.press('Escape');
+  }
 
-  it('have colours that can be chosen, by keyboard, for all of them', async () => {
-    const page = await open('/docs/errors');
-    await page.getByLabel('Colours').focus();
-    await page.keyboard.type('Dark');
-    expect(await isDark(page)).toBe(true);
-    await page.goto(`${service.url}/docs`);
-    await page.locator('.opblock').first().waitFor();
-    expect(await isDark(page)).toBe(true);
-    await page.getByLabel('Colours').selectOption('system');
+  it.each(PAGES)('are read by everyone: %s', async (path, complete) => {
+    const page = await open(path);
+    await page.locator(complete).first().waitFor();
+    expect(await faultsInViews(page)).toEqual([]);
     expect(await isDark(page)).toBe(false);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await isDark(page)).toBe(true);
   });
 
-  it('begin with a way past the header, for a keyboard', async () => {
-    const page = await open('/docs/guides/using-the-api');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).toBe('main');
-  });
-
-  it('are complete without a script, but for the Swagger UI, which says so', async () => {
-    for (const [path, text] of [
-      ['/', 'curl -H'],
-      ['/docs/guides/using-the-api', 'Retry safely'],
-      ['/docs/errors', 'rate_limit_exceeded'],
-      ['/docs', 'This page needs JavaScript'],
-    ] as const) {
-      const page = await open(path, { javaScriptEnabled: false });
-      expect(await page.locator('body').innerText()).toContain(text);
-    }
-  });
-
-  it('lead from one document to the other', async () => {
-    const page = await open('/docs');
-    await page
-      .getByRole('navigation', { name: 'Documents' })
-      .getByRole('link', { name: 'Administration' })
-      .click();
-    await page.locator('#operations-Clients-createClient').waitFor();
-    await page.getByRole('banner').getByRole('link', { name: 'Errors' }).click();
-    await page.getByRole('link', { name: 'pet_not_found' }).first().click();
-    expect(new URL(page.url()).hash).toBe('#pet_not_found');
-  });
-
-  it('open the deprecated operation by the link that its answers have, with its end and successor', async () => {
-    const { headers } = await service.request('GET', '/v1/pets/1');
-    const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
-    const page = await open(link);
-    const operation = page.locator('#operations-Pets-getPet');
+  it('are read with a dialog, a response and refusals open', async () => {
+    // The document has no address with the prefix: what is tried out is sent to the service itself.
+    const page = await open('/docs#/Pets/createPet', {}, service.url);
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.reload();
+    const operation = page.locator('#operations-Pets-createPet');
     await operation.locator('.refusal').first().waitFor();
-    const text = await operation.innerText();
-    expect(text).toContain('deprecated, will be removed on 5 December 2030');
-    expect(text).toContain('GET /v1/pets?status=available');
-    const top = () => operation.boundingBox().then((box) => box?.y);
-    await expect.poll(top).toBeLessThan(300);
-  });
-
-  it('tell headers of every response once, and refusals by code, each open when asked for', async () => {
-    const page = await open('/docs#/Pets/listPets');
-    const operation = page.locator('#operations-Pets-listPets');
-    await operation.locator('.refusal').first().waitFor();
-    expect(await operation.innerText()).not.toContain('X-RateLimit-Remaining');
-    expect((await operation.boundingBox())?.height).toBeLessThan(2_500);
-    const refusal = operation.locator('.refusal', { hasText: 'rate_limit_exceeded' }).getByRole('button');
-    await refusal.focus();
-    await page.keyboard.press('Enter');
-    expect(await refusal.getAttribute('aria-expanded')).toBe('true');
-    expect(await operation.innerText()).toContain('Retry-After');
+    await page.locator('.btn.authorize').click();
+    expect(await findingsOn(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await authorize(page);
+    await operation.locator('.try-out__btn').click();
+    await operation.locator('.execute').click();
+    await operation.locator('.live-responses-table .response').waitFor();
+    await operation.getByRole('button', { name: 'validation_failed' }).click();
     await operation.getByRole('button', { name: 'the headers of every response' }).first().click();
-    expect(await page.locator('#headers-of-every-response').innerText()).toContain('X-RateLimit-Remaining');
-    expect(service.document.components?.responses?.['TooManyRequests']).toHaveProperty(
-      'headers.X-RateLimit-Remaining',
-    );
-  });
-
-  it('show the prose of a document as sections, each open when asked for, above the operations', async () => {
-    for (const [width, most] of [
-      [1280, 1_100],
-      [390, 1_500],
-    ] as const) {
-      const page = await open('/docs', { width });
-      const first = page.locator('.opblock').first();
-      await first.waitFor();
-      expect((await first.boundingBox())?.y).toBeLessThan(most);
-      const section = page.locator('.info details', { hasText: 'Quotas, and how to wait' });
-      const text = section.getByText('Two windows count');
-      expect(await text.isVisible()).toBe(false);
-      await section.locator('summary').focus();
-      await page.keyboard.press('Enter');
-      expect(await text.isVisible()).toBe(true);
-    }
+    expect(await faultsInViews(page)).toEqual([]);
   });
 
   it('send and show every int64 exactly, as often as it is tried', async () => {
-    const page = await open('/docs#/Pets/createPet');
+    const page = await open('/docs#/Pets/createPet', {}, service.url);
     const operation = page.locator('#operations-Pets-createPet');
     await authorize(page);
     await operation.locator('.try-out__btn').click();
@@ -202,9 +123,55 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('keep the key in the tab, and nowhere else', async () => {
-    const page = await open('/docs');
+  it('show every operation of a document, also with a slash behind, and lead to the other documents', async () => {
+    const page = await open('/docs/');
     await page.locator('.opblock').first().waitFor();
+    expect(await page.title()).toBe('Pet Store Service');
+    const count = (paths: object) => Object.values(paths).flatMap((item: object) => Object.keys(item)).length;
+    expect(await page.locator('.opblock').count()).toBe(count(service.document.paths));
+    await page
+      .getByRole('navigation', { name: 'Documents' })
+      .getByRole('link', { name: 'Administration' })
+      .click();
+    await page.locator('#operations-Clients-createClient').waitFor();
+    expect(await page.locator('.opblock').count()).toBe(count(service.adminDocument.paths));
+    await page.getByRole('banner').getByRole('link', { name: 'Errors' }).click();
+    await page.getByRole('link', { name: 'pet_not_found' }).first().click();
+    expect(new URL(page.url()).hash).toBe('#pet_not_found');
+  });
+
+  it('ask for the key in a dialog that keeps the focus, hides the key, and gives the focus back', async () => {
+    const page = await open('/docs');
+    // The dialog has a button of this class of its own.
+    const button = page.locator('.btn.authorize:not(.modal-btn)');
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: 'Authorize' });
+    const field = dialog.getByLabel('Value');
+    const isInside = 'document.activeElement === document.body || !!document.activeElement.closest("dialog")';
+    expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true);
+    for (let presses = 0; presses < 8; presses += 1) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(isInside)).toBe(true);
+    }
+    expect(await field.getAttribute('type')).toBe('password');
+    await dialog.getByRole('button', { name: 'Show' }).click();
+    expect(await field.getAttribute('type')).toBe('text');
+    expect(await page.getByRole('main').count()).toBe(1);
+    for (const close of [
+      () => dialog.getByRole('button', { name: 'Close' }).click(),
+      () => page.keyboard.press('Escape'),
+    ]) {
+      await close();
+      // By its element: one that is closed has no role any more, before the page takes it away.
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
+      await button.click();
+      await dialog.waitFor();
+    }
+  });
+
+  it('keep the key in the tab, over a reload, and nowhere else', async () => {
+    const page = await open('/docs', {}, service.url);
     await authorize(page);
     await page.goto(`${service.url}/docs/admin`);
     await page.locator('.btn.authorize.locked').waitFor();
@@ -213,33 +180,93 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     await other.goto(`${service.url}/docs`);
     await other.locator('.btn.authorize.unlocked').waitFor();
     await other.close();
+    await page.goto(`${service.url}/docs#/Pets/listPets`);
+    const operation = page.locator('#operations-Pets-listPets');
+    await operation.locator('.try-out__btn').click();
+    await operation.locator('tr[data-param-name="limit"] input').fill('2');
+    await operation.locator('.execute').click();
+    const response = operation.locator('.live-responses-table .response');
+    await response.waitFor();
+    expect(await response.innerText()).toMatch(/200[^]*Biscuit[^]*x-ratelimit-remaining: \d+/);
   });
 
-  it('work behind a proxy that takes a prefix away', async () => {
-    const proxy = await PrefixProxy.to(service.url, '/petstore');
-    const origin = proxy.url;
-    try {
-      const page = await open('/petstore/docs', { origin });
-      for (const [path, complete] of PAGES) {
-        await page.goto(`${origin}/petstore${path}`);
-        await page.locator(complete).first().waitFor();
-      }
-      await page.goto(`${origin}/petstore/`);
-      expect(await page.locator('pre').innerText()).toContain(`"${origin}/petstore/v1/pets?limit=3"`);
-    } finally {
-      await proxy.close();
+  it('copy what is to be pasted, with the address that the page was reached by', async () => {
+    const page = await open('/docs/guides/using-the-api');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`export API=${base}/v1`);
+    for (const path of ['/', '/docs/guides/using-the-api', '/docs/errors']) {
+      await page.goto(base + path);
+      const copies = await page.getByRole('button', { name: 'Copy' }).count();
+      expect([path, copies]).toEqual([path, await page.locator('pre').count()]);
     }
+  });
+
+  it('have colours that can be chosen for all of them, and a way past the header, by keyboard', async () => {
+    const page = await open('/docs/errors');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.getByLabel('Colours').focus();
+    await page.keyboard.type('Dark');
+    expect(await isDark(page)).toBe(true);
+    await page.goto(`${base}/docs/guides/using-the-api`);
+    expect(await isDark(page)).toBe(true);
+    await page.getByLabel('Colours').selectOption('system');
+    expect(await isDark(page)).toBe(false);
+  });
+
+  it('are complete without a script, but for the Swagger UI, which says so', async () => {
+    const page = await open('/', { javaScriptEnabled: false });
+    for (const [path, text] of [
+      ['/', 'curl -H'],
+      ['/docs/guides/using-the-api', 'Retry safely'],
+      ['/docs/errors', 'rate_limit_exceeded'],
+      ['/docs', 'This page needs JavaScript'],
+    ] as const) {
+      await page.goto(base + path);
+      expect(await page.locator('body').innerText()).toContain(text);
+    }
+  });
+
+  it('open the deprecated operation by the link that its answers have, with its end and successor', async () => {
+    const { headers } = await service.request('GET', '/v1/pets/1');
+    const [, link = ''] = /<([^>]+)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
+    const page = await open(link);
+    const operation = page.locator('#operations-Pets-getPet');
+    await operation.locator('.refusal').first().waitFor();
+    expect(await operation.getAttribute('class')).toContain('opblock-deprecated');
+    const text = await operation.innerText();
+    expect(text).toContain('deprecated, will be removed on 5 December 2030');
+    expect(text).toContain('GET /v1/pets?status=available');
+    const top = () => operation.boundingBox().then((box) => box?.y);
+    await expect.poll(top).toBeLessThan(300);
+  });
+
+  it('tell headers of every response once, refusals by code, and prose by section, each open when asked for', async () => {
+    const page = await open('/docs#/Pets/listPets');
+    const operation = page.locator('#operations-Pets-listPets');
+    await operation.locator('.refusal').first().waitFor();
+    expect(await operation.innerText()).not.toContain('X-RateLimit-Remaining');
+    expect((await operation.boundingBox())?.height).toBeLessThan(2_500);
+    const refusal = operation.locator('.refusal', { hasText: 'rate_limit_exceeded' }).getByRole('button');
+    await refusal.focus();
+    await page.keyboard.press('Enter');
+    expect(await refusal.getAttribute('aria-expanded')).toBe('true');
+    expect(await operation.innerText()).toContain('Retry-After');
+    await operation.getByRole('button', { name: 'the headers of every response' }).first().click();
+    expect(await page.locator('#headers-of-every-response').innerText()).toContain('X-RateLimit-Remaining');
+    const section = page.locator('.info details', { hasText: /^\s*Quotas/ });
+    const text = section.getByText('Requests are counted per UTC minute');
+    expect(await text.isVisible()).toBe(false);
+    await section.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    expect(await text.isVisible()).toBe(true);
   });
 
   it('ask nobody else for anything, and break no rule of their policy', () => {
     expect(foreign).toEqual([]);
     expect(complaints.join('\n')).toBe('');
   });
-
-  async function authorize(page: Page): Promise<void> {
-    await page.locator('.btn.authorize').click();
-    await page.locator('.auth-container input').fill(service.key);
-    await page.locator('.auth-btn-wrapper .authorize').click();
-    await page.locator('.auth-btn-wrapper .btn-done').click();
-  }
 });

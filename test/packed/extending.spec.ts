@@ -1,117 +1,123 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import sqlite3 from 'sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, petstore, ROOT, ServiceProcess } from '../support/service-process.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyBuild, copyProject } from '../support/project-copy.js';
+import { ROOT, emptyFolder, petstore } from '../support/service-process.js';
 
 const run = promisify(execFile);
-const FEATURE = 'src/adoptions/';
 
-/** A copy of the project with the files of docs/extending.md and of the second database written over it. */
-async function extendedProject(): Promise<string> {
-  const { path: project, remove } = await emptyFolder();
-  onTestFinished(remove);
-  await copyProject(project);
-  await writeFiles(project, await filesOfGuide('docs/extending.md'));
-  await writeFiles(project, await filesOfGuide('docs/guides/rows-and-transactions.md'));
-  const modules = join(project, 'src/app.module.ts');
-  const source = await readFile(modules, 'utf8');
-  const added = "import { ReportsModule } from './reports/reports.module.js';";
-  await writeFile(modules, `${added}\n${source.replace(' PetsModule,', ' PetsModule, ReportsModule,')}`);
-  return project;
+/** Every kind of field, once as it must be sent and once as it may be absent. */
+const FIELDS = [
+  'name:text:100',
+  'note:text?',
+  'size:integer',
+  'rank:integer?',
+  'price:int64',
+  'oldPrice:int64?',
+  'weight:number',
+  'height:number?',
+  'isSoft:boolean',
+  'isNew:boolean?',
+  'boughtAt:date-time',
+  'soldAt:date-time?',
+  'madeOn:date',
+  'endsOn:date?',
+  'colour:enum:red,dark_blue',
+  'shape:enum:round,flat?',
+  'petId:reference:pets',
+  'otherPetId:reference:pets?',
+];
+const APP_MODULE = 'src/app.module.ts';
+const FEATURES = ['src/pet-toys', 'src/kites'];
+
+/**
+ * A copy of this project with two more features: one made by `petstore generate`, with every kind of field, and one made by
+ * `nest g resource`.
+ */
+let project: Awaited<ReturnType<typeof emptyFolder>>;
+/** The list of modules before and after the first feature. */
+const modules: string[] = [];
+beforeAll(async () => {
+  project = await emptyFolder();
+  await copyProject(project.path);
+  await copyBuild(project.path);
+  modules.push(await text(APP_MODULE));
+  const fields = FIELDS.flatMap((field) => ['--field', field]);
+  const { code, stderr } = await petstore(project.path, ['generate', 'feature', 'pet-toys', ...fields]);
+  expect([code, stderr]).toEqual([0, '']);
+  modules.push(await text(APP_MODULE));
+  // As if it had been built with the first one.
+  await utimes(join(project.path, 'dist/.built'), new Date(), new Date());
+  expect(await tool('@nestjs/cli/bin/nest.js', 'generate', 'resource', 'kites')).toMatch(
+    /CREATE src\/kites\/kites.module.ts[^]*UPDATE src\/app.module.ts/,
+  );
+});
+afterAll(() => project.remove());
+
+const text = (file: string) => readFile(join(project.path, file), 'utf8');
+
+/** Runs a tool of this checkout on the copy; answers what it wrote, and rejects with that when it fails. */
+async function tool(script: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(ROOT, 'node_modules', script), ...args], {
+    cwd: project.path,
+    // The suites that run there start no process.
+    env: { ...process.env, PETSTORE_TEST_BUILD: 'off' },
+  }).catch((failure: Error & { stdout: string; stderr: string }) => {
+    throw new Error(`${script}: ${failure.stdout}${failure.stderr}`);
+  });
+  return stripVTControlCharacters(stdout);
 }
 
-/** The tables of a file of SQLite. */
-async function tablesOf(file: string): Promise<string[]> {
-  const database = new sqlite3.Database(file);
-  const rows = await new Promise<{ name: string }[]>((resolve, reject) => {
-    const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
-    database.all<{ name: string }>(sql, (error, found) => (error ? reject(error) : resolve(found)));
-  });
-  await new Promise((resolve) => database.close(resolve));
-  return rows.map(({ name }) => name);
-}
+it('added features are written as this project is: types, lint, walls and format', async () => {
+  const config = { extends: './tsconfig.json', include: ['src'] };
+  await writeFile(join(project.path, 'tsconfig.added.json'), JSON.stringify(config));
+  for (const [script, ...args] of [
+    ['typescript-7/bin/tsc', '-p', 'tsconfig.added.json', '--noEmit', '--incremental', 'false'],
+    ['oxlint/bin/oxlint', '--type-aware', '--deny-warnings', ...FEATURES],
+    ['dependency-cruiser/bin/dependency-cruise.mjs', ...FEATURES, '--config', '.dependency-cruiser.cjs'],
+    ['prettier/bin/prettier.cjs', '--check', APP_MODULE, ...FEATURES],
+  ] as const)
+    await expect(tool(script, ...args)).resolves.toBeDefined();
+});
 
-describe('the module of docs/extending.md, as it stands there', () => {
-  it('is a folder of its own, and one existing file', async () => {
-    const files = [...(await filesOfGuide('docs/extending.md')).keys()];
-    expect(files.filter((file) => !file.startsWith(FEATURE))).toEqual(['src/app.module.ts']);
-  });
+it('added features pass their own suites, and those of the service, of which none names what features there are', async () => {
+  const suites = [...FEATURES, '/refusals.spec.ts'];
+  const report = await tool(
+    'vitest/vitest.mjs',
+    'run',
+    // What they import takes longer than they do: once, in one worker.
+    '--no-file-parallelism',
+    '--project=pieces',
+    '--project=api',
+    ...suites,
+  );
+  expect(report).toMatch(new RegExp(`Test Files +${suites.length} passed \\(${suites.length}\\)`));
+});
 
-  it('passes types, lint, walls, format and its own suite, builds, migrates, and serves', async () => {
-    const project = await extendedProject();
-    const node = (script: string, ...args: string[]) =>
-      run(process.execPath, [join(ROOT, 'node_modules', script), ...args], {
-        cwd: project,
-      });
-    await node('typescript-7/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false');
-    await node('oxlint/bin/oxlint', '--type-aware', '--deny-warnings', FEATURE);
-    await node(
-      'dependency-cruiser/bin/dependency-cruise.mjs',
-      'src',
-      '--config',
-      '.dependency-cruiser.cjs',
-      '--output-type',
-      'err',
+describe('a generated feature with every kind of field', () => {
+  it('touches the list of modules alone: one line, and an import', () => {
+    const [before = '', after = ''] = modules;
+    const added = after.split('\n').filter((line) => !before.split('\n').includes(line));
+    expect(added.join('\n').replace(/\s+/g, ' ').trim()).toMatch(
+      /^import \{ PetToysModule \} from '.*'; .*PetToysModule,/,
     );
-    await node('prettier/bin/prettier.cjs', '--check', FEATURE);
-    const tests = await node(
-      'vitest/vitest.mjs',
-      'run',
-      `${FEATURE}adoptions.spec.ts`,
-      'test/api/refusals.spec.ts',
-    );
-    expect(stripVTControlCharacters(tests.stdout)).toMatch(/Test Files +2 passed \(2\)/);
+    expect(after).toMatch(/PetsModule,\s+PetToysModule,\s+AccountModule,\s+AdminModule/);
+  });
 
-    let service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
-    const key = /pst_test_\w{36}/.exec(service.output)?.[0] ?? '';
-    const call = async (method: string, target: string, body?: string) => {
-      const response = await fetch(`${service.url}/v1/${target}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'if-match': '*' },
-        ...(body === undefined ? {} : { body }),
-      });
-      return [response.status, await response.json()] as const;
-    };
-    const wish = '{"petId":1,"adopterName":"Ada"}';
-    expect(await call('POST', 'adoptions', wish)).toMatchObject([201, { id: 1, state: 'requested' }]);
-    expect(await call('POST', 'adoptions', wish)).toMatchObject([409, { code: 'pet_not_available' }]);
-    expect(await call('PATCH', 'adoptions/1', '{"state":"approved"}')).toMatchObject([200, { petId: 1 }]);
-    expect(await call('GET', 'pets/1')).toMatchObject([200, { status: 'sold' }]);
-    await expect.poll(() => service.output).toContain('dear Ada, the animal 1 is yours');
-    const document = (await (await fetch(`${service.url}/docs/openapi.json`)).json()) as {
-      paths: Record<string, object>;
-    };
-    // Each table is in the database that it is registered for.
-    expect(await tablesOf(join(project, 'data/reports.sqlite'))).toEqual(['migrations', 'reports']);
-    const own = await tablesOf(join(project, 'data/petstore.sqlite'));
-    expect([own.includes('adoptions'), own.includes('reports')]).toEqual([true, false]);
-    expect(Object.keys(document.paths)).toEqual([
-      '/pets',
-      '/pets/{petId}',
-      '/adoptions',
-      '/adoptions/{adoptionId}',
+  it('has filters, PATCH with If-Match, DELETE and an event', async () => {
+    const controller = await text('src/pet-toys/pet-toys.controller.ts');
+    expect(controller.match(/@(?:Get|Post|Patch|Delete|IfMatch)\(/g)).toEqual([
+      '@Get(',
+      '@Post(',
+      '@Get(',
+      '@Patch(',
+      '@IfMatch(',
+      '@Delete(',
+      '@IfMatch(',
     ]);
-
-    // Back to the build before it, on the same database, and forth again.
-    await service.stop();
-    service = await ServiceProcess.start(project);
-    expect((await call('GET', 'adoptions/1'))[0]).toBe(404);
-    expect(await call('POST', 'pets', '{"name":"Rex","categoryId":1}')).toMatchObject([201, {}]);
-    const expansions = ['Adoptions1795500000000'];
-    const status = await petstore(project, ['db', 'status', '--json']);
-    expect(JSON.parse(status.stdout)).toMatchObject({ pending: [], unknown: expansions, expansions });
-    const { code, stdout } = await petstore(project, ['doctor']);
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/migrations .*1 of a newer version, which only expand/),
-    ]);
-    await service.stop();
-    service = await ServiceProcess.start(project, {}, join(project, 'dist/bundle/main.js'));
-    expect(await call('GET', 'adoptions/1')).toMatchObject([200, { state: 'approved' }]);
+    expect((await text('src/pet-toys/pet-toys.dto.ts')).match(/@Filter\(\)/g)).toHaveLength(4);
+    expect(await text('src/pet-toys/pet-toys.service.ts')).toContain('this.events.publish(PET_TOY_CREATED');
   });
 });

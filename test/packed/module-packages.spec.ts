@@ -1,16 +1,21 @@
 import { execFile } from 'node:child_process';
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, ROOT, ServiceProcess } from '../support/service-process.js';
+import { copyBuild, copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
+import { emptyFolder, petstore, ROOT, ServiceProcess } from '../support/service-process.js';
 
-const GUIDE = 'docs/guides/modules-from-other-packages.md';
 const NAME = 'petstore-adoptions';
+const PACKAGE = 'examples/adoptions';
+const TSC = join(ROOT, 'node_modules/typescript-7/bin/tsc');
 
-/** A table in src whose entity imports what another feature shows: in the bundle all of that moves into a file of its own. */
-const VISITS: readonly (readonly [string, string])[] = [
+/**
+ * Features of the project itself. The entity of one imports what another feature shows: in the bundle all of that moves into a file of
+ * its own. The other has a database of its own.
+ */
+const FEATURES: readonly (readonly [string, string])[] = [
   [
     'src/visits/visit.entity.ts',
     `import { Entity, ForeignKey } from 'typeorm';
@@ -28,6 +33,7 @@ const VISITS: readonly (readonly [string, string])[] = [
     `import { type QueryRunner, Table } from 'typeorm';
 
      export class Visits1795600000001 {
+       readonly onlyExpands = true;
        async up(runner: QueryRunner) {
          const key = { name: 'id', type: 'integer', isPrimary: true, isGenerated: true } as const;
          const pet = { name: 'visits_pet', columnNames: ['pet_id'], referencedTableName: 'pets' };
@@ -40,173 +46,181 @@ const VISITS: readonly (readonly [string, string])[] = [
        async down(runner: QueryRunner) { await runner.dropTable('visits'); }
      }`,
   ],
+  [
+    'src/reports/reports.module.ts',
+    `import { Module } from '@nestjs/common';
+     import { TypeOrmModule } from '@nestjs/typeorm';
+     import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+     @Entity('reports')
+     export class Report {
+       @PrimaryGeneratedColumn() id!: number;
+       @Column('varchar', { length: 200 }) text!: string;
+     }
+     const database = { name: 'reports', type: 'sqlite', database: 'data/reports.sqlite' } as const;
+     @Module({
+       imports: [
+         TypeOrmModule.forRoot({ ...database, entities: [Report], synchronize: true }),
+         TypeOrmModule.forFeature([Report], 'reports'),
+       ],
+     })
+     export class ReportsModule {}`,
+  ],
 ];
+
+/** Calls the module of the package through the test kit of the service that was built. */
+const WITH_THE_KIT = `
+  import { TestService } from 'petstore-service/testing';
+  import { AdoptionsModule } from '${NAME}';
+  const service = await TestService.open({ modules: [AdoptionsModule] });
+  console.log((await service.request('GET', '/v1/adoptions/99')).body.code);
+  await service.close();`;
 
 /** Runs a script in a folder; answers what it wrote to standard output. */
 async function run(cwd: string, script: string, ...args: string[]): Promise<string> {
   const { PATH } = process.env;
-  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
-    cwd,
-    env: { PATH },
-  });
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { cwd, env: { PATH } });
   return stripVTControlCharacters(stdout);
 }
 
-/** A folder for the tests of this suite. */
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
+/** The tables of a file of SQLite. */
+async function tablesOf(file: string): Promise<string[]> {
+  const database = new sqlite3.Database(file);
+  const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
+  const rows = await new Promise<{ name: string }[]>((resolve, reject) => {
+    database.all<{ name: string }>(sql, (error, found) => (error ? reject(error) : resolve(found)));
+  });
+  await new Promise((resolve) => database.close(resolve));
+  return rows.map(({ name }) => name);
 }
 
-const removals: (() => Promise<void>)[] = [];
-async function folderOfSuite(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  removals.push(remove);
-  return path;
-}
-afterAll(() => Promise.all(removals.map((remove) => remove())));
-
-/** The package as its author has it: beside it is installed what is installed here, the service too. */
-let author: string;
-/** A copy of this project in which the package is installed, and named by the one line in app.module.ts. */
+/**
+ * A copy of this project to which the package of examples/adoptions was added as its README tells, and the features. What npm installs
+ * is linked.
+ */
 let project: string;
+/** Where its service runs. */
+let data: string;
+let installed: string;
+/** What the kit answered before the package was named in the list of modules, as its author runs it. */
+let answeredByKit: string;
+const removals: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  [author, project] = [await folderOfSuite(), await folderOfSuite()];
-  const files = await filesOfGuide(GUIDE);
-  const appModule = files.get('app.module.ts') ?? '';
-  files.delete('app.module.ts');
-  await writeFiles(author, files);
-  await symlink(join(ROOT, 'node_modules'), join(author, 'node_modules'));
-  await run(author, join(ROOT, 'node_modules/typescript/bin/tsc'));
-
+  for (const { path, remove } of [await emptyFolder(), await emptyFolder()]) {
+    removals.push(remove);
+    [project, data] = [data, path];
+  }
+  installed = join(project, 'node_modules', NAME);
   await copyProject(project);
-  await writeFiles(project, [['src/app.module.ts', appModule], ...VISITS]);
-  const installed = join(project, 'node_modules', NAME);
-  for (const part of ['package.json', 'dist'])
-    await cp(join(author, part), join(installed, part), { recursive: true });
+  const filter = (path: string) => !path.endsWith('/dist');
+  await cp(join(ROOT, PACKAGE), join(project, PACKAGE), { recursive: true, filter });
+  await copyBuild(project);
+  await run(join(project, PACKAGE), TSC, '-p', 'tsconfig.build.json');
+  await symlink(join('..', PACKAGE), installed);
+  await writeFile(join(project, 'kit.mjs'), WITH_THE_KIT);
+  answeredByKit = await run(project, 'kit.mjs');
   const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as {
     dependencies: object;
   };
-  manifest.dependencies = { ...manifest.dependencies, [NAME]: '^1.0.0' };
+  manifest.dependencies = { ...manifest.dependencies, [NAME]: `file:${PACKAGE}` };
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
-  await run(project, join(project, 'scripts/build-if-stale.mjs'), '--always');
+  const modules = (await filesOfGuide(`${PACKAGE}/README.md`)).get('src/app.module.ts') ?? '';
+  const added = "import { ReportsModule } from './reports/reports.module.js';";
+  await writeFiles(project, [
+    ['src/app.module.ts', `${added}\n${modules.replace(' PetsModule,', ' PetsModule, ReportsModule,')}`],
+    ...FEATURES,
+  ]);
+  await run(project, 'scripts/build-if-stale.mjs', '--always');
 });
+afterAll(() => Promise.all(removals.map((remove) => remove())));
 
-async function started(main: string, environment: NodeJS.ProcessEnv = {}) {
-  const service = await ServiceProcess.start(await folder(), environment, join(project, main));
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
-  const key = /pst_test_\w{36}/.exec(service.output)?.[0] ?? '';
-  const call = async (method: string, path: string, json?: object, as = key) =>
-    fetch(service.url + path, {
-      method,
-      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
-      ...(json ? { body: JSON.stringify(json) } : {}),
-    });
-  return { service, call };
+/** Puts what npm packs of the package in the place of the link. */
+async function installPacked(change: object = {}): Promise<void> {
+  const manifest = JSON.parse(await readFile(join(project, PACKAGE, 'package.json'), 'utf8')) as object;
+  await rm(installed, { recursive: true });
+  await mkdir(installed);
+  await cp(join(project, PACKAGE, 'dist'), join(installed, 'dist'), { recursive: true });
+  await writeFile(join(installed, 'package.json'), JSON.stringify({ ...manifest, ...change }));
 }
 
+async function started(main: string): Promise<ServiceProcess> {
+  const service = await ServiceProcess.start(data, {}, main);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
+}
+
+// One after the other, on one store.
 describe('the module of another package', () => {
-  it('passes its own suite, with the kit of the service', async () => {
-    const report = await run(author, join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run');
-    expect(report).toMatch(/Tests +2 passed \(2\)/);
-  });
+  let key = '';
 
-  describe.each(['dist/bundle/main.js', 'dist/src/main.js'])('in %s', (main) => {
-    it('has its routes, scopes, quotas, errors, table, event and demo data', async () => {
-      const { service, call } = await started(main);
-      const demo = await call('GET', '/v1/adoptions/2');
-      expect([demo.status, await demo.json()]).toEqual([200, { id: 2, petId: 2, adopter: 'Adopter 2' }]);
-      expect(demo.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/);
-      const created = await call('POST', '/v1/pets', { name: 'Rex', categoryId: 1 });
-      const { id } = (await created.json()) as { id: number };
-      const wish = { petId: id, adopter: 'Ada' };
-      const statuses = [];
-      for (const _ of [1, 2]) statuses.push((await call('POST', '/v1/adoptions', wish)).status);
-      expect(statuses).toEqual([201, 409]);
-      expect(await (await call('GET', '/v1/adoptions/99')).json()).toEqual({
-        code: 'adoption_not_found',
-        status: 404,
-        message: 'There is no adoption with the id 99.',
+  const caller =
+    ({ url }: ServiceProcess) =>
+    async (method: string, path: string, json?: object) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'if-match': '*' },
+        ...(json ? { body: JSON.stringify(json) } : {}),
       });
-      expect((await call('GET', '/v1/adoptions/1', undefined, 'none')).status).toBe(401);
-      await expect.poll(() => service.output).toContain('Welcome, Rex');
-      const document = (await (await fetch(`${service.url}/docs/openapi.json`)).json()) as {
-        paths: Record<string, object>;
-      };
-      expect(Object.keys(document.paths)).toContain('/adoptions/{adoptionId}');
-    });
+      return { status: response.status, body: (await response.json()) as object };
+    };
 
-    it('refuses a key without its scope', async () => {
-      const data = await folder();
-      const petstore = async (...args: string[]) =>
-        JSON.parse(await run(data, join(project, 'bin/petstore.js'), ...args, '--json')) as {
-          id: string;
-          key: string;
-        };
-      const { id } = await petstore('client', 'create', '--name', 'A', '--plan', 'pro');
-      const { key } = await petstore('key', 'issue', '--client', id, '--scopes', 'adoptions:write');
-      const service = await ServiceProcess.start(data, {}, join(project, main));
-      onTestFinished(async () => void (await service.stop('SIGKILL')));
-      const { status, headers } = await fetch(`${service.url}/v1/adoptions/1`, {
-        headers: { authorization: `Bearer ${key}` },
-      });
-      expect([status, headers.get('www-authenticate')]).toEqual([
-        403,
-        'Bearer realm="petstore", error="insufficient_scope", scope="adoptions:read"',
-      ]);
-    });
+  it('is tested with the kit of the service that was built', () => {
+    expect(answeredByKit).toBe('adoption_not_found\n');
   });
 
   it('is migrated, checked and shown by the command line and the TypeORM CLI', async () => {
-    const data = await folder();
-    const petstore = (...args: string[]) => run(data, join(project, 'bin/petstore.js'), ...args);
-    const typeorm = (command: string) =>
-      run(data, join(ROOT, 'node_modules/typeorm/cli.js'), command, '-d', join(project, 'dist/ormconfig.js'));
-    expect(await petstore('db', 'status')).toMatch(/Adoptions1795600000000 +pending/);
-    expect(await petstore('db', 'migrate')).toMatch(/Adoptions1795600000000, Visits1795600000001\.$/m);
-    expect(await petstore('db', 'status')).toMatch(/Adoptions1795600000000 +applied/);
-    expect(await typeorm('migration:show')).toMatch(/\[X\] \d+ Adoptions1795600000000/);
+    const command = (...args: string[]) => run(data, join(project, 'bin/petstore.js'), ...args);
+    const typeorm = (name: string) =>
+      run(data, join(ROOT, 'node_modules/typeorm/cli.js'), name, '-d', join(project, 'dist/ormconfig.js'));
+    expect(await command('db', 'migrate')).toMatch(/Adoptions1795400000000, .*Visits1795600000001\.$/m);
+    expect(await typeorm('migration:show')).toMatch(/\[X\] \d+ Adoptions1795400000000/);
     expect(await typeorm('schema:log')).toMatch(/up to date/);
-    expect(await petstore('doctor')).toMatch(/migrations.*all \d+ ran/);
+    expect(await command('doctor')).toMatch(/migrations.*all \d+ ran/);
   });
 
-  it('is held by the suites that are derived from the document', async () => {
-    const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-    const report = await run(project, vitest, 'run', 'test/api/refusals.spec.ts');
-    expect(report).toMatch(/Test Files +1 passed \(1\)/);
+  it('has its routes, errors, tables, events and demo data in the bundle, and each database its own tables', async () => {
+    const service = await started(join(project, 'dist/bundle/main.js'));
+    key = service.demoKey;
+    const call = caller(service);
+    const wish = { petId: 1, adopterName: 'Ada' };
+    // The demo data has twelve.
+    expect(await call('POST', '/v1/adoptions', wish)).toMatchObject({ status: 201, body: { id: 13 } });
+    expect(await call('POST', '/v1/adoptions', wish)).toMatchObject({
+      status: 409,
+      body: { code: 'pet_not_available' },
+    });
+    expect((await call('PATCH', '/v1/adoptions/13', { state: 'approved' })).status).toBe(200);
+    expect(await call('GET', '/v1/pets/1')).toMatchObject({ status: 200, body: { status: 'sold' } });
+    const { body: document } = await call('GET', '/docs/openapi.json');
+    expect(document).toHaveProperty(['paths', '/adoptions/{adoptionId}']);
+    expect(await tablesOf(join(data, 'data/reports.sqlite'))).toEqual(['reports']);
+    const own = await tablesOf(join(data, 'data/petstore.sqlite'));
+    expect(own).toEqual(expect.arrayContaining(['adoptions', 'adoption_letters', 'visits']));
+    expect(own).not.toContain('reports');
+  });
+
+  it('lets the build before it run on its database', async () => {
+    const call = caller(await started(join(ROOT, 'dist/bundle/main.js')));
+    expect((await call('GET', '/v1/adoptions/13')).status).toBe(404);
+    expect((await call('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201);
+    const { code, stdout } = await petstore(data, ['doctor']);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/migrations .*2 of a newer version, which only expand/),
+    ]);
+  });
+
+  it('is served without the bundle, too, and as npm installs it from a file', async () => {
+    await installPacked();
+    const call = caller(await started(join(project, 'dist/src/main.js')));
+    expect(await call('GET', '/v1/adoptions/13')).toMatchObject({ status: 200, body: { state: 'approved' } });
   });
 
   it('stops the start when its package does not name the service as a peer, and would bring a second', async () => {
-    const manifest = join(project, 'node_modules', NAME, 'package.json');
-    const named = await readFile(manifest, 'utf8');
-    await writeFile(manifest, JSON.stringify({ ...JSON.parse(named), peerDependencies: undefined }));
+    await installPacked({ peerDependencies: undefined });
     await run(project, join(project, 'scripts/bundle.mjs'));
-    await writeFile(manifest, named);
-    await expect(started('dist/bundle/main.js')).rejects.toThrow(
+    await expect(started(join(project, 'dist/bundle/main.js'))).rejects.toThrow(
       /petstore-service is in this process twice.*peerDependencies/,
     );
   });
 });
-
-describe('the bundle', () => {
-  it('has nothing of the test kit', async () => {
-    const text = (await loadedFrom(join(ROOT, 'dist/bundle/main.js'))).join('\n');
-    expect(text).toContain('class PetsService');
-    for (const name of ['TestService', 'TestClock', 'openapi-response-validator'])
-      expect(text).not.toContain(name);
-  });
-});
-
-/** The text of a file of the bundle and of all that it imports there, also lazily. */
-async function loadedFrom(file: string, seen = new Set<string>()): Promise<string[]> {
-  if (seen.has(file)) return [];
-  seen.add(file);
-  const text = await readFile(file, 'utf8');
-  const imported = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, path]) =>
-    join(dirname(file), path ?? ''),
-  );
-  const texts = [text];
-  for (const path of imported) texts.push(...(await loadedFrom(path, seen)));
-  return texts;
-}

@@ -5,31 +5,31 @@ import { TestService } from '../kit/test-service.js';
 type Call = readonly [method: string, path: string, status: number, json: object | undefined];
 
 /** Below an address of webhooks: `{endpoint}` and `{delivery}` are those that the calls before have made. */
-const webhookCalls = (face: string, owner: object): readonly Call[] => [
-  ['GET', `${face}/webhook-events`, 200, undefined],
+const webhookCalls = (audience: string, owner: object): readonly Call[] => [
+  ['GET', `${audience}/webhook-events`, 200, undefined],
   [
     'POST',
-    `${face}/webhooks`,
+    `${audience}/webhooks`,
     201,
     { url: 'https://shop.example.com/a', events: ['pets.created'], ...owner },
   ],
-  ['GET', `${face}/webhooks`, 200, undefined],
-  ['GET', `${face}/webhooks/{endpointId}`, 200, undefined],
-  ['PATCH', `${face}/webhooks/{endpointId}`, 200, { label: 'Shop', enabled: true }],
-  ['POST', `${face}/webhooks/{endpointId}/rotate-secret`, 200, { grace: '1h' }],
-  ['POST', `${face}/webhooks/{endpointId}/test`, 201, undefined],
-  ['GET', `${face}/webhooks/{endpointId}/deliveries`, 200, undefined],
-  ['GET', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200, undefined],
-  ['POST', `${face}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201, undefined],
-  ['DELETE', `${face}/webhooks/{endpointId}`, 200, undefined],
+  ['GET', `${audience}/webhooks`, 200, undefined],
+  ['GET', `${audience}/webhooks/{endpointId}`, 200, undefined],
+  ['PATCH', `${audience}/webhooks/{endpointId}`, 200, { label: 'Shop', enabled: true }],
+  ['POST', `${audience}/webhooks/{endpointId}/rotate-secret`, 200, { grace: '1h' }],
+  ['POST', `${audience}/webhooks/{endpointId}/test`, 201, undefined],
+  ['GET', `${audience}/webhooks/{endpointId}/deliveries`, 200, undefined],
+  ['GET', `${audience}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200, undefined],
+  ['POST', `${audience}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201, undefined],
+  ['DELETE', `${audience}/webhooks/{endpointId}`, 200, undefined],
 ];
-const keyCalls = (face: string, owner: object): readonly Call[] => [
-  ['POST', `${face}/keys`, 201, { scopes: ['pets:read'], ...owner }],
-  ['GET', `${face}/keys`, 200, undefined],
-  ['GET', `${face}/keys/{keyId}`, 200, undefined],
-  ['PATCH', `${face}/keys/{keyId}`, 200, { label: 'Till', expires: '48h' }],
-  ['POST', `${face}/keys/{keyId}/rotate`, 201, { grace: '1h' }],
-  ['POST', `${face}/keys/{keyId}/revoke`, 200, undefined],
+const keyCalls = (audience: string, owner: object): readonly Call[] => [
+  ['POST', `${audience}/keys`, 201, { scopes: ['pets:read'], ...owner }],
+  ['GET', `${audience}/keys`, 200, undefined],
+  ['GET', `${audience}/keys/{keyId}`, 200, undefined],
+  ['PATCH', `${audience}/keys/{keyId}`, 200, { label: 'Till', expires: '48h' }],
+  ['POST', `${audience}/keys/{keyId}/rotate`, 201, { grace: '1h' }],
+  ['POST', `${audience}/keys/{keyId}/revoke`, 200, undefined],
 ];
 const CLIENT = { clientId: '{clientId}' };
 const ADMIN: readonly Call[] = [

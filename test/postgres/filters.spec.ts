@@ -1,29 +1,26 @@
 import { DataSource } from 'typeorm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emptyFolder } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 import { Visit, VisitsModule } from '../support/visits.js';
 
 const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
 
 let service: TestService;
-let folder: Awaited<ReturnType<typeof emptyFolder>>;
 beforeAll(async () => {
-  folder = await emptyFolder();
   service = await TestService.open({
     modules: [VisitsModule],
     plan: 'enterprise',
     limits: MANY,
-    environment: { DATABASE_URL: `sqlite:${folder.path}/a.sqlite` },
+    database: 'file',
   });
 });
-afterAll(async () => {
-  await service.close();
-  await folder.remove();
-});
+afterAll(() => service.close());
 
+const DAY = '2026-01-01T00:00:00.000Z';
 const STATES = ['requested', 'confirmed', 'done'] as const;
+
+const REASONS = ['a', 'ab', 'aB', 'a%', 'a_', 'b', 'ä', 'a\u{10ffff}', '😀', '😀x', '\ud7ff', '\ue000'];
 
 type Row = Omit<Visit, 'id' | 'deletedAt' | 'note'>;
 
@@ -47,26 +44,9 @@ async function everyPage(target: string): Promise<{ ids: number[]; pages: number
 }
 
 const row: fc.Arbitrary<Row> = fc.record({
-  reason: fc.constantFrom(
-    'a',
-    'ab',
-    'aB',
-    'a%',
-    'a_',
-    'b',
-    'ä',
-    'a\u{10ffff}',
-    '😀',
-    '😀x',
-    '\ud7ff',
-    '\ue000',
-  ),
+  reason: fc.constantFrom(...REASONS),
   state: fc.constantFrom(...STATES),
-  startsAt: fc.constantFrom(
-    '2026-01-01T00:00:00.000Z',
-    '2026-01-01T00:00:00.001Z',
-    '2026-06-01T12:00:00.000Z',
-  ),
+  startsAt: fc.constantFrom(DAY, '2026-01-01T00:00:00.001Z', '2026-06-01T12:00:00.000Z'),
   priceCents: fc.constantFrom(-1n, 0n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 63n - 1n, -(2n ** 63n)),
 });
 
@@ -120,6 +100,20 @@ function compared(a: bigint | string | number, b: bigint | string | number): num
   return one < other ? -1 : Number(one > other);
 }
 
+/** Each order over three pages, which a random case seldom is. */
+const ORDERS = (['startsAt', 'priceCents', 'id'] as const).flatMap((sort) =>
+  [true, false].map((isDescending): [Row[], Filters, number] => [
+    Array.from({ length: 5 }, (_, at): Row => ({
+      reason: 'a',
+      state: 'done',
+      startsAt: DAY,
+      priceCents: BigInt(at % 2),
+    })),
+    { range: {}, isDescending, sort },
+    2,
+  ]),
+);
+
 describe('a list with declared filters and orders', () => {
   it('has what the filters select, in the order, page by page, each row once', async () => {
     await fc.assert(
@@ -150,7 +144,7 @@ describe('a list with declared filters and orders', () => {
           expect(pages).toBe(Math.max(1, Math.ceil(expected.length / limit)));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60, examples: ORDERS },
     );
   });
 
@@ -187,12 +181,7 @@ describe('a cursor', () => {
   beforeEach(() =>
     store(
       STATES.flatMap((state) =>
-        [1n, 2n].map((priceCents) => ({
-          reason: 'a b',
-          state,
-          startsAt: '2026-01-01T00:00:00.000Z',
-          priceCents,
-        })),
+        [1n, 2n].map((priceCents) => ({ reason: 'a b', state, startsAt: DAY, priceCents })),
       ),
     ),
   );
@@ -216,13 +205,7 @@ describe('a cursor', () => {
     const { body, headers } = await service.request('GET', '/v1/visits?limit=2&sort=-priceCents');
     const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
     await visits.delete({ id: BigInt(body[1].id) });
-    await visits.insert({
-      reason: 'x',
-      note: null,
-      state: 'done',
-      startsAt: '2026-01-01T00:00:00.000Z',
-      priceCents: 9n,
-    });
+    await visits.insert({ reason: 'x', note: null, state: 'done', startsAt: DAY, priceCents: 9n });
     const rest = await everyPage(next);
     expect(rest.ids).toHaveLength(4);
     expect(rest.ids).not.toContain(body[0].id);
@@ -231,7 +214,7 @@ describe('a cursor', () => {
 
 describe('soft deletion', () => {
   it('leaves a row out of lists, whatever their filter and order, until it is restored', async () => {
-    const one: Row = { reason: 'a', state: 'done', startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
+    const one: Row = { reason: 'a', state: 'done', startsAt: DAY, priceCents: 1n };
     await store([one, one, one]);
     const visits = service.app.get(DataSource).getRepository(Visit);
     const { ids } = await everyPage('/v1/visits');

@@ -1,5 +1,6 @@
 import { Column, DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Int64Key } from '../../src/database/int64.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { TestService } from '../kit/test-service.js';
 import { itOnSqlite } from '../support/databases.js';
@@ -86,6 +87,15 @@ class Code {
   code!: string;
 }
 
+@Entity('exact')
+class Exact {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('text')
+  text!: string;
+}
+
 @Entity('made')
 class Made {
   @PrimaryGeneratedColumn({ transformer: { to: (id?: number) => id ?? 1_000, from: Number } } as object)
@@ -100,7 +110,7 @@ describe('on SQLite, rows that are inserted together', () => {
     const dataSource = new SqliteDataSource({
       type: 'sqlite',
       database: ':memory:',
-      entities: [Note, Code, Made],
+      entities: [Note, Code, Exact, Made],
     });
     await dataSource.initialize();
     onTestFinished(() => dataSource.destroy());
@@ -139,6 +149,31 @@ describe('on SQLite, rows that are inserted together', () => {
     const codes = dataSource.getRepository(Code);
     await Promise.all(['x', 'y'].map((code) => codes.insert({ code })));
     expect(await codes.find({ order: { code: 'ASC' } })).toEqual([{ code: 'x' }, { code: 'y' }]);
+  });
+
+  itOnSqlite('are refused where a view keeps them, which tells no ids', async () => {
+    const dataSource = await open(
+      'CREATE TABLE behind (id integer PRIMARY KEY, text text)',
+      'CREATE VIEW notes AS SELECT id, text FROM behind',
+      'CREATE TRIGGER t INSTEAD OF INSERT ON notes BEGIN INSERT INTO behind (text) VALUES (new.text); END',
+    );
+    const notes = dataSource.getRepository(Note);
+    for (const texts of [['x'], ['y', 'z']]) {
+      const outcomes = await Promise.allSettled(texts.map((text) => notes.insert({ text })));
+      expect(outcomes.map(({ status }) => status)).toEqual(texts.map(() => 'rejected'));
+    }
+    expect(await notes.find()).toEqual([]);
+  });
+
+  itOnSqlite('are told their own ids behind the largest, from where on SQLite takes any', async () => {
+    const dataSource = await open(
+      'CREATE TABLE exact (id integer PRIMARY KEY, text text)',
+      `INSERT INTO exact VALUES (${2n ** 63n - 1n}, 'the largest')`,
+    );
+    const rows = Array.from({ length: 12 }, (_, index) => Object.assign(new Exact(), { text: `${index}` }));
+    await Promise.all(rows.map((row) => dataSource.getRepository(Exact).insert(row)));
+    for (const { id, text } of rows)
+      expect(await dataSource.query(`SELECT text FROM exact WHERE id = ${id}`)).toEqual([{ text }]);
   });
 
   itOnSqlite('have the id that a transformer makes', async () => {

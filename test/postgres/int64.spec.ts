@@ -36,7 +36,7 @@ describe('an int64', () => {
         const fetched = await service.request('GET', created.headers.get('location') ?? '');
         expect(fetched.text).toBe(created.text);
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 
@@ -50,7 +50,7 @@ describe('an int64', () => {
         const { status, body } = await post(String(categoryId));
         expect([status, body.details[0].code]).toEqual([400, 'out_of_range']);
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 

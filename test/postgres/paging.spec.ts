@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { DemoData } from '../../src/database/demo-data.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
-import { ON_POSTGRES, planOf, withParameters } from '../support/databases.js';
+import { ON_POSTGRES, itOnSqlite, planOf, withParameters } from '../support/databases.js';
 
-const ANIMALS = 100_000;
+const ANIMALS = 2_000;
 
 let service: TestService;
 beforeAll(async () => {
@@ -42,18 +42,17 @@ async function walk(
 }
 
 describe('a walk by rel="next"', () => {
-  it('over 100,000 animals, while others insert, sees each that was there at the start exactly once', async () => {
+  it('over many animals, while others insert, sees each that was there at the start exactly once', async () => {
     const { manager } = service.app.get(DataSource);
     let pages = 0;
-    const seen = await walk('/v1/pets?limit=100', async () => {
+    const seen = await walk('/v1/pets?limit=20', async () => {
       pages += 1;
-      if (pages <= 900 && pages % 3 === 0)
+      if (pages <= 90 && pages % 3 === 0)
         await service.request('POST', '/v1/pets', { json: { name: `Late ${pages}`, categoryId: 1 } });
       // Somebody writes an animal with an id of their own, before and behind where the walk is.
-      if (pages === 500)
-        await manager.insert(Pet, { id: -5n, name: 'Early', categoryId: 1n, status: 'sold' });
+      if (pages === 50) await manager.insert(Pet, { id: -5n, name: 'Early', categoryId: 1n, status: 'sold' });
     });
-    expect(pages).toBeGreaterThanOrEqual(1_000);
+    expect(pages).toBeGreaterThanOrEqual(100);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((id) => id <= ANIMALS && id > 0)).toEqual(
       Array.from({ length: ANIMALS }, (_, index) => index + 1),
@@ -81,18 +80,21 @@ describe('a walk by rel="next"', () => {
     expect((await service.request('GET', next ?? '')).body).toHaveLength(3);
   });
 
-  it('is linked below the path of PUBLIC_BASE_URL, whose cursors are those of the list without it', async () => {
-    const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
-    const prefixed = await TestService.open({ environment });
-    onTestFinished(() => prefixed.close());
-    await prefixed.app.get(DemoData).add();
-    const { headers } = await prefixed.request('GET', '/v1/pets?limit=3');
-    const { next = '', first } = linksOf(headers.get('link'));
-    expect(first).toBe('/animals/v1/pets?limit=3');
-    expect(next).toMatch(/^\/animals\/v1\/pets\?limit=3&cursor=[\w-]+$/);
-    const second = await prefixed.request('GET', next.slice('/animals'.length));
-    expect(second.body).toHaveLength(3);
-  });
+  itOnSqlite(
+    'is linked below the path of PUBLIC_BASE_URL, whose cursors are those of the list without it',
+    async () => {
+      const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
+      const prefixed = await TestService.open({ environment });
+      onTestFinished(() => prefixed.close());
+      await prefixed.app.get(DemoData).add();
+      const { headers } = await prefixed.request('GET', '/v1/pets?limit=3');
+      const { next = '', first } = linksOf(headers.get('link'));
+      expect(first).toBe('/animals/v1/pets?limit=3');
+      expect(next).toMatch(/^\/animals\/v1\/pets\?limit=3&cursor=[\w-]+$/);
+      const second = await prefixed.request('GET', next.slice('/animals'.length));
+      expect(second.body).toHaveLength(3);
+    },
+  );
 
   it('may change the limit on its way', async () => {
     const { headers } = await service.request('GET', '/v1/pets?limit=1');
@@ -130,10 +132,23 @@ describe('a walk by rel="next"', () => {
   });
 });
 
+it.each(['clients', 'usage', 'keys', 'audit'])('a walk over /admin/%s has each once', async (path) => {
+  for (let made = 0; made < 7; made += 1) {
+    await service.issueKey({ plan: 'free' });
+    if (made % 3 === 0) service.clock.advance(1);
+  }
+  const walked = (limit: number) => service.everyPage(`/admin/${path}?limit=${limit}`);
+  const ids = (await walked(100)).map(({ id }: { id: unknown }) => id);
+  expect(ids.length).toBeGreaterThan(7);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect((await walked(3)).map(({ id }: { id: unknown }) => id)).toEqual(ids);
+});
+
 describe('a cursor', () => {
   it.each([
     ['of another filter', (cursor: string) => `/v1/pets?status=sold&cursor=${cursor}`],
     ['of another list', (cursor: string) => `/admin/clients?cursor=${cursor}`],
+    ['of another list with another filter', (cursor: string) => `/admin/usage?days=2&cursor=${cursor}`],
     ['cut short', (cursor: string) => `/v1/pets?cursor=${cursor.slice(0, -1)}`],
     ['made up', () => '/v1/pets?cursor=bm9uc2Vuc2U'],
     ['empty', () => '/v1/pets?cursor='],

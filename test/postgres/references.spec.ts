@@ -1,7 +1,7 @@
 import { Body, Controller, Module, Param, Patch, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
@@ -94,12 +94,15 @@ class LittersModule {}
 
 let service: TestService;
 let pet: number;
+beforeAll(async () => {
+  service = await TestService.open({ modules: [LittersModule], database: 'file' });
+});
+afterAll(() => service.close());
 beforeEach(async () => {
-  service = await TestService.open({ modules: [LittersModule], plan: 'business' });
+  await service.repository(Litter).clear();
   const { body } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
   pet = Number(body.id);
 });
-afterEach(() => service.close());
 
 const NOTHING = 9_223_372_036_854_775_807n;
 const fault = (field: string, id: bigint = NOTHING) => ({
@@ -108,17 +111,20 @@ const fault = (field: string, id: bigint = NOTHING) => ({
   message: `There is nothing with the id ${id} to refer to.`,
 });
 const litter = (more: string) => `{"name":"a",${more}}`;
-const rows = async () => service.app.get(DataSource).getRepository(Litter).count();
+const rows = async () => service.repository(Litter).count();
 
 describe.each([
   ['without an Idempotency-Key', {}],
-  ['with an Idempotency-Key', { 'idempotency-key': 'k-1' }],
-])('a reference to nothing, %s', (_, headers) => {
+  ['with an Idempotency-Key', { 'idempotency-key': 'k' }],
+])('a reference to nothing, %s', (_, key) => {
   it.each([
     ['one', () => `"motherId":${NOTHING}`, [fault('motherId')]],
     ['one that may be absent', () => `"motherId":${pet},"fatherId":${NOTHING}`, [fault('fatherId')]],
     ['two at once', () => `"motherId":${NOTHING},"fatherId":-1`, [fault('motherId'), fault('fatherId', -1n)]],
-  ])('is a fault of the field that names it: %s', async (__, more, details) => {
+  ])('is a fault of the field that names it: %s', async (what, more, details) => {
+    const headers = Object.fromEntries(
+      Object.entries(key).map(([name, value]) => [name, `${value}-${what.length}`]),
+    );
     const { status, body } = await service.request('POST', '/v1/litters', { json: litter(more()), headers });
     expect([status, body.code, body.details]).toEqual([400, 'validation_failed', details]);
     expect(await rows()).toBe(0);

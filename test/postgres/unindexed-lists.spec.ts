@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestService } from '../kit/test-service.js';
 import { unindexedLists } from '../kit/unindexed-lists.js';
-import { ON_POSTGRES } from '../support/databases.js';
+import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';
 import { Visit, VisitsModule } from '../support/visits.js';
 
 let service: TestService;
@@ -26,7 +26,7 @@ describe('unindexedLists', () => {
     expect(await unindexedLists(service)).toEqual([]);
   });
 
-  it('looks at no statement of work in the background', async () => {
+  itOnSqlite('looks at no statement of work in the background', async () => {
     const dataSource = service.app.get(DataSource);
     const scan = (): Promise<unknown> => dataSource.query('SELECT COUNT(*) FROM visits WHERE note IS NULL');
     const timer = setInterval(() => void scan(), 1);
@@ -38,7 +38,7 @@ describe('unindexedLists', () => {
     }
   });
 
-  it('asks for one search by two filters where that is said', async () => {
+  itOnSqlite('asks for one search by two filters where that is said', async () => {
     const together = (...pair: [string, string]) =>
       unindexedLists(service, { together: { '/v1/visits': [pair] } });
     expect(await together('state', 'maxPriceCents')).toEqual([]);
@@ -56,7 +56,7 @@ describe('unindexedLists', () => {
     }
   });
 
-  it.each([
+  it.each<[string, RegExp]>([
     ['visits_state_id', /state=[^&]*, page 1: (USE TEMP B-TREE|Sort|no search)/],
     ['visits_starts_at', /(SCAN|TEMP B-TREE|Sort|no search)/],
     ['visits_state_starts_at', /state=.*sort=startsAt.*(TEMP B-TREE|Sort|no search)/],
@@ -79,7 +79,7 @@ describe('unindexedLists', () => {
   });
 });
 
-it('tells when there is nothing to check, which a test must not take for all is well', async () => {
+itOnSqlite('tells when there is nothing to check, which a test must not take for all is well', async () => {
   const plain = await TestService.open();
   try {
     // A feature of the service may have such a list; then there is something.

@@ -26,8 +26,6 @@ function writing(folder: BackupFolder, service: ServiceProcess) {
 /** Ways in which a database is lost while its service runs. */
 const LOSSES: Readonly<Record<string, (folder: BackupFolder) => Promise<void>>> = {
   'is removed, and its log stays': ({ database }) => rm(database),
-  'is overwritten': ({ database }) => writeFile(database, 'Invoices of November. '.repeat(10_000)),
-  'is sound, but wrong': () => Promise.resolve(),
   'lies behind a link, and is damaged': async ({ database, path }) => {
     await mkdir(join(path, 'disk'));
     for (const end of ['', '-wal', '-shm'])
@@ -59,7 +57,8 @@ describe('the drill of docs/operations/backup.md', () => {
 
     const restored = await folder.shell(`${restore}\n${migrate}\n${doctor}`);
     expect(restored).toEqual({ code: 0, output: expect.stringContaining('Start the service.') as string });
-    const again = await folder.start();
+    // All animals are asked for at once, which a busy machine would refuse.
+    const again = await folder.start({ MAX_EVENT_LOOP_LAG_MS: '0', MAX_REQUESTS_IN_FLIGHT: '0' });
     for (const id of [before[0] ?? 0, before.at(-1) ?? 0])
       expect(await folder.find(again, id)).toEqual([200, `Animal ${writer.ids.indexOf(id)}`]);
     for (const id of after) expect(await folder.find(again, id)).toEqual([404, undefined]);
@@ -67,26 +66,6 @@ describe('the drill of docs/operations/backup.md', () => {
     // One moment: everything up to it, and nothing after.
     expect(there).toEqual(there.toSorted((a, b) => a - b));
     expect(await folder.add(again, 'New')).toBe((writer.ids[there.lastIndexOf(200)] ?? 0) + 1);
-    const ready = await fetch(`${again.url}/health/ready`);
-    expect(ready.status).toBe(200);
-  });
-});
-
-describe('what was replaced', () => {
-  it('is whole: what came after the backup is in it, and it can be restored', async () => {
-    const folder = await BackupFolder.make();
-    const service = await folder.start();
-    const first = await folder.add(service, 'First');
-    expect((await folder.shell('npx petstore db backup one.sqlite')).code).toBe(0);
-    const second = await folder.add(service, 'Second');
-    await service.stop('SIGKILL');
-    const { output } = await folder.shell('npx petstore db restore one.sqlite --yes --json 2>/dev/null');
-    const { replaced } = JSON.parse(output) as { replaced: string };
-    expect((await stat(replaced)).mode & 0o777).toBe((await stat(folder.database)).mode & 0o777);
-    expect((await folder.shell(`npx petstore db restore ${replaced} --yes`)).code).toBe(0);
-    const again = await folder.start();
-    expect(await folder.find(again, first)).toEqual([200, 'First']);
-    expect(await folder.find(again, second)).toEqual([200, 'Second']);
   });
 });
 
@@ -103,7 +82,7 @@ async function sixADay(folder: BackupFolder) {
   };
 }
 
-/** Uses three requests up, backs up, uses up the rest, goes on until the key is banned, and restores; answers the next request. */
+/** Starts a service, which uses three requests up, backs up, uses up the rest, and restores; answers the next request. */
 async function answeredAfterRestore(environment: NodeJS.ProcessEnv) {
   const folder = await BackupFolder.make();
   const send = await sixADay(folder);
@@ -112,28 +91,38 @@ async function answeredAfterRestore(environment: NodeJS.ProcessEnv) {
   expect(used.map(([, , remaining]) => remaining)).toEqual(['5', '4', '3']);
   // Counts are in the database a second later.
   await service.stop();
+  const before = await folder.shell('npx petstore db backup b.sqlite');
+  expect(before.code).toBe(0);
   const again = await folder.start(environment);
-  expect((await folder.shell('npx petstore db backup b.sqlite')).code).toBe(0);
-  // A strike counts once a second; the twentieth bans.
-  await expect.poll(async () => (await send(again))[1], { interval: 1_000 }).toBe('api_key_banned');
-  await again.stop();
-  expect((await folder.shell('npx petstore db restore b.sqlite --yes')).code).toBe(0);
-  return send(await folder.start(environment));
+  const rest = [await send(again), await send(again), await send(again), await send(again)];
+  expect(rest.map(([status]) => status)).toEqual([200, 200, 200, 429]);
+  const added = await folder.add(again, 'Added since');
+  await again.stop('SIGKILL');
+  const { output } = await folder.shell('npx petstore db restore b.sqlite --yes --json 2>/dev/null');
+  const restored = await folder.start(environment);
+  const answered = await send(restored);
+  expect(await folder.find(restored, added)).toEqual([404, undefined]);
+  await restored.stop();
+  return { folder, answered, added, replaced: (JSON.parse(output) as { replaced: string }).replaced };
 }
 
-describe('quotas and bans after a restore', () => {
-  it('are those of the backup without Redis', async () => {
-    expect(await answeredAfterRestore({})).toEqual([200, undefined, '2']);
+describe('a restore', () => {
+  it('has the quotas of the backup without Redis, and what it replaced is whole: that can be restored', async () => {
+    const { folder, answered, added, replaced } = await answeredAfterRestore({});
+    expect(answered).toEqual([200, undefined, '2']);
+    expect((await stat(replaced)).mode & 0o777).toBe((await stat(folder.database)).mode & 0o777);
+    expect((await folder.shell(`npx petstore db restore ${replaced} --yes`)).code).toBe(0);
+    expect(await folder.find(await folder.start(), added)).toEqual([200, 'Added since']);
   });
 });
 
-describeWith('redis-server', 'quotas and bans after a restore beside Redis', () => {
-  it('are those of Redis, which no restore undoes', async () => {
+describeWith('redis-server', 'a restore beside Redis', () => {
+  it('has the quotas of Redis, which no restore undoes', async () => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.remove());
     // A machine that is busy is no fault of Redis.
-    const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '500' };
-    expect(await answeredAfterRestore(environment)).toEqual([429, 'api_key_banned', '0']);
+    const { answered } = await answeredAfterRestore({ REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '500' });
+    expect(answered).toEqual([429, 'daily_quota_exceeded', '0']);
   });
 });
 

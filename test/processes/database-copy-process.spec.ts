@@ -1,15 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { onFile } from '../support/copy-source.js';
+import { OnTerminal } from '../support/on-terminal.js';
+import { petstoreHere } from '../support/petstore-here.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
 import { ServiceProcess, beginPetstore, emptyFolder, petstore } from '../support/service-process.js';
 
 const ANIMALS = 100_000;
-/** How many rows are there at least when a copy is stopped half-way. */
-const HALF = 40_000;
 const PATHS = [
   '/v1/pets?limit=20',
   '/v1/pets?limit=100&status=sold',
@@ -29,13 +30,13 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
 
   const SQLITE = () => ({ DATABASE_URL: `sqlite:${file}` });
   const POSTGRES = () => ({ DATABASE_URL: server.url });
-  const command = (...more: string[]) => [
+  const command = (to = target(), ...more: string[]) => [
     'db',
     'copy',
     '--from',
     `sqlite:${file}`,
     '--to',
-    target(),
+    to,
     ...more,
   ];
   /** With a password, which the server does not ask for. */
@@ -57,7 +58,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     return answers;
   };
   const listed = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
-    const { code, stdout, stderr } = await petstore(folder, [...args, '--json'], environment);
+    const { code, stdout, stderr } = await petstoreHere(folder, [...args, '--json'], environment);
     expect([code, stderr]).toEqual([0, '']);
     return JSON.parse(stdout) as Record<string, unknown>[];
   };
@@ -76,11 +77,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     [folder, removeFolder] = [empty.path, empty.remove];
     file = join(folder, 'petstore.sqlite');
     const service = await ServiceProcess.start(folder, SQLITE());
-    key = await vi.waitFor(() => {
-      const [found] = /pst_test_\w+/.exec(service.output) ?? [];
-      if (found === undefined) throw new Error('There is no key yet.');
-      return found;
-    });
+    key = service.demoKey;
     await onFile(
       file,
       `WITH RECURSIVE n(id) AS (SELECT (SELECT max(id) FROM pets) + 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100010)
@@ -93,7 +90,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     const beside = (await readdir(folder)).toSorted();
     const served = await petstore(folder, command());
     expect([served.code, served.stdout]).toEqual([1, '']);
-    expect(served.stderr).toMatch(/^A process serves .*petstore\.sqlite: .*Stop the service/);
+    expect(served.stderr).toMatch(/^A process serves .*petstore\.sqlite\. Stop the service/);
     expect((await readdir(folder)).toSorted()).toEqual(beside);
     expect(await answersOf(service.url)).toEqual(answers);
     await service.stop();
@@ -107,116 +104,86 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     await removeFolder();
   });
 
-  /** Runs a copy, makes it stand still half-way between two batches, and does something then. */
-  async function halfway(
-    args: readonly string[],
-    event: (child: { kill: (signal: NodeJS.Signals) => void }) => void,
-  ) {
-    const client = new pg.Client({ connectionString: server.url });
-    client.on('error', () => undefined);
+  /** Another database of the server, which is empty. */
+  const empty = async (name: string) => {
+    await server.query(`CREATE DATABASE ${name}`);
+    return server.url.replace(/postgres$/, name);
+  };
+  /** How many tables a database has once nobody is connected any more, and how many animals are in them. */
+  const left = async (url: string) => {
+    const client = new pg.Client({ connectionString: url });
     await client.connect();
-    onTestFinished(() => client.end().catch(() => undefined));
-    const count = async () => {
-      const isThere = await client.query<{ there: boolean }>(
-        `SELECT to_regclass('database_copy') IS NOT NULL AS there`,
+    const count = async (sql: string) => (await client.query<{ count: number }>(sql)).rows[0]?.count;
+    const others = `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'petstore%'`;
+    try {
+      await expect.poll(() => count(others)).toBe(0);
+      const tables = await count(
+        `SELECT count(*)::int FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
       );
-      if (isThere.rows[0]?.there !== true) return 0;
-      const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM pets');
-      return rows[0]?.count ?? 0;
-    };
-    // One that goes on has to come further.
-    const least = Math.max(HALF, (await count()) + 1);
-    const { child, outcome } = beginPetstore(folder, args);
-    while ((await count()) < least) if (child.exitCode !== null) throw new Error((await outcome).stderr);
-    await client.query('BEGIN; LOCK TABLE database_copy IN EXCLUSIVE MODE');
-    const copied = await count();
-    event(child);
-    return { outcome, copied, goOn: () => client.query('ROLLBACK') };
-  }
-
-  it('is killed by -9 half-way', async () => {
-    const { outcome, copied, goOn } = await halfway(command(), (child) => child.kill('SIGKILL'));
-    expect(await outcome).toMatchObject({ signal: 'SIGKILL' });
-    await goOn();
-    expect(copied).toBeGreaterThanOrEqual(HALF);
-    expect(copied).toBeLessThan(ANIMALS);
-  });
-
-  it('does not start on what is half copied, nor migrates it; doctor says why', async () => {
-    const why =
-      /The database holds a copy that is not whole, or not compared yet\. Go on with "petstore db copy .* --resume"/;
-    await expect(ServiceProcess.start(folder, POSTGRES())).rejects.toThrow(why);
-    await expect(ServiceProcess.start(folder, { ...POSTGRES(), DATABASE_MIGRATE: 'off' })).rejects.toThrow(
-      why,
-    );
-    for (const args of [['db', 'migrate'], ['doctor']]) {
-      const { code, stdout, stderr } = await petstore(folder, args, POSTGRES());
-      expect([args, code, stdout + stderr]).toEqual([args, 1, expect.stringMatching(why)]);
+      return tables === 0 ? 'nothing' : await count('SELECT count(*)::int FROM pets');
+    } finally {
+      await client.end();
     }
+  };
+
+  it('leaves an empty database, or has all, whenever it is killed by -9', async () => {
+    const began = performance.now();
+    const first = await petstore(folder, command(await empty('first')));
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Copied 100,0') });
+    const lasted = performance.now() - began;
+    const found: unknown[] = [];
+    for (const [at, share] of [0.4, 0.7, 0.9].entries()) {
+      const url = await empty(`killed_${at}`);
+      const { child, outcome } = beginPetstore(folder, command(url));
+      await Promise.race([outcome, pause(lasted * share)]);
+      child.kill('SIGKILL');
+      await outcome;
+      found.push(await left(url));
+    }
+    for (const one of found) expect(['nothing', ANIMALS]).toContain(one);
+    expect(found).toContain('nothing');
   });
 
-  it('is not copied from the beginning over it', async () => {
-    const { code, stderr } = await petstore(folder, command());
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/holds a copy that was interrupted after \d+ of 100\d+ rows/),
-    ]);
+  /** A copy on a terminal, which shows how far it is. */
+  const copying = async (): Promise<OnTerminal> => {
+    const terminal = OnTerminal.petstore(
+      folder,
+      command()
+        .map((word) => `'${word}'`)
+        .join(' '),
+    );
+    await terminal.shows(/Copying .* rows/);
+    return terminal;
+  };
+
+  it('leaves nothing when it is interrupted, and says so', async () => {
+    const terminal = await copying();
+    terminal.type('\u0003');
+    expect(await terminal.end()).toBe(1);
+    expect(terminal.screen).toMatch(/\nInterrupted\. Nothing was copied\.\r\n$/);
+    expect(await left(server.url)).toBe('nothing');
   });
 
-  it('goes on, and ends cleanly at SIGINT', async () => {
-    const { outcome, goOn } = await halfway(command('--resume'), (child) => child.kill('SIGINT'));
-    await goOn();
-    const { code, stderr } = await outcome;
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/Interrupted: copying .*\nWhat was copied is kept.* --resume/),
-    ]);
-  });
-
-  it('says what to do when PostgreSQL goes away', async () => {
-    const { outcome } = await halfway(command('--resume'), () => undefined);
+  it('leaves nothing when PostgreSQL goes away, and says so', async () => {
+    const terminal = await copying();
     await server.stop('immediate');
-    const { code, stdout, stderr } = await outcome;
-    expect([code, stdout, stderr]).toEqual([
-      1,
-      '',
-      expect.stringMatching(/postgres: .*\nWhat was copied is kept.* --resume/),
-    ]);
-    expect(stderr).not.toContain('pa55word');
+    expect(await terminal.end()).toBe(1);
+    expect(terminal.screen).toMatch(/postgres: .*\. Nothing was copied\.\r\n$/);
+    expect(terminal.screen).not.toContain('pa55word');
     await server.start();
+    expect(await left(server.url)).toBe('nothing');
   });
 
-  it('is killed by -9 when all is written, and nothing starts on what is not compared', async () => {
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    onTestFinished(() => client.end());
-    // An empty table: nothing is written there, but it is compared.
-    await client.query('BEGIN; LOCK TABLE outbox_events');
-    const { child, outcome } = beginPetstore(folder, command('--resume'));
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'petstore, copy' AND wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await server.query(waiting)).length, { timeout: 60_000 }).toBe(1);
-    child.kill('SIGKILL');
-    expect(await outcome).toMatchObject({ signal: 'SIGKILL', stderr: expect.stringContaining('Comparing') });
-    await client.query('ROLLBACK');
-    await expect(ServiceProcess.start(folder, POSTGRES())).rejects.toThrow(/not compared yet/);
-    const { code, stderr } = await petstore(folder, command());
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/holds a copy of which all 100\d+ rows are written, but not compared yet/),
-    ]);
-  });
-
-  it('is whole in the end, compared by counts and checksums', async () => {
-    const { code, stdout, stderr } = await petstore(folder, command('--resume', '--json'));
+  it('is whole in the end', async () => {
+    const { code, stdout, stderr } = await petstore(folder, command(target(), '--json'));
     const report = JSON.parse(stdout) as { tables: Record<string, unknown>[] };
     expect(code).toBe(0);
     expect(report.tables.find(({ name }) => name === 'pets')).toEqual({
       name: 'pets',
       rows: ANIMALS,
-      checksum: expect.stringMatching(/^[\da-f]{16}$/) as string,
       lastId: 100_011,
     });
-    expect(stderr).toMatch(/^Checking {2}.*\nChecking .* 100 %[^]*\nCopying {3}.*100 % .* rows\nComparing/m);
+    expect(stderr).toBe('');
     expect(stdout + stderr).not.toContain('pa55word');
   });
 

@@ -1,17 +1,28 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { copyProject, writeFiles } from '../support/project-copy.js';
 import { emptyFolder, type Finished } from '../support/service-process.js';
 
-/** A feature whose entity and controller are each right alone, and wrong in the application. */
+/**
+ * A feature whose entity and controller are each right alone, and wrong in the application. A declaration of it is `throwing`, or a file
+ * `broken`, where the variable TOYS says so: one build has all faults.
+ */
 const WRONG: Readonly<Record<string, string>> = {
   'src/toys/toys.declared.ts': `
-import { defineScopes } from 'petstore-service';
+import { defineErrors, defineScopes } from 'petstore-service';
 
 export const TOYS_SCOPES = defineScopes('toys', { read: 'Fetch toys.' });
+if (process.env['TOYS'] === 'throwing')
+  defineErrors({
+    ToyNotFound: { status: 404, message: 'No toy.', cause: 'There is none.', remedy: 'Use another id.' },
+  });
+`,
+  'src/toys/broken.ts': `
+const rows: string[] = process.env['TOYS'] === 'broken' ? [] : ['whole'];
+export const LENGTH = (rows[0] as string).length;
 `,
   'src/toys/toy.entity.ts': `
 import { Column, Entity } from 'typeorm';
@@ -66,22 +77,13 @@ const OF_APPLICATION = [
 /** What is told besides, but in production. */
 const NO_MIGRATION =
   'Entities have what no migration makes (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" bigint NOT NULL)). ' +
-  'Run `npm run migration:generate -- <feature>/<name>`.';
+  'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
+  'their classes, or forFeature() has its name.';
 
-/** The same with a declaration that throws, and what is told of it alone. */
-const THROWING = {
-  'src/toys/toys.declared.ts':
-    (WRONG['src/toys/toys.declared.ts'] ?? '').replace('defineScopes }', 'defineErrors, defineScopes }') +
-    `export const TOYS_ERRORS = defineErrors({
-  ToyNotFound: { status: 404, message: 'No toy.', cause: 'There is none.', remedy: 'Use another id.' },
-});
-`,
-};
+/** What is told of the declaration that throws, alone. */
 const LINE = 'Error code "ToyNotFound" is not a lower_snake slug, such as pet_not_found. Rename it.';
 
 let project = '';
-/** The list of modules with the wrong one. */
-let modules = '';
 
 /** Runs a file of the project in a folder. */
 function run(
@@ -104,7 +106,8 @@ function run(
 
 const start = (cwd: string, environment?: NodeJS.ProcessEnv) =>
   run(cwd, 'dist/bundle/main.js', [], environment);
-const petstore = (cwd: string, ...args: string[]) => run(cwd, 'dist/bundle/cli/main.js', args);
+const petstore = (cwd: string, args: readonly string[], TOYS?: 'throwing' | 'broken') =>
+  run(cwd, 'dist/bundle/cli/main.js', args, { TOYS });
 
 /** What doctor finds wrong. */
 function wrongIn(stdout: string): string[] {
@@ -118,22 +121,18 @@ async function folder(): Promise<string> {
   return path;
 }
 
-/** Writes files into the project and builds it. */
-async function build(files: Readonly<Record<string, string>>): Promise<void> {
-  await writeFiles(project, Object.entries(files));
-  const { code, stderr } = await run(project, 'scripts/build-if-stale.mjs', ['--always']);
-  if (code !== 0) throw new Error(stderr);
-}
-
-const withToys = (text: string) =>
-  `import { ToysModule } from './toys/toys.module.js';\n${text.replace('AdminModule]', 'ToysModule, AdminModule]')}`;
-
 beforeAll(async () => {
   const { path, remove } = await emptyFolder();
   project = path;
   await copyProject(path);
-  modules = withToys(await readFile(join(path, 'src/app.module.ts'), 'utf8'));
-  await build({ ...WRONG, 'src/app.module.ts': modules });
+  const modules = (await readFile(join(path, 'src/app.module.ts'), 'utf8')).replace(
+    'AdminModule]',
+    'ToysModule, AdminModule]',
+  );
+  const added = "import './toys/broken.js';\nimport { ToysModule } from './toys/toys.module.js';";
+  await writeFiles(project, [...Object.entries(WRONG), ['src/app.module.ts', `${added}\n${modules}`]]);
+  const { code, stderr } = await run(project, 'scripts/build-if-stale.mjs', ['--always']);
+  if (code !== 0) throw new Error(stderr);
   return remove;
 });
 
@@ -155,117 +154,79 @@ describe('what is wrong in the whole application', () => {
 
   it('ends a command that needs it, and no other', async () => {
     const path = await folder();
-    const { code, stdout, stderr } = await petstore(path, 'client', 'list');
+    const { code, stdout, stderr } = await petstore(path, ['db', 'seed']);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr.trimEnd().split('\n').slice(1).toSorted()).toEqual(
       [...OF_APPLICATION, NO_MIGRATION].toSorted(),
     );
     expect(existsSync(join(path, 'data'))).toBe(false);
-    const status = await petstore(path, 'db', 'status');
-    expect([status.code, status.stderr.replace(/^Made the database .*\n/, '')]).toEqual([0, '']);
+    const status = await petstore(path, ['db', 'status']);
+    expect([status.code, status.stderr.replace(/^There is no database .*\n/, '')]).toEqual([0, '']);
   });
 
   it('is found by petstore doctor', async () => {
-    const { code, stdout } = await petstore(await folder(), 'doctor', '--json');
+    const { code, stdout } = await petstore(await folder(), ['doctor', '--json']);
     expect([code, wrongIn(stdout)]).toEqual([1, [`entities ${NO_MIGRATION}`]]);
   });
 
   it('is no obstacle to petstore generate', async () => {
-    const feature = await petstore(project, 'generate', 'feature', 'cages', '--field', 'name:text:100');
-    expect([feature.code, feature.stderr]).toEqual([0, '']);
-    expect(feature.stdout).toContain('The docs could not be generated: ');
-    await rm(join(project, 'src/cages'), { recursive: true });
-    const migration = await petstore(project, 'generate', 'migration', 'toys/table');
+    const feature = ['generate', 'feature', 'cages', '--field', 'name:text:100'];
+    const made = await petstore(project, feature);
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    const migration = await petstore(project, ['generate', 'migration', 'toys/table']);
     expect([migration.code, migration.stdout]).toEqual([
       0,
       expect.stringContaining('Wrote src/toys/table.migration.ts'),
     ]);
-    await rm(join(project, 'src/toys/table.migration.ts'));
   });
 });
 
-describe('what decorators and define…() refuse', () => {
-  beforeAll(() => build({ ...THROWING, 'src/app.module.ts': modules }));
+const BROKEN =
+  /^\S*src\/toys\/broken\.ts:3: TypeError: Cannot read properties of undefined \(reading 'length'\) \(thrown while it was imported; LOG_LEVEL=debug shows the stack\)$/;
 
+describe.each([
+  ['what decorators and define…() refuse', 'throwing', LINE],
+  ['a file that throws while it is imported', 'broken', expect.stringMatching(BROKEN) as string],
+] as const)('%s', (_, TOYS, line) => {
   it('is told by the start alone, in one line, and nothing was made', async () => {
     const path = await folder();
-    const { code, stdout, stderr } = await start(path);
-    expect([code, stdout, stderr]).toEqual([
-      1,
-      '',
-      `The service could not start: What the modules declare cannot work:\n${LINE}\n`,
-    ]);
-    expect(existsSync(join(path, 'data'))).toBe(false);
-  });
-
-  it.each([[['client', 'list']], [['openapi']], [['db', 'migrate']], [['db', 'status']]])(
-    'ends petstore %s, which needs all modules, with the line and exit code 1',
-    async (args) => {
-      const path = await folder();
-      const { code, stdout, stderr } = await petstore(path, ...args);
-      expect([code, stdout, stderr]).toEqual([1, '', `What the modules declare cannot work:\n${LINE}\n`]);
-      expect(existsSync(join(path, 'data'))).toBe(false);
-    },
-  );
-
-  it('is found by petstore doctor', async () => {
-    const { code, stdout } = await petstore(await folder(), 'doctor', '--json');
-    expect([code, wrongIn(stdout)]).toEqual([1, [`declarations ${LINE}`]]);
-  });
-
-  it.each([
-    [['--help']],
-    [['client', 'create', '--help']],
-    [['generate', 'feature', 'cages', '--field', 'name:text:100', '--help']],
-  ])('is no obstacle to petstore %s', async (args) => {
-    const { code, stderr } = await petstore(await folder(), ...args);
-    expect([code, stderr]).toEqual([0, '']);
-  });
-});
-
-describe('a file that throws while it is imported', () => {
-  beforeAll(() =>
-    build({
-      'src/app.module.ts': "import './toys/broken.js';\nexport class AppModule {}\n",
-      'src/toys/broken.ts':
-        '\nconst rows: string[] = [];\nexport const LENGTH = (rows[0] as string).length;\n',
-    }),
-  );
-
-  const broken =
-    /^\S*src\/toys\/broken\.ts:3: TypeError: Cannot read properties of undefined \(reading 'length'\) \(thrown while it was imported; LOG_LEVEL=debug shows the stack\)$/;
-
-  it('is told in one line with its name and line', async () => {
-    const path = await folder();
-    const { code, stdout, stderr } = await start(path);
-    const lines = stderr.trimEnd().split('\n');
-    expect([code, stdout, lines[0]]).toEqual([
+    const { code, stdout, stderr } = await start(path, { TOYS });
+    const [first, ...lines] = stderr.trimEnd().split('\n');
+    expect([code, stdout, first, lines]).toEqual([
       1,
       '',
       'The service could not start: What the modules declare cannot work:',
+      [line],
     ]);
-    expect(lines.slice(1)).toEqual([expect.stringMatching(broken)]);
     expect(existsSync(join(path, 'data'))).toBe(false);
-    expect((await start(path, { LOG_LEVEL: 'debug' })).stderr).toMatch(/\n {4}at /);
   });
 
-  it.each([[['client', 'list']], [['db', 'migrate']], [['generate', 'migration', 'toys/nothing']]])(
-    'ends petstore %s with the same line',
-    async (args) => {
-      const { code, stdout, stderr } = await petstore(await folder(), ...args);
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr.trimEnd().split('\n').at(-1)).toMatch(broken);
-    },
-  );
-
-  it('leaves the other commands as they are, and doctor names it', async () => {
+  it('ends each command that needs all modules with the line and exit code 1', async () => {
     const path = await folder();
-    for (const args of [['--help'], ['key', 'verify', '--help']])
-      expect((await petstore(path, ...args)).code).toBe(0);
-    const { code, stdout } = await petstore(path, 'doctor', '--json');
+    for (const args of [
+      ['client', 'list'],
+      ['db', 'migrate'],
+      ['generate', 'migration', 'toys/nothing'],
+    ]) {
+      const { code, stdout, stderr } = await petstore(path, args, TOYS);
+      expect([args, code, stdout, stderr.trimEnd().split('\n').at(-1)]).toEqual([args, 1, '', line]);
+    }
+    expect(existsSync(join(path, 'data'))).toBe(false);
+  });
+
+  it('is found by petstore doctor, and is no obstacle to --help', async () => {
+    const path = await folder();
+    const { code, stdout } = await petstore(path, ['doctor', '--json'], TOYS);
     const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
     expect(code).toBe(1);
-    expect(findings.findLast(({ check }) => check === 'declarations')?.found).toMatch(broken);
+    expect(findings.findLast(({ check }) => check === 'declarations')?.found).toEqual(line);
     expect(findings.map(({ check }) => check)).not.toContain('entities');
+    const help = await petstore(path, ['client', 'create', '--help'], TOYS);
+    expect([help.code, help.stderr]).toEqual([0, '']);
   });
+});
+
+it('the stack of a file that throws is shown by LOG_LEVEL=debug', async () => {
+  const { stderr } = await start(await folder(), { LOG_LEVEL: 'debug', TOYS: 'broken' });
+  expect(stderr).toMatch(/\n {4}at /);
 });

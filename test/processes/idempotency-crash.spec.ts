@@ -4,9 +4,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../../src/database/data-source.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
-const REQUESTS = 60;
+const REQUESTS = 40;
 
 it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
   const { path, remove } = await emptyFolder();

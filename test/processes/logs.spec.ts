@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { breakPets } from '../support/break-pets.js';
 import { freePort } from '../support/free-port.js';
+import { sendRaw } from '../support/raw-http.js';
 import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'dist/bundle/main.js');
@@ -27,26 +30,41 @@ const linesOf = (log: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Starts the service with its standard output on a terminal, or in a file that is opened to append. */
-async function startOn(output: 'terminal' | { readonly file: string }) {
-  const port = await freePort();
-  const file = output === 'terminal' ? undefined : await openFile(output.file, 'a');
-  const child = spawn(
-    file ? process.execPath : 'script',
-    file ? [MAIN] : ['-qefc', `exec '${process.execPath}' '${MAIN}'`, '/dev/null'],
+/** Starts the service with its standard output on a terminal, in a pipe, or in a file that is opened to append. */
+async function startOn(output: 'terminal' | 'pipe' | { readonly file: string }) {
+  const [port, management] = [await freePort(), await freePort()];
+  const file = typeof output === 'string' ? undefined : await openFile(output.file, 'a');
+  const onTerminal = output === 'terminal';
+  const child: ChildProcess = spawn(
+    onTerminal ? 'script' : process.execPath,
+    onTerminal ? ['-qefc', `exec '${process.execPath}' '${MAIN}'`, '/dev/null'] : [MAIN],
     {
       cwd: await folder(),
-      env: { ...BARE_ENVIRONMENT, PORT: String(port), MANAGEMENT_PORT: 'off' },
-      stdio: ['ignore', file?.fd ?? 'pipe', 'ignore'],
+      env: { ...BARE_ENVIRONMENT, PORT: String(port), MANAGEMENT_PORT: String(management) },
+      stdio: ['ignore', file?.fd ?? 'pipe', 'pipe'],
     },
   );
   onTestFinished(() => void child.kill('SIGTERM'));
   await file?.close();
-  let shown = '';
-  child.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  let [shown, complaints] = ['', ''];
+  if (onTerminal) child.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
   await expect.poll(() => statusOf(`${url}/health/live`).catch(() => 0)).toBe(200);
-  return { url, shown: () => shown.replace(COLOURS, '') };
+  const metrics = async () => (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
+  const ended = async () => {
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    return (await exit)[0] as number | null;
+  };
+  return {
+    url,
+    child,
+    metrics,
+    ended,
+    shown: () => shown.replace(COLOURS, ''),
+    complaints: () => complaints,
+  };
 }
 
 it('a terminal has one readable line for each request, and none for probes', async () => {
@@ -65,31 +83,95 @@ it('a terminal has one readable line for each request, and none for probes', asy
   ]);
 });
 
-it('JSON lines have a message and the level of the status; a database that is gone has one line, and no request a stack', async () => {
+const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
+
+/** Starts the service with JSON lines; `key` is that of its demo data. */
+async function startWithLines() {
   const path = await folder();
   const service = await ServiceProcess.start(path, { LOG_LEVEL: 'debug' });
   onTestFinished(async () => void (await service.stop('SIGKILL')));
   const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
-  const pets = () => statusOf(`${service.url}/v1/pets`, { authorization: `Bearer ${key}` });
-  expect([await pets(), await statusOf(`${service.url}/v1/pets`)]).toEqual([200, 401]);
-  await rm(join(path, 'data/petstore.sqlite'));
-  await expect.poll(pets, { interval: 500 }).toBe(503);
-  for (let sent = 0; sent < 5; sent += 1) expect(await pets()).toBe(503);
-  expect(await statusOf(`${service.url}/health/ready`)).toBe(503);
-  const lines = linesOf((await service.stop()).stdout);
-  const requests = lines.filter(({ route }) => route !== undefined);
-  const seen = requests.map(
-    ({ level, status, route }) => `${String(level)} ${String(status)} ${String(route)}`,
-  );
-  expect([...new Set(seen)]).toEqual([
-    '30 200 /v1/pets',
-    '30 401 /v1/pets',
-    '50 503 /v1/pets',
-    '20 503 /health/ready',
-  ]);
-  for (const { msg, status } of requests) expect(msg).toContain(` ${String(status)} `);
-  expect(lines.filter(({ context, level }) => context === 'Database' && Number(level) >= 40)).toHaveLength(1);
-  expect(lines.filter(({ stack }) => stack !== undefined)).toEqual([]);
+  const requests = () => linesOf(service.output).filter(({ route }) => route !== undefined);
+  return { path, service, key, requests };
+}
+
+describe('JSON lines', () => {
+  it('tell requests apart without the key, have the level of the status and the ids of a well-formed trace', async () => {
+    const { path, service, key, requests } = await startWithLines();
+    const ask = (to: string, id: string, more: object = {}, authorization = `Bearer ${key}`) =>
+      statusOf(service.url + to, { authorization, 'x-request-id': id, ...more });
+    await ask(`/v1/pets/5?x=${key}`, 'my-id.1', { traceparent: TRACEPARENT, tracestate: 'vendor=1' });
+    await ask(`/v1/${key}`, 'not well formed', {}, `Bearer ${key}x`);
+    await ask('/v1/pets', 'malformed', { traceparent: TRACEPARENT.toUpperCase() });
+    await ask('/v1/pets', 'twice', { traceparent: `${TRACEPARENT}, ${TRACEPARENT}` });
+    await breakPets(path);
+    const get = (headers: string) =>
+      `GET /v1/pets?${headers.length} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${headers}\r\n`;
+    // Sent at once: the second waits for the first, and begins when that has ended.
+    await sendRaw(
+      service.url,
+      get(`traceparent: ${TRACEPARENT}\r\nX-Request-Id: traced\r\n`) +
+        get('X-Request-Id: bare\r\nConnection: close\r\n'),
+    );
+    await expect.poll(requests).toHaveLength(6);
+    const [first, second, ...others] = requests();
+    expect(first).toEqual({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      requestId: 'my-id.1',
+      clientId: expect.stringMatching(/^[\w-]{36}$/),
+      method: 'GET',
+      route: '/v1/pets/:petId',
+      status: 200,
+      durationMs: expect.any(Number),
+      traceId: TRACE,
+      spanId: SPAN,
+      msg: expect.stringMatching(/^GET \/v1\/pets\/:petId 200 \d+ ms$/),
+    });
+    expect(second).toMatchObject({
+      level: 30,
+      code: 'invalid_api_key',
+      msg: expect.stringMatching(/^GET unmatched 401 \d+ ms invalid_api_key$/),
+      requestId: expect.stringMatching(/^[\w-]{36}$/),
+    });
+    expect(
+      others.map(({ requestId, level, status, traceId }) => [requestId, level, status, traceId]),
+    ).toEqual([
+      ['malformed', 30, 200, undefined],
+      ['twice', 30, 200, undefined],
+      ['traced', 50, 500, TRACE],
+      ['bare', 50, 500, undefined],
+    ]);
+    const ofErrors = linesOf(service.output).filter(({ context }) => context === 'Errors');
+    expect(ofErrors.map(({ traceId, spanId }) => [traceId, spanId])).toEqual([
+      [TRACE, SPAN],
+      [undefined, undefined],
+    ]);
+    const { stdout, stderr } = await service.stop();
+    // Only the first start's own text shows the key.
+    expect((stdout + stderr).split(key)).toHaveLength(2);
+  });
+
+  it('tell once that a database is gone, and no request has a stack', async () => {
+    const { path, service, key } = await startWithLines();
+    const pets = () => statusOf(`${service.url}/v1/pets`, { authorization: `Bearer ${key}` });
+    expect(await pets()).toBe(200);
+    await rm(join(path, 'data/petstore.sqlite'));
+    await expect.poll(pets, { interval: 500 }).toBe(503);
+    for (let sent = 0; sent < 5; sent += 1) expect(await pets()).toBe(503);
+    expect(await statusOf(`${service.url}/health/ready`)).toBe(503);
+    const lines = linesOf((await service.stop()).stdout);
+    const levels = lines.map(
+      ({ level, status, route }) => `${String(level)} ${String(status)} ${String(route)}`,
+    );
+    expect(levels).toEqual(expect.arrayContaining(['50 503 /v1/pets', '20 503 /health/ready']));
+    // Of a busy machine it tells, too.
+    expect(
+      lines.filter(({ level, msg }) => Number(level) >= 40 && /\.sqlite/.test(String(msg))),
+    ).toHaveLength(1);
+    expect(lines.filter(({ stack }) => stack !== undefined)).toEqual([]);
+  });
 });
 
 it('a log that is opened to append may be copied and cut at any time: it goes on at its new end', async () => {
@@ -103,5 +185,32 @@ it('a log that is opened to append may be copied and cut at any time: it goes on
   const after = await readFile(file, 'utf8');
   expect(after).not.toContain('\0');
   expect(after).not.toContain('unmatched');
-  expect(linesOf(after).at(-1)).toMatchObject({ route: '/docs', level: 30 });
+  expect(linesOf(after)).toContainEqual(expect.objectContaining({ route: '/docs', level: 30 }));
+});
+
+describe('a log that cannot be written', () => {
+  it('because the disk is full touches no request, is told once, and does not hold the end up', async () => {
+    const { url, ended, complaints } = await startOn({ file: '/dev/full' });
+    for (let sent = 0; sent < 100; sent += 1) expect(await statusOf(`${url}/favicon.ico`)).toBe(200);
+    await expect.poll(complaints).toContain('ENOSPC');
+    expect(await ended()).toBe(0);
+    expect(complaints().match(/Log lines cannot be written: ENOSPC/g)).toHaveLength(1);
+  });
+
+  it.each(['stuck', 'gone'])(
+    'because its reader is %s is bounded: lines are dropped and counted, requests go on, and a stop waits for nobody',
+    async (how) => {
+      const { url, metrics, child, ended } = await startOn('pipe');
+      child.stdout?.pause();
+      const ask = (more = '') =>
+        `GET /favicon.ico HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(128)}\r\n${more}\r\n`;
+      const dropped = async () => {
+        await sendRaw(url, ask().repeat(2_000) + ask('Connection: close\r\n'));
+        return Number(/^petstore_log_lines_dropped_total (\d+)/m.exec(await metrics())?.[1]);
+      };
+      await expect.poll(dropped, { interval: 1, timeout: 240_000 }).toBeGreaterThan(0);
+      if (how === 'gone') child.stdout?.destroy();
+      expect(await ended()).toBe(0);
+    },
+  );
 });

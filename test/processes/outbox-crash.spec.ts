@@ -10,7 +10,6 @@ const MAIN = join(ROOT, 'test/support/durable-service.mjs');
 const [FIRST, SECOND] = ['bigint 7 first', 'bigint 7 second'];
 
 it.each([
-  ['before the commit', 0, []],
   ['between commit and delivery', 2, [FIRST, SECOND]],
   // The second process waits until the lease of the killed one is over.
   ['while the listener handles the first', 2, [FIRST, FIRST, SECOND]],

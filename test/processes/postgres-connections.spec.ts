@@ -5,18 +5,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { exampleEnvironment } from '../../src/core/config/define-settings.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { openDataSource } from '../../src/database/data-source.js';
 import { makeCertificates } from '../support/certificates.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { Pooler } from '../support/pooler.js';
 import { POSTGRES_PROGRAMS, PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;
-/** Connections of a process beside its pool: for the lock of the only instance, for writes unannounced, for a try. */
+/** Connections of a process beside its pool: for the lock of the only instance, for notices, for a try. */
 const BESIDE_THE_POOL = 3;
 
 /** Password of a user, with every character that means something in a URL. */
@@ -76,13 +80,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
       ],
-    ])('%s serves', async (_, urlOf, { ca }: { ca?: string }) => {
+    ])('%s is connected to', async (_, urlOf, { ca }: { ca?: string }) => {
       const url = urlOf();
-      const service = await started(url, ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) });
-      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-      const sessions = await server.query(
-        `SELECT DISTINCT ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid) WHERE application_name = 'petstore'`,
-      );
+      const settings = { ...exampleEnvironment(), DATABASE_URL: url, ...authority(ca) };
+      const database = await openDataSource(new Settings(settings));
+      const sessions = await database.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+      await database.destroy();
       expect(sessions).toEqual([{ ssl: url.includes('sslmode') }]);
     });
 
@@ -147,19 +150,31 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         {},
         /ENOENT.*Start the server, or name the folder of its socket/,
       ],
-    ])(
-      '%s ends the start, says why, and shows no password',
-      async (_, urlOf, { ca }: { ca?: string }, why) => {
-        const failure = await started(
-          urlOf(),
-          ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) },
-        ).catch((error: unknown) => String(error));
-        expect(failure).toMatch(why);
-        expect(failure).not.toContain('wrong-secret');
-        expect(failure).not.toContain(PASSWORD);
-        expect(failure).not.toMatch(/\n\s+at /);
-      },
-    );
+    ])('%s is refused, says why, and shows no password', async (_, urlOf, { ca }: { ca?: string }, why) => {
+      const folder = await emptyFolder();
+      onTestFinished(folder.remove);
+      const environment = { DATABASE_URL: urlOf(), ...authority(ca) };
+      const { code, stdout, stderr } = await petstore(folder.path, ['db', 'migrate'], environment);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(withoutSecrets(stderr)).toMatch(why);
+    });
+
+    it('another password ends the start', async () => {
+      const url = `postgres://shop:wrong-secret@127.0.0.1:${server.port}/shop`;
+      const failure = await started(url).then(() => 'started', String);
+      expect(withoutSecrets(failure)).toMatch(
+        /could not start: .*password authentication failed.*Look at the user/,
+      );
+    });
+
+    const authority = (ca?: string) => (ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) });
+
+    function withoutSecrets(told: string): string {
+      expect(told).not.toContain('wrong-secret');
+      expect(told).not.toContain(PASSWORD);
+      expect(told).not.toMatch(/\n\s+at /);
+      return told;
+    }
   });
 
   it('doctor finds a user who may not make tables', async () => {
@@ -219,7 +234,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       cwd: folder,
       env: environment,
     });
-    expect(stdout).toContain('and found the same in both');
+    expect(stdout).toMatch(/^Copied \d+ rows of \d+ tables from sqlite:/m);
     const url = here(/DATABASE_URL=(\S+)/.exec(start ?? '')?.[1]);
     const service = await started(url, { PGPASSWORD: 'secret' });
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
@@ -246,13 +261,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       service = await ServiceProcess.start(folder.path, {
         DATABASE_URL: asShop(`127.0.0.1:${proxy.port}`, '', 'network'),
       });
-      await vi.waitFor(() => expect(service.output).toMatch(/pst_test_\w+/));
-      [key] = /pst_test_\w+/.exec(service.output) ?? [''];
+      key = service.demoKey;
       const shop = new pg.Client({ connectionString: asShop(`127.0.0.1:${server.port}`, '', 'network') });
       await shop.connect();
       await shop.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
       await shop.end();
-      await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 20_000);
+      await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 60_000);
     });
     afterAll(async () => {
       await service.stop();
@@ -260,11 +274,11 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       await removeFolder();
     });
 
-    const ask = async (method: 'GET' | 'POST') => {
+    const ask = async (method: 'GET' | 'POST', of = service.url, as = key) => {
       const since = performance.now();
-      const response = await fetch(`${service.url}/v1/pets`, {
+      const response = await fetch(`${of}/v1/pets`, {
         method,
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        headers: { Authorization: `Bearer ${as}`, 'Content-Type': 'application/json' },
         ...(method === 'POST' ? { body: '{"name":"Rex","categoryId":1}' } : {}),
       });
       await response.arrayBuffer();
@@ -318,20 +332,66 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       await backAgain();
     });
 
-    it('has lost the answer to a commit: nobody waits for that any more when the server has it', async () => {
-      const waiting = async () => {
-        const sql = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-        return (await server.query(sql))[0]?.n as number;
-      };
+    /** From now on each commit waits for a standby that there is not, until commits are `released`, or the test ends. */
+    const holdCommits = async () => {
+      onTestFinished(releaseCommits);
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = 'absent'`, 'SELECT pg_reload_conf()');
+    };
+    const releaseCommits = async () => {
+      await server.query('ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
+    };
+    /** How many commits wait for a standby. */
+    const waiting = async (database = 'network') => {
+      const sql = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = '${database}'`;
+      return (await server.query(sql))[0]?.n as number;
+    };
+
+    it('has lost the answer to a commit: nobody waits for that any more when the server has it', async () => {
+      // One connection is left, so that no other statement finds out that the network loses.
+      proxy.cut();
+      await backAgain();
+      // What was late before is over.
+      const over = () => linesWith('answers commits again');
+      await expect.poll(over, { timeout: 20_000 }).toBe(linesWith('does not answer commits'));
+      const before = over();
+      await holdCommits();
       const asked = ask('POST');
       await expect.poll(waiting).toBeGreaterThan(0);
       proxy.lose();
-      await server.query('ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
+      await releaseCommits();
       await expect.poll(waiting).toBe(0);
       expect(isRefused(await asked)).toBe(true);
       await backAgain();
-      await expect.poll(() => linesWith('answers commits again'), { timeout: 20_000 }).toBe(1);
+      await expect.poll(over, { timeout: 20_000 }).toBe(before + 1);
+    });
+
+    it('was away while commits hang: these keep their places, so that they do not become more', async () => {
+      await server.query(`CREATE DATABASE narrow OWNER shop ENCODING 'UTF8' TEMPLATE template0`);
+      const folder = await emptyFolder();
+      onTestFinished(folder.remove);
+      const narrow = await ServiceProcess.start(folder.path, {
+        DATABASE_URL: asShop(`127.0.0.1:${proxy.port}`, '', 'narrow'),
+        DATABASE_POOL: '2',
+        DATABASE_STATEMENT_TIMEOUT_MS: '500',
+      });
+      onTestFinished(async () => void (await narrow.stop()));
+      const post = async () => (await ask('POST', narrow.url, narrow.demoKey)).status;
+      await expect.poll(post).toBe(201);
+      await holdCommits();
+      const hanging = async () => {
+        expect(await post()).toBe(503);
+        return waiting('narrow');
+      };
+      await expect.poll(hanging).toBe(2);
+      proxy.swallows = true;
+      await expect.poll(post).toBe(503);
+      await expect.poll(() => narrow.output).toContain('does not answer: ');
+      proxy.swallows = false;
+      await expect.poll(() => narrow.output).toContain('answers again');
+      for (let times = 0; times < 2; times += 1) expect(await hanging()).toBe(2);
+      await releaseCommits();
+      await expect.poll(post, { timeout: 20_000 }).toBe(201);
+      await backAgain();
     });
 
     it('leaves no sessions behind', async () => {
@@ -376,8 +436,7 @@ describeWith('pgbouncer', 'a service before whose PostgreSQL there is a pooler',
 
   it('serves in session mode', async () => {
     const service = await start('session');
-    await vi.waitFor(() => expect(service.output).toMatch(/pst_test_\w+/));
-    const headers = { Authorization: `Bearer ${/pst_test_\w+/.exec(service.output)?.[0]}` };
+    const headers = { Authorization: `Bearer ${service.demoKey}` };
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, at) => fetch(`${service.url}/v1/pets?limit=${at + 1}`, { headers })),
     );

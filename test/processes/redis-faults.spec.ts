@@ -8,10 +8,10 @@ import { BAN_RULES } from '../../src/throttling/bans.js';
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../../src/throttling/quota.js';
 import { InstanceCount } from '../../src/throttling/redis/instance-count.js';
+import { type KnownCount, KnownCounts } from '../../src/throttling/redis/known-counts.js';
 import { withTimeout } from '../../src/throttling/redis/redis-commands.js';
 import { RedisKeys } from '../../src/throttling/redis/redis-keys.js';
 import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js';
-import { RetryBackoff } from '../../src/throttling/redis/redis-state.js';
 import { ResilientQuotaStore } from '../../src/throttling/redis/resilient-quota-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
@@ -32,7 +32,7 @@ interface Instance {
 
 async function open(url: string): Promise<Instance> {
   const metrics = new Metrics();
-  const settings = { place: { url, ca: null }, prefix: 'test:', limitMs: PATIENT_MS };
+  const settings = { location: { url, ca: null }, prefix: 'test:', limitMs: PATIENT_MS };
   const clock = new SystemClock();
   const store = await ResilientQuotaStore.open(settings, new MemoryQuotaStore(clock), metrics, clock);
   store.join();
@@ -138,8 +138,6 @@ interface Fault {
   readonly options?: readonly string[];
   readonly begin: (server: RedisServer) => unknown;
   readonly end: (server: RedisServer) => unknown;
-  /** It is over after a while, whatever is done. */
-  readonly endsByItself?: true;
 }
 
 const FAULTS: readonly Fault[] = [
@@ -158,14 +156,6 @@ const FAULTS: readonly Fault[] = [
     name: 'stands still and goes on',
     begin: (server) => server.signal('SIGSTOP'),
     end: (server) => server.signal('SIGCONT'),
-  },
-  {
-    name: 'sleeps',
-    begin: (server) => server.send('DEBUG', 'SLEEP', '6'),
-    end: async (server) => {
-      await expect.poll(() => server.command('PING'), BACK_WITHIN).toBe('PONG');
-    },
-    endsByItself: true,
   },
   {
     name: 'is full',
@@ -207,10 +197,10 @@ const FAULTS: readonly Fault[] = [
 describeWith('redis-server', 'when Redis', () => {
   it.each(FAULTS)(
     '$name, no more than 1.1 times the limit is admitted, no request waits, and two lines tell',
-    async ({ begin, end, endsByItself = false, options = [] }) => {
+    async ({ begin, end, options = [] }) => {
       const { server, instances } = await together(2, ...options);
       const lines = listen();
-      const pauses = vi.spyOn(RetryBackoff.prototype, 'next');
+      const attempts = vi.spyOn(Redis.prototype, 'connect');
       for (const { store } of instances) store.onApplicationBootstrap();
       lines.length = 0;
       const clients = [
@@ -228,8 +218,7 @@ describeWith('redis-server', 'when Redis', () => {
       }
       for (const { metric } of instances) expect(await metric('up')).toBe(0);
       // Each has found out, and some attempts to come back have failed.
-      if (!endsByItself)
-        await expect.poll(() => pauses.mock.calls.length).toBeGreaterThan(2 * instances.length);
+      await expect.poll(() => attempts.mock.calls.length).toBeGreaterThan(2 * instances.length);
       await end(server);
       await untilUp(instances);
       for (const { name, used } of clients) {
@@ -240,6 +229,8 @@ describeWith('redis-server', 'when Redis', () => {
       // Each instance finds out once, and no later than this.
       expect(slowestMs).toBeLessThan(5 * PATIENT_MS);
       expect(lines).toHaveLength(2 * instances.length);
+      // Where in a script Redis failed says nothing to an operator.
+      expect(lines.join()).not.toMatch(/[0-9a-f]{40}/);
       // One connection each, and the one that asks.
       await expect
         .poll(() => server.command('CLIENT', 'LIST').split('\n').length, BACK_WITHIN)
@@ -338,6 +329,37 @@ describeWith('redis-server', 'when Redis', () => {
     expect((await take(one)).admitted).toBe(true);
   });
 
+  it('fails and returns with what it had, a ban that was lifted before does not begin again', async () => {
+    const { server, instances } = await together(2, '--appendonly', 'yes', '--appendfsync', 'always');
+    const [one, other] = instances as [Instance, Instance];
+    await send([one], 'a', LIMIT);
+    let now = NOW;
+    const take = (instance: Instance) => instance.store.take(requestOf('a'), now);
+    for (; (await take(other)).bannedUntil === undefined; now += 1_000);
+    await one.store.unban('a-key', 'client:a', now);
+    await kill(server, instances);
+    await server.start();
+    await untilUp(instances);
+    now += MINUTE_MS;
+    expect((await take(one)).bannedUntil).toBeUndefined();
+    expect((await take(other)).bannedUntil).toBeUndefined();
+  });
+
+  it('is just back and a ban begins in an instance that keeps to its share, it holds in the others', async () => {
+    const { server, instances } = await together(2);
+    const [one, other] = instances as [Instance, Instance];
+    await kill(server, instances);
+    let now = NOW;
+    const take = (instance: Instance) => instance.store.take(requestOf('a'), now);
+    await send([one], 'a', LIMIT);
+    for (let strikes = 0; strikes < BAN_RULES.strikesToBan; strikes += 1, now += 1_000) await take(one);
+    await server.start();
+    await untilUp(instances);
+    let until: number | undefined;
+    for (; until === undefined; now += 1_000) until = (await take(one)).bannedUntil;
+    await expect.poll(async () => (await take(other)).bannedUntil, BACK_WITHIN).toBe(until);
+  });
+
   it('fails twice in a minute, what an instance admitted alone is handed over once', async () => {
     const { server, instances } = await together(2, '--appendonly', 'yes', '--appendfsync', 'always');
     let { admitted } = await send(instances, 'a', LIMIT / 4);
@@ -349,6 +371,32 @@ describeWith('redis-server', 'when Redis', () => {
       expect(await usedOf(instances[0] as Instance, 'a')).toBe(admitted);
     }
     expect(admitted).toBe(LIMIT / 2);
+  });
+
+  it('counts once what was handed over when its answer was lost, and all of it again when it was flushed', async () => {
+    const server = await RedisServer.start();
+    const redis = new Redis(server.url);
+    onTestFinished(async () => {
+      redis.disconnect();
+      await server.remove();
+    });
+    const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
+    const used = async () => (await store.peek(requestOf('a'), NOW)).windows[0]?.used;
+    const [count] = new KnownCounts().of(requestOf('a'), NOW) as [KnownCount];
+    count.alone = 30;
+    await store.handOver([{ ...count }], []);
+    count.alone = 40;
+    await store.handOver([count], []);
+    await store.handOver([count], []);
+    expect(await used()).toBe(40);
+    expect(count).toMatchObject({ seen: 40, alone: 40, handedOver: 40 });
+    // Another instance has admitted more in the meantime.
+    for (let times = 0; times < 5; times += 1) await store.take(requestOf('a'), NOW);
+    count.alone = 41;
+    await store.handOver([{ ...count }], []);
+    server.command('FLUSHALL');
+    await store.handOver([count], []);
+    expect(await used()).toBe(41);
   });
 
   it('refuses what a cluster refuses, the instances count alone and go on asking', async () => {
@@ -420,11 +468,11 @@ describeWith('redis-server', 'when Redis', () => {
     expect(admitted).toBe(1.5 * LIMIT);
   });
 
-  it.each([60, 100, 200])(
+  it.each([100])(
     'stands still together with this process for %d ms, as with the machine of both, it is not too slow',
     async (pauseMs) => {
       const { server, store } = await impatient();
-      for (let round = 1; round <= 10; round += 1) {
+      for (let round = 1; round <= 5; round += 1) {
         server.signal('SIGSTOP');
         const verdict = store.take(requestOf('a'), NOW);
         await setImmediate();
@@ -436,11 +484,11 @@ describeWith('redis-server', 'when Redis', () => {
     },
   );
 
-  it.each([45, 60, 100, 200])(
+  it.each([45, 100])(
     'has answered while this process was busy for %d ms, it is not too slow',
     async (lagMs) => {
       const { server, store } = await impatient();
-      for (let round = 1; round <= 10; round += 1) {
+      for (let round = 1; round <= 5; round += 1) {
         const verdict = store.take(requestOf('a'), NOW);
         await setImmediate();
         // The command has been sent. Redis answers commands in order: when it has answered this one, which this process
@@ -493,6 +541,13 @@ describeWith('redis-server', 'the number of instances', () => {
     expect([one.number, waiting.number]).toEqual([2, 1]);
     expect([one.dataName, waiting.dataName]).toEqual([other.dataName, other.dataName]);
     expect(await one.beat()).toEqual({ isNew: false });
+    now += 10_000;
+    await one.beat();
+    await other.leave();
+    // Not for 15 seconds from when it was seen first, but last.
+    now += 10_000;
+    await one.beat();
+    expect([one.number, server.command('ZCARD', 'test:instances')]).toEqual([2, '1']);
     // An outage in which everything that Redis knew was lost.
     now += 3_600_000;
     server.command('FLUSHALL');

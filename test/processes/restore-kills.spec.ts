@@ -7,7 +7,7 @@ import { ROOT, beginPetstore } from '../support/service-process.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
 const killedSteps = (steps: number) => [
-  ...[0.2, 0.4, 0.6, 0.8].map((share) => Math.ceil(share * (steps - 12))),
+  ...[0.3, 0.7].map((share) => Math.ceil(share * (steps - 12))),
   ...Array.from({ length: 12 }, (_, index) => steps - 11 + index),
 ];
 

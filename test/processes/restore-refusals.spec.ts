@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ReplacedStore } from '../../src/database/backup/replaced-store.js';
+import { ReplacedStore } from '../../src/database/commands/replaced-store.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
@@ -131,7 +131,7 @@ describe('a restore', () => {
     const replaced = await ReplacedStore.take(database);
     await copyFile(other, database);
     await expect(replaced.replaceBy(backup, Date.now())).rejects.toThrow(
-      /petstore\.sqlite came meanwhile\. Restore again/,
+      /petstore\.sqlite was created in the meantime\. Stop the service and restore again/,
     );
     expect(await readFile(database)).toEqual(await readFile(other));
   });

@@ -3,11 +3,12 @@ import { freePort } from '../support/free-port.js';
 import { Nginx, ownSite } from '../support/nginx.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
-const CLIENTS = 8;
+const CLIENTS = 4;
 /** Answers that must have come between two stops, so that each meets a load that runs. */
-const BETWEEN_STOPS = 200;
+const BETWEEN_STOPS = 80;
 
 /** Clients that add animals and list them in turn, each when its last answer is there. */
 class Shoppers {
@@ -85,16 +86,17 @@ describeWith('nginx', 'an update of two instances behind nginx, one after the ot
     onTestFinished(() => nginx.stop());
 
     const shoppers = new Shoppers(nginx, key);
-    for (let round = 0; round < 2; round += 1)
-      for (const [index, port] of ports.entries()) {
-        await shoppers.untilAnswered(BETWEEN_STOPS);
-        expect((await instances[index]?.stop('SIGTERM'))?.code).toBe(0);
-        await shoppers.untilAnswered(BETWEEN_STOPS);
-        instances[index] = await start(port);
-      }
+    for (const [index, port] of ports.entries()) {
+      await shoppers.untilAnswered(BETWEEN_STOPS);
+      expect((await instances[index]?.stop('SIGTERM'))?.code).toBe(0);
+      await shoppers.untilAnswered(BETWEEN_STOPS);
+      instances[index] = await start(port);
+    }
     await shoppers.untilAnswered(BETWEEN_STOPS);
     await shoppers.end();
-    expect(shoppers.refused, nginx.faults).toEqual([]);
+    // An instance that is away refuses connections, which nginx tries elsewhere: the faults in between explain a failure.
+    const faults = nginx.faults.split('\n').filter((line) => !line.includes('(111: Connection refused)'));
+    expect(shoppers.refused, faults.join('\n')).toEqual([]);
 
     const listed: string[] = [];
     for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined;) {

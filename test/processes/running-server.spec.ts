@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { petstoreHere } from '../support/petstore-here.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 /** How long a server may take to learn of it on the slowest machine, in milliseconds; test/api/key-clock.spec.ts holds the 5 s. */
 const WITHIN_MS = 60_000;
@@ -16,7 +17,7 @@ afterAll(async () => {
 });
 
 async function json(...args: string[]) {
-  const { stdout, stderr } = await petstore(folder.path, [...args, '--json'], { NODE_ENV: 'production' });
+  const { stdout, stderr } = await petstoreHere(folder.path, [...args, '--json'], { NODE_ENV: 'production' });
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as { id: string; key: string };
 }

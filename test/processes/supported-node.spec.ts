@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isInRange, supportedNode } from '../../bin/supported-node.js';
-import { BARE_ENVIRONMENT, ROOT } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, emptyFolder } from '../support/service-process.js';
 
 /** npm's own reading of ranges. */
 const semver = createRequire(import.meta.url)('semver') as {
@@ -59,6 +59,22 @@ describe('a Node.js that does not run the service', () => {
 });
 
 // 22.12 itself runs everything, but tools of development name 22.13.
+it('a dist that was copied alone is refused in one sentence, and not looked around for ever', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  cpSync(join(ROOT, 'dist/bundle'), join(path, 'dist/bundle'), { recursive: true });
+  const { status, stderr } = spawnSync(process.execPath, [join(path, 'dist/bundle/main.js')], {
+    cwd: path,
+    env: BARE_ENVIRONMENT,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(
+    /^There is no package\.json above .*\. Copy dist with it and with node_modules\.\n$/,
+  );
+});
+
 it('every package takes the oldest Node.js of each line, so that npm ci warns of none', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { engines?: { node?: string } }>;

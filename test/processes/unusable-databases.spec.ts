@@ -1,16 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, open, readFile, truncate, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { petstoreHere } from '../support/petstore-here.js';
 import {
   emptyFolder,
   petstore,
   ROOT,
-  ServiceProcess,
   type Finished,
   BARE_ENVIRONMENT,
+  ServiceProcess,
 } from '../support/service-process.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
@@ -68,10 +69,10 @@ let made: Promise<{ path: string; remove: () => Promise<void> }> | undefined;
 afterAll(async () => (await made)?.remove());
 
 async function makeStore(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const place = await emptyFolder();
-  const { code } = await petstore(place.path, ['db', 'seed', '--count', '2000']);
+  const folderOfStore = await emptyFolder();
+  const { code } = await petstore(folderOfStore.path, ['db', 'seed', '--count', '2000']);
   expect(code).toBe(0);
-  return place;
+  return folderOfStore;
 }
 
 /** A copy of it. */
@@ -91,167 +92,117 @@ async function overwrite(file: string, at: number, bytes: number): Promise<void>
   await handle.close();
 }
 
-interface Case {
-  readonly what: string;
-  readonly prepare: (path: string) => Promise<void>;
-  /** What the line says beside the file's name. */
-  readonly says: RegExp;
+/** A file of others in the place of the store, which everybody may read and write. */
+async function place(path: string, content: string, ...statements: string[]): Promise<string> {
+  const file = join(path, FILE);
+  await mkdir(dirname(file));
+  await writeFile(file, content);
+  for (const one of statements) await sql(file, one);
+  await chmod(dirname(file), 0o777);
+  await chmod(file, 0o666);
+  return file;
 }
 
-const CASES: Case[] = [
-  {
-    what: 'is locked by another process',
-    prepare: async (path) => sql(await store(path), 'BEGIN EXCLUSIVE', true),
-    says: /locked by another process.*try again/,
-  },
-  {
-    what: 'is locked by another process, for itself alone',
-    prepare: async (path) =>
-      sql(
-        await store(path),
-        'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE pets SET id = id WHERE id = 1; COMMIT',
-        true,
-      ),
-    says: /locked by another process.*try again/,
-  },
-  {
-    what: 'is empty and locked by another process',
-    prepare: async (path) => {
-      await mkdir(join(path, 'data'), { mode: 0o777 });
-      await sql(join(path, FILE), 'BEGIN EXCLUSIVE', true);
-      await chmod(join(path, 'data'), 0o777);
-      await chmod(join(path, FILE), 0o666);
-    },
-    says: /locked by another process.*try again/,
-  },
-  {
-    what: 'is no SQLite file',
-    prepare: async (path) => {
-      await mkdir(join(path, 'data'));
-      await writeFile(join(path, FILE), 'Dear diary, '.repeat(1_000));
-      await chmod(join(path, 'data'), 0o777);
-      await chmod(join(path, FILE), 0o666);
-    },
-    says: /not an SQLite database.*backup/,
-  },
-  {
-    what: 'has a damaged page in the middle',
-    prepare: async (path) => {
+type Prepare = (path: string) => Promise<unknown>;
+
+const migratedByNewer: Prepare = async (path) =>
+  sql(
+    await store(path),
+    `INSERT INTO schema_migrations (timestamp, name) VALUES (4102444800000, 'Tomorrow4102444800000')`,
+  );
+const NEWER = /newer version.*Tomorrow4102444800000.*Start that version/;
+
+/** Why a database cannot be used, and what the line says beside the file's name. */
+const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
+  [
+    'is locked by another process',
+    async (path) => sql(await store(path), 'BEGIN EXCLUSIVE', true),
+    /locked by another process.*try again/,
+  ],
+  [
+    'is empty and locked by another process',
+    async (path) => sql(await place(path, ''), 'BEGIN EXCLUSIVE', true),
+    /locked by another process.*try again/,
+  ],
+  [
+    'is no SQLite file',
+    (path) => place(path, 'Dear diary, '.repeat(1_000)),
+    /not an SQLite database.*backup/,
+  ],
+  [
+    'has a damaged page in the middle',
+    async (path) => {
       const file = await store(path);
       const { length } = await readFile(file);
       await overwrite(file, Math.floor(length / 2 / 4_096) * 4_096, 4_096);
     },
-    says: /damaged.*backup/,
-  },
-  {
-    what: 'has lost its end',
-    prepare: async (path) => {
-      const file = await store(path);
-      const { length } = await readFile(file);
-      await truncate(file, Math.floor(length / 2 / 4_096) * 4_096);
-    },
-    says: /damaged.*backup/,
-  },
-  {
-    what: 'is the database of another program',
-    prepare: async (path) => {
-      await mkdir(join(path, 'data'));
-      await sql(join(path, FILE), 'CREATE TABLE moz_places (url text); CREATE TABLE invoices (id integer)');
-      await chmod(join(path, 'data'), 0o777);
-      await chmod(join(path, FILE), 0o666);
-    },
-    says: /another program.*invoices, moz_places.*DATABASE_URL/,
-  },
-  {
-    what: 'is the database of another program that keeps migrations too',
-    prepare: async (path) => {
-      await mkdir(join(path, 'data'));
-      await sql(
-        join(path, FILE),
-        'CREATE TABLE schema_migrations (version text); CREATE TABLE invoices (id integer)',
-      );
-      await chmod(join(path, 'data'), 0o777);
-      await chmod(join(path, FILE), 0o666);
-    },
-    says: /another program.*invoices.*DATABASE_URL/,
-  },
-  {
-    what: 'was migrated by a newer version',
-    prepare: async (path) =>
-      sql(
-        await store(path),
-        `INSERT INTO schema_migrations (timestamp, name) VALUES (4102444800000, 'Tomorrow4102444800000')`,
-      ),
-    says: /newer version.*Tomorrow4102444800000.*Start that version/,
-  },
-  {
-    what: 'is a folder',
-    prepare: async (path) => void (await mkdir(join(path, FILE), { recursive: true })),
-    says: /is a folder.*DATABASE_URL/,
-  },
-  {
-    what: 'may not be read',
-    prepare: async (path) => chmod(await store(path), 0o000),
-    says: /may not be read.*permission/,
-  },
-  {
-    what: 'may not be written',
-    prepare: async (path) => chmod(await store(path), 0o444),
-    says: /may not be written.*permission/,
-  },
-  {
-    what: 'is in a folder that may not be written',
-    prepare: async (path) => {
-      await store(path);
-      await chmod(join(path, 'data'), 0o555);
-    },
-    says: /folder.*may not be written.*permission/,
-  },
-  {
-    what: 'is missing in a folder that may not be written',
-    prepare: (path) => mkdir(join(path, 'data'), { mode: 0o555 }),
-    says: /folder.*may not be written.*permission/,
-  },
-  {
-    what: 'is in a folder that cannot be made',
-    prepare: async (path) => chmod(path, 0o555),
-    says: /folder.*cannot be made.*permission/,
-  },
-  {
-    what: 'is in what is no folder',
-    prepare: (path) => writeFile(join(path, 'data'), ''),
-    says: /data is not a folder.*DATABASE_URL/,
-  },
+    /damaged.*backup/,
+  ],
+  [
+    'is the database of another program',
+    (path) => place(path, '', 'CREATE TABLE moz_places (url text); CREATE TABLE invoices (id integer)'),
+    /another program.*invoices, moz_places.*DATABASE_URL/,
+  ],
+  [
+    'is the database of another program that keeps migrations too',
+    (path) =>
+      place(path, '', 'CREATE TABLE schema_migrations (version text); CREATE TABLE invoices (id integer)'),
+    /another program.*invoices.*DATABASE_URL/,
+  ],
+  ['was migrated by a newer version', migratedByNewer, NEWER],
+  ['is a folder', (path) => mkdir(join(path, FILE), { recursive: true }), /is a folder.*DATABASE_URL/],
+  ['may not be read', async (path) => chmod(await store(path), 0o000), /may not be read.*permission/],
+  ['may not be written', async (path) => chmod(await store(path), 0o444), /may not be written.*permission/],
+  [
+    'is in a folder that may not be written',
+    async (path) => chmod(dirname(await store(path)), 0o555),
+    /folder.*may not be written.*permission/,
+  ],
+  [
+    'is missing in a folder that may not be written',
+    (path) => mkdir(join(path, 'data'), { mode: 0o555 }),
+    /folder.*may not be written.*permission/,
+  ],
+  ['is in a folder that cannot be made', (path) => chmod(path, 0o555), /folder.*cannot be made.*permission/],
+  [
+    'is in what is no folder',
+    (path) => writeFile(join(path, 'data'), ''),
+    /data is not a folder.*DATABASE_URL/,
+  ],
 ];
 
 describe.skipIf(!reachable)('a database that cannot be used, because it', () => {
-  it.each(CASES)('$what, is told in one line that says what to do', async ({ prepare, says }) => {
+  it.each(CASES)('%s, is told in one line that says what to do', async (_, prepare, says) => {
     const path = await folder();
     await prepare(path);
-    const runs = [await run(path, MAIN), await run(path, join(ROOT, 'bin/petstore.js'), ['db', 'migrate'])];
-    for (const { code, stdout, stderr } of runs) {
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^.*\n$/);
-      expect(stderr).toContain(FILE);
-      expect(stderr).toMatch(says);
+    const { code, stdout, stderr } = await run(path, MAIN);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^.*\n$/);
+    expect(stderr).toContain(FILE);
+    expect(stderr).toMatch(says);
+  });
+
+  it('was migrated by a newer version, or is on /proc, is told by the command line in the same line', async () => {
+    const path = await folder();
+    await migratedByNewer(path);
+    for (const [file, says] of [
+      [FILE, NEWER],
+      ['/proc/petstore/petstore.sqlite', /cannot be made \(ENOENT\).*DATABASE_URL/],
+      ['/proc/petstore.sqlite', /cannot be (?:made|used).*DATABASE_URL/],
+    ] as const) {
+      const told = await petstoreHere(path, ['db', 'migrate'], { DATABASE_URL: `sqlite:${file}` });
+      expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^.*\n$/) });
+      expect(told.stderr).toMatch(says);
     }
   });
 });
 
-describe('a new store', () => {
-  it.each([
-    ['a file of no bytes', ''],
-    [
-      'what a first start has made that was killed before its first migration',
-      'CREATE TABLE schema_expansions (name varchar(255) PRIMARY KEY)',
-    ],
-  ])('is %s', async (_, statements) => {
+it('a file of no bytes is a new store, and so is what a first start has made that was killed before its first migration', async () => {
+  for (const statements of ['', 'CREATE TABLE schema_expansions (name varchar(255) PRIMARY KEY)']) {
     const path = await folder();
-    await mkdir(join(path, 'data'));
-    await writeFile(join(path, FILE), '');
-    await sql(join(path, FILE), statements);
+    await place(path, '', statements);
     const service = await ServiceProcess.start(path);
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     expect(service.output).toContain('The store was empty');
-  });
+  }
 });

@@ -1,6 +1,5 @@
 import sqlite3 from 'sqlite3';
-import { DataSource } from 'typeorm';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { TestService } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
@@ -11,6 +10,7 @@ import { describeWith } from '../support/requirements.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const AT = '2026-11-20T12:00:00.000Z';
+const BEFORE = '2026-11-20T11:59:59.999Z';
 const MINUTE = 60_000;
 const DUE_AT = Date.parse(AT) + 5 * MINUTE;
 const FAILING = '00000000-0000-4000-8000-000000000002';
@@ -19,6 +19,7 @@ const ORDERS = {
   webhook_subscriptions: 'endpoint_id, event',
   webhook_messages: 'id',
   webhook_deliveries: 'id',
+  webhook_fan_outs: 'id',
 };
 
 const endpoint = (n: number, url: string, rest: string) =>
@@ -26,13 +27,16 @@ const endpoint = (n: number, url: string, rest: string) =>
 const message = (n: number, name = `Pet ${n}`) =>
   `('msg_${n}', 'pets.created', '{"type":"pets.created","timestamp":"${AT}","data":{"id":${n},"name":"${name}","categoryId":9223372036854775807,"status":"sold"}}', '${AT}')`;
 
-/** Endpoints in every state, and deliveries in every state, of which those with the highest ids were deleted with their message. */
+/**
+ * Endpoints in every state, deliveries in every state, of which those with the highest ids were deleted with their message, and messages
+ * without deliveries: for all clients, for this one, and for another.
+ */
 const webhooksAt = (url: string) => [
   `INSERT INTO clients (id, name, plan, created_at) VALUES ('shop', 'Shop', 'pro', '${AT}')`,
   `INSERT INTO webhook_endpoints (id, client_id, url, label, secret, previous_secrets, created_at, disabled_at, disabled_because, failures, failing_since, due_at, delay) VALUES
     ${endpoint(1, `${url}/healthy`, `'Läden 🐾', 'whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=', '[{"secret":"whsec_YmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmI=","until":"2026-11-21T12:00:00.000Z"}]', '${AT}', NULL, NULL, 0, NULL, 0, 0`)},
     ${endpoint(2, `${url}/failing`, `NULL, 'whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=', '[]', '${AT}', NULL, NULL, 2, '${AT}', ${DUE_AT}, ${5 * MINUTE}`)},
-    ${endpoint(3, `${url}/disabled`, `'', 'whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=', '[]', '${AT}', '${AT}', 'gone', 0, NULL, 0, 0`)}`,
+    ${endpoint(3, `${url}/disabled`, `'', 'whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=', '[]', '${BEFORE}', '${BEFORE}', 'gone', 0, NULL, 0, 0`)}`,
   `INSERT INTO webhook_subscriptions (endpoint_id, event)
     SELECT id, event FROM webhook_endpoints, (SELECT 'pets.created' AS event UNION SELECT 'quota.threshold')`,
   `INSERT INTO webhook_messages (id, event, payload, created_at) VALUES
@@ -47,6 +51,8 @@ a second line \\ 🐾'
       UNION SELECT 4, 'waiting', 0, NULL, NULL, NULL
       UNION SELECT 5, 'waiting', 0, NULL, NULL, NULL)`,
   `PRAGMA foreign_keys = ON; DELETE FROM webhook_messages WHERE id = 'msg_5'`,
+  `INSERT INTO webhook_messages (id, event, payload, created_at) VALUES ${message(6)}, ${message(7)}, ${message(8)}`,
+  `INSERT INTO webhook_fan_outs (message_id, client_id) VALUES ('msg_6', NULL), ('msg_7', 'shop'), ('msg_8', 'another')`,
 ];
 
 /** The rows of a table of the file, each as a list of its values. */
@@ -62,75 +68,47 @@ function rowsOf(file: string, sql: string): Promise<unknown[][]> {
 }
 
 describeWith('postgres', 'webhooks of a store that moves to PostgreSQL', () => {
-  let target: CopyTarget;
-  let receiver: WebhookReceiver;
-  beforeEach(async () => {
-    target = await CopyTarget.make();
-    receiver = await WebhookReceiver.start();
-  });
-  afterEach(() => Promise.all([target.remove(), receiver.stop()]));
-
-  const moved = async () => {
+  it('are there exactly, go on in order behind all ids ever given, and keep failures and what is disabled', async () => {
+    const [target, receiver] = [await CopyTarget.make(), await WebhookReceiver.start()];
+    onTestFinished(async () => void (await Promise.all([target.remove(), receiver.stop()])));
     const file = await sourceWith(...webhooksAt(receiver.url));
     await target.copy(file);
-    return file;
-  };
-  /** The service on the copy. */
-  const open = async () => {
+    for (const [table, order] of Object.entries(ORDERS)) {
+      const columns = await rowsOf(file, `SELECT name FROM pragma_table_info('${table}')`);
+      const texts = columns.map(([name]) => `CAST(${String(name)} AS text) AS ${String(name)}`).join();
+      const sql = `SELECT ${texts} FROM ${table} ORDER BY ${order}`;
+      const there = await rowsOf(file, sql);
+      expect(there.length).toBeGreaterThan(2);
+      expect([table, await target.rows(sql)]).toEqual([table, there]);
+    }
+
     const service = await TestService.open({
       at: AT,
       environment: { DATABASE_URL: target.url, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' },
     });
     onTestFinished(() => service.close());
-    return { service, deliver: () => service.app.get(WebhookDispatcher).deliver() };
-  };
-  const post = async (service: TestService, name: string) =>
-    expect((await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } })).status).toBe(201);
-  const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
-
-  it.each(Object.entries(ORDERS))('are there exactly: %s', async (table, order) => {
-    const file = await moved();
-    const columns = await rowsOf(file, `SELECT name FROM pragma_table_info('${table}')`);
-    const texts = columns.map(([name]) => `CAST(${String(name)} AS text) AS ${String(name)}`).join();
-    const sql = `SELECT ${texts} FROM ${table} ORDER BY ${order}`;
-    const there = await rowsOf(file, sql);
-    expect(there.length).toBeGreaterThan(2);
-    expect(await target.rows(sql)).toEqual(there);
-  });
-
-  it('go on in order: what waited, then what is new, behind the ids that deleted deliveries had', async () => {
-    await moved();
-    const { service, deliver } = await open();
-    await post(service, 'New');
+    const deliver = () => service.app.get(WebhookDispatcher).deliver();
+    const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
+    await service.request('POST', '/v1/pets', { json: { name: 'New', categoryId: 1 } });
     await deliver();
-    const names = sentTo('/healthy').map(({ body }) => body.data.name);
-    expect(names).toEqual(['Pet 3', 'Pet 4', 'New']);
-    expect(sentTo('/healthy').map(({ id }) => id)).toEqual([
-      'msg_3',
-      'msg_4',
-      expect.stringMatching(/^msg_\w{32}$/),
-    ]);
-    expect(sentTo('/healthy')[0]?.text).toContain('"categoryId":9223372036854775807');
-    const ids = await service
-      .repository(WebhookDelivery)
-      .find({ select: { id: true }, order: { id: 'ASC' } });
+    const healthy = sentTo('/healthy');
+    expect(healthy.map(({ body }) => body.data.name)).toEqual(['Pet 3', 'Pet 4', 'Pet 6', 'Pet 7', 'New']);
+    const waited = ['msg_3', 'msg_4', 'msg_6', 'msg_7'];
+    const made = expect.stringMatching(/^msg_\w{32}$/) as string;
+    expect(healthy.map(({ id }) => id)).toEqual([...waited, made]);
+    expect(healthy[0]?.text).toContain('"categoryId":9223372036854775807');
+    const rows = await service.repository(WebhookDelivery).find({ order: { id: 'ASC' } });
     // 53 is the highest that was ever given.
-    expect(ids.map(({ id }) => id).slice(-2)).toEqual([54n, 55n]);
-  });
+    expect(rows.map(({ id }) => id).slice(-6)).toEqual([54n, 55n, 56n, 57n, 58n, 59n]);
 
-  it('keep their failures and when they are due, and those that are disabled get nothing', async () => {
-    await moved();
-    const { service, deliver } = await open();
-    await deliver();
     service.clock.advance(5 * MINUTE - 1);
     await deliver();
     expect(sentTo('/failing')).toEqual([]);
     service.clock.advance(1);
     await deliver();
-    expect(sentTo('/failing').map(({ id }) => id)).toEqual(['msg_3', 'msg_4']);
+    expect(sentTo('/failing').map(({ id }) => id)).toEqual([...waited, made]);
     expect(sentTo('/disabled')).toEqual([]);
-    const { manager } = service.app.get(DataSource);
-    expect(await manager.findOneByOrFail(WebhookEndpoint, { id: FAILING })).toMatchObject({
+    expect(await service.repository(WebhookEndpoint).findOneByOrFail({ id: FAILING })).toMatchObject({
       failures: 0,
       failingSince: null,
       dueAt: 0n,

@@ -38,12 +38,12 @@ export async function application(
     .useValue(new Settings(settings))
     .compile();
   const app = setupApp(module.createNestApplication(adapter, { logger: false, ...nest }));
-  await prepare?.(app);
-  await app.listen(0, '127.0.0.1');
   onTestFinished(async () => {
     (app.getHttpServer() as Server).closeAllConnections();
     await app.close();
   });
+  await prepare?.(app);
+  await app.listen(0, '127.0.0.1');
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   return { app, url: `http://127.0.0.1:${port}` };
 }

@@ -1,10 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { ROOT, ServiceProcess, emptyFolder, petstore } from './service-process.js';
+
+/** The store that each folder begins with, made once. */
+let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
+async function firstStore() {
+  const { path, remove } = await emptyFolder();
+  const key = await madeIn(path);
+  const file = await readFile(join(path, 'data/petstore.sqlite'));
+  await remove();
+  return { key, file };
+}
+
+/** Makes a client without a limit that is met, and its key. */
+async function madeIn(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  const made = async (command: string) => {
+    const { stdout, stderr } = await petstore(path, [...command.split(' '), '--json'], environment);
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as { id: string; key: string };
+  };
+  const limits = '--per-minute 1000000 --per-day 10000000';
+  const { id } = await made(`client create --name Drill --plan enterprise ${limits}`);
+  return (await made(`key issue --client ${id}`)).key;
+}
 
 /** A folder with a store of its own, in which the service and the command line run as an operator runs them. */
 export class BackupFolder {
@@ -18,14 +40,13 @@ export class BackupFolder {
   static async make(environment: NodeJS.ProcessEnv = {}): Promise<BackupFolder> {
     const { path, remove } = await emptyFolder();
     onTestFinished(remove);
-    const made = async (command: string) => {
-      const { stdout, stderr } = await petstore(path, [...command.split(' '), '--json'], environment);
-      if (stdout === '') throw new Error(stderr);
-      return JSON.parse(stdout) as { id: string; key: string };
-    };
-    const limits = '--per-minute 1000000 --per-day 10000000';
-    const { id } = await made(`client create --name Drill --plan enterprise ${limits}`);
-    return new BackupFolder(path, (await made(`key issue --client ${id}`)).key);
+    if (environment.DATABASE_URL !== undefined)
+      return new BackupFolder(path, await madeIn(path, environment));
+    const { key, file } = await (first ??= firstStore());
+    const folder = new BackupFolder(path, key);
+    await mkdir(join(path, 'data'), { mode: 0o700 });
+    await writeFile(folder.database, file, { mode: 0o600 });
+    return folder;
   }
 
   /** The database of the service. */

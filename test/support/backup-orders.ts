@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type BackupOrder, backUp } from '../../src/database/backup/backup.js';
-import { type RestoreOrder, type Restored, restore } from '../../src/database/backup/restore.js';
-import type { CopiedStore } from '../../src/database/backup/verified-copy.js';
+import { type BackupOrder, backUp } from '../../src/database/commands/backup.js';
+import { type RestoreOrder, type Restored, restore } from '../../src/database/commands/restore.js';
+import type { CopiedStore } from '../../src/database/commands/checked-copy.js';
 import { sourceWith } from './copy-source.js';
 import { emptyFolder } from './service-process.js';
 
@@ -36,7 +36,7 @@ export async function storeWith(...statements: readonly string[]): Promise<strin
 export async function backUpTo(file: string, more: Partial<BackupOrder> = {}): Promise<CopiedStore> {
   const database = more.database ?? (await storeWith(pet(1)));
   const { signal } = new AbortController();
-  return backUp({ database, file, overwrite: false, signal, tell: () => undefined, ...more });
+  return backUp({ database, file, overwrite: false, signal, ...more });
 }
 
 /** Restores a backup into the place of a store. */
@@ -46,6 +46,6 @@ export function restoreFrom(
   more: Partial<RestoreOrder> = {},
 ): Promise<Restored> {
   const { signal } = new AbortController();
-  const order = { file, database, now: NOW, signal, tell: () => undefined };
+  const order = { file, database, now: NOW, signal };
   return restore({ ...order, ...more });
 }

@@ -35,13 +35,34 @@ export function scrollsSideways(page: Page): Promise<boolean> {
   );
 }
 
-/** What axe-core finds serious or critical on a page as it is, one line each. */
-export async function findingsOn(page: Page): Promise<string[]> {
+/** What axe-core finds on a page as it is, one line each; `impacts` keeps those of some impacts alone. */
+export async function findingsOn(page: Page, impacts?: readonly string[]): Promise<string[]> {
   await page.evaluate(AXE);
+  // Halfway from one colour to another there is too little contrast.
+  await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
+  // Without `preload`, which would put imported style sheets into the page as text, against its policy.
   const violations = await page.evaluate<Finding[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    `axe.run(document, { resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
   );
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => !impacts || impacts.includes(impact ?? ''))
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+}
+
+/** Each width and each colour once: what differs by both is nowhere. */
+const VIEWS = [
+  { width: 390, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+] as const;
+
+/** Why not everyone can read a page as it is: narrow and dark, then wide and light. One line each. */
+export async function faultsInViews(page: Page, impacts?: readonly string[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { width, colorScheme } of VIEWS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    if (await scrollsSideways(page)) faults.push(`scrolls sideways at ${width} px`);
+    faults.push(...(await findingsOn(page, impacts)).map((finding) => `${colorScheme}: ${finding}`));
+  }
+  return faults;
 }

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { findingsOn, launchChromium, scrollsSideways } from './chromium.js';
+import { launchChromium, scrollsSideways } from './chromium.js';
 
 /** One tab with the console, and what went wrong in it. */
 export class ConsoleBrowser {
@@ -45,11 +45,6 @@ export class ConsoleBrowser {
   /** Shows another view, by its address behind the hash. */
   async show(hash: string): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-  }
-
-  /** What axe-core finds serious or critical on the page as it is, one line each. */
-  findings(): Promise<string[]> {
-    return findingsOn(this.page);
   }
 
   /** Whether something is wider than the window. */

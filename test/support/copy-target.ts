@@ -1,5 +1,8 @@
 import pg from 'pg';
-import { type CopyOrder, type CopyReport, copyDatabase } from '../../src/database/copy/database-copy.js';
+import { type CopyReport, copyDatabase } from '../../src/database/commands/copy.js';
+import type { CopyOrder } from '../../src/database/commands/copy-check.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
 import { type MadeDatabase, makeDatabase } from '../kit/test-database.js';
 
 /** An empty PostgreSQL database that files are copied into. */
@@ -26,17 +29,23 @@ export class CopyTarget {
     return connected(this.database.url, name);
   }
 
-  /** Copies a file into it, from the beginning unless `more` says otherwise. */
+  /** Copies a file into it. */
   copy(file: string, more: Partial<CopyOrder> = {}): Promise<CopyReport> {
     return copyDatabase({
       file,
       target: { databaseUrl: this.database.url },
-      isResumed: false,
       leftOut: [],
       signal: new AbortController().signal,
       tell: () => undefined,
       ...more,
     });
+  }
+
+  /** Makes the tables of this build. */
+  async migrate(): Promise<void> {
+    const database = await openDataSource({ databaseUrl: this.url });
+    await migrate(database);
+    await database.destroy();
   }
 
   /** The rows that a query answers, each as a list of its values. */

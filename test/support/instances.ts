@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
-import { ServiceProcess, emptyFolder, petstore } from './service-process.js';
+import { petstoreHere as petstore } from './petstore-here.js';
+import { ServiceProcess, emptyFolder } from './service-process.js';
 
 /** The lines of the log that tell of Redis. */
 const CHANGE = /Quotas are counted in Redis|Redis failed|Redis cannot be used/g;

@@ -20,7 +20,5 @@ function counted(holder, name) {
 for (const name of ['chmod', 'chown', 'copyFile', 'link', 'open', 'rename', 'rm', 'unlink'])
   counted(files, name);
 syncBuiltinESMExports();
-for (const name of ['all', 'backup', 'close', 'exec', 'prepare', 'run'])
-  counted(sqlite3.Database.prototype, name);
-counted(sqlite3.Backup.prototype, 'step');
+for (const name of ['all', 'close', 'exec', 'prepare', 'run']) counted(sqlite3.Database.prototype, name);
 process.on('exit', () => writeFileSync(STEPS, String(steps)));

@@ -23,7 +23,8 @@ export class OnTerminal {
     columns = 80,
   ): OnTerminal {
     const program = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;
-    return OnTerminal.run(folder, `${program} ${call}`, environment, columns);
+    // In place of the shell, which Ctrl-C would end as well.
+    return OnTerminal.run(folder, `exec ${program} ${call}`, environment, columns);
   }
 
   /** Runs a shell's command line in a folder; `columns` is how wide the terminal is. */

@@ -16,6 +16,11 @@ export interface PackedClient {
   readonly remove: () => Promise<void>;
 }
 
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
 /** Runs a program in a folder; answers what it wrote to standard output. Rejects with all of its output when it fails. */
 export async function run(
   cwd: string,
@@ -32,7 +37,9 @@ export async function run(
   return stdout;
 }
 
-/** Builds the typed client, packs it, and installs the package in an empty folder, without asking a registry. */
+const DEPENDENCIES = ['lossless-json', 'openapi-fetch', 'openapi-typescript-helpers'];
+
+/** Builds the typed client, packs it, and installs it with its dependencies in an empty folder, without asking a registry. */
 export async function packedClient(): Promise<PackedClient> {
   const { path: folder, remove } = await emptyFolder();
   // Not in the folder of the client: several suites build it at the same time.
@@ -42,20 +49,27 @@ export async function packedClient(): Promise<PackedClient> {
     filter: (path) => !path.startsWith(join(CLIENT, 'dist')),
   });
   await run(ROOT, process.execPath, [join(ROOT, 'scripts/build-client.mjs'), join(built, 'dist')]);
-  const [packed] = JSON.parse(
-    await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      HOME: folder,
-    }),
-  ) as [{ filename: string; files: { path: string }[] }];
+  const folders = [built, ...DEPENDENCIES.map((name) => join(ROOT, 'node_modules', name))];
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...folders];
+  const [packed, ...dependencies] = JSON.parse(await run(built, 'npm', pack, { HOME: folder })) as [
+    Packed,
+    ...Packed[],
+  ];
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts'];
-  await run(folder, 'npm', ['install', ...quiet, `./${packed.filename}`]);
+  const files = [...dependencies, packed].map(({ filename }) => `./${filename}`);
+  await run(folder, 'npm', ['install', ...quiet, ...files]);
   return { folder, file: packed.filename, files: packed.files.map(({ path }) => path), remove };
+}
+
+/** The code of a language in the client's README. */
+export async function readmeCode(language: string): Promise<string> {
+  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme)?.[1] ?? '';
 }
 
 /** The example of the client's README, with an address and a key put in. */
 export async function readmeExample(baseUrl: string, apiKey: string): Promise<string> {
-  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
-  const [, example = ''] = /```js\n([^]*?)```/.exec(readme) ?? [];
+  const example = await readmeCode('js');
   return example.replace('http://127.0.0.1:3000/v1', baseUrl).replace('pst_test_…', apiKey);
 }

@@ -32,6 +32,13 @@ export async function copyProject(path: string): Promise<void> {
   await symlink('..', join(installed, 'petstore-service'));
 }
 
+/** Copies the build of this checkout into a copy of the project that is as it is here: to make it again would give the same. */
+export async function copyBuild(path: string): Promise<void> {
+  const dist = join(ROOT, 'dist');
+  const filter = (file: string) => file !== join(dist, '.compiled');
+  await cp(dist, join(path, 'dist'), { recursive: true, filter });
+}
+
 /** The files that a guide shows, by name: blocks of code whose first line is a comment with the name. */
 export async function filesOfGuide(guide: string): Promise<Map<string, string>> {
   const text = await readFile(join(ROOT, guide), 'utf8');

@@ -9,10 +9,9 @@ interface Admission {
 }
 
 /**
- * One refusal of a key by its quota: when, and until when it was told to wait, both by a clock that is never set; or that the
- * clock was set, or that a ban was found to last longer than all of it.
+ * One refusal of a key by its quota: when, and until when it was told to wait; or that a ban was found to last longer than all of it.
  */
-type Refusal = { readonly at: number; readonly told: number } | { readonly cutTo: number } | 'clock set';
+type Refusal = { readonly at: number; readonly told: number } | { readonly cutTo: number };
 
 /** A step back up to this goes back into no window that has ended. */
 const HELD_MS = MINUTE_MS;
@@ -25,12 +24,10 @@ export class QuotaModel {
   private admissions: Admission[] = [];
   private readonly refusals = new Map<string, Refusal[]>();
   private readonly current = new Map<number, number>();
-  /** By how much the clock was set forward in all. */
-  private ahead = 0;
 
   /**
-   * `isOfOneProcess`: only the current window of each length is known, and a clock that was put back takes its counts along;
-   * bans move with the clock. Else every window is known for ever, and bans stand where they were told.
+   * `isOfOneProcess`: only the current window of each length is known, and a clock that was put back takes its counts along, and no
+   * wait or strike of a key stays ahead of it. Else every window is known for ever, and strikes stand where they were.
    */
   constructor(
     private readonly rules: BanRules,
@@ -40,8 +37,7 @@ export class QuotaModel {
   take(request: QuotaRequest, now: number): QuotaVerdict {
     const { windows, keyId } = request;
     const looked = this.peek(request, now);
-    if (looked.bannedUntil !== undefined)
-      return this.isOfOneProcess || keyId === undefined ? looked : this.cut(looked, keyId, now);
+    if (looked.bannedUntil !== undefined) return keyId === undefined ? looked : this.cut(looked, keyId, now);
     if (looked.admitted) {
       for (const { key, lengthMs } of windows)
         this.admissions.push({ key, lengthMs, start: this.startOf(now, lengthMs) });
@@ -58,13 +54,12 @@ export class QuotaModel {
     const told = Math.max(
       ...looked.windows.filter(({ remaining }) => remaining === 0).map(({ resetsAt }) => resetsAt),
     );
-    const refusal = { at: now - this.ahead, told: told - this.ahead };
-    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), refusal]);
+    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), { at: now, told }]);
     const bannedUntil = this.bannedUntil(keyId);
     return bannedUntil > now ? { ...looked, bannedUntil, banBegins: true } : looked;
   }
 
-  /** Where clocks may differ, a ban may have been told by one that is ahead. */
+  /** A ban may have been told by a clock that was ahead. */
   private cut(looked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
     const { banned, bans } = this.bansOf(keyId);
     const { ladderMs } = this.rules;
@@ -101,11 +96,6 @@ export class QuotaModel {
     this.refusals.delete(keyId);
   }
 
-  clockStepped(by: number): void {
-    this.ahead += by;
-    for (const refusals of this.refusals.values()) refusals.push('clock set');
-  }
-
   /** Forgets every window of a length but the current one. */
   private turn(lengthMs: number, now: number): void {
     const before = this.current.get(lengthMs);
@@ -137,15 +127,17 @@ export class QuotaModel {
     let banned = Number.NEGATIVE_INFINITY;
     let lastStrike = Number.NEGATIVE_INFINITY;
     for (const refusal of this.refusals.get(keyId) ?? []) {
-      if (refusal === 'clock set') {
-        lastTold = Number.NEGATIVE_INFINITY;
-        continue;
-      }
       if ('cutTo' in refusal) {
         banned = lastTold = lastStrike = refusal.cutTo;
         continue;
       }
       const { at, told } = refusal;
+      if (this.isOfOneProcess) {
+        const longest = ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0;
+        lastTold = Math.min(lastTold, at + Math.max(longest, DAY_MS));
+        episodeBegan = Math.min(episodeBegan, at);
+        lastStrike = Math.min(lastStrike, Math.max(at, banned));
+      }
       if (at - lastStrike >= resetMs) {
         strikes = [];
         bans = 0;
@@ -165,6 +157,6 @@ export class QuotaModel {
       bans += 1;
       strikes = [];
     }
-    return { banned: banned + this.ahead, bans };
+    return { banned, bans };
   }
 }

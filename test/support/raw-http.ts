@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
 
 /**
  * Sends bytes as they stand and answers everything that comes back until the server closes the connection.
@@ -30,4 +31,28 @@ export function parseRaw(text: string): { status: number; body: unknown; head: s
     body: JSON.parse(rest.join('\r\n\r\n')) as unknown,
     head,
   };
+}
+
+/** A connection to a server, on which bytes are sent as they stand. Whatever fails on it closes it. */
+export async function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Everything that a socket receives until it is closed. */
+export async function receivedBy(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+  await new Promise((resolve) => {
+    socket.once('close', resolve);
+  });
+  return text;
+}
+
+/** The statuses of all responses in raw text. */
+export function statusesIn(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }

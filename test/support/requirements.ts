@@ -9,8 +9,6 @@ import { POSTGRES_PROGRAMS } from './postgres-server.js';
 /** Servers and programs outside the project that a suite may need. */
 export type Requirement =
   | 'browser'
-  | 'bun'
-  | 'deno'
   | 'faketime'
   | 'nginx'
   | 'pgbouncer'
@@ -28,8 +26,13 @@ export const FAKETIME = readdirSync('/usr/lib')
   .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path));
 
-/** The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. */
-export const REDIS_URL = process.env.PETSTORE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
+/**
+ * The Redis that suites may fill with keys of their own; PETSTORE_TEST_REDIS_URL names another. Suites that run side by side have a
+ * database each: the instances of one are not counted by those of another.
+ */
+export const REDIS_URL =
+  process.env.PETSTORE_TEST_REDIS_URL ??
+  `redis://127.0.0.1:6379/${Number(process.env['VITEST_POOL_ID'] ?? 0) % 16}`;
 
 /** The PostgreSQL on which suites make databases of their own; PETSTORE_TEST_POSTGRES names another. */
 export const POSTGRES_URL =
@@ -58,8 +61,6 @@ export const isInstalled = (program: string): boolean =>
 
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
   redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
-  bun: () => (isInstalled('bun') ? undefined : 'there is no bun in PATH (npm: bun)'),
-  deno: () => (isInstalled('deno') ? undefined : 'there is no deno in PATH (npm: deno)'),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   nginx: () => (existsSync(NGINX) ? undefined : 'nginx is not installed (Debian: nginx)'),
   'redis-server': () => (isInstalled('redis-server') ? undefined : 'there is no redis-server in PATH'),

@@ -105,11 +105,6 @@ export class ServiceProcess {
     return new ServiceProcess(url, child, outcome, () => output);
   }
 
-  /** The exit code once it has ended. */
-  get exitCode(): number | null {
-    return this.child.exitCode;
-  }
-
   /** How it has ended, once it has. */
   get ended(): Promise<Finished> {
     return this.outcome;
@@ -125,22 +120,26 @@ export class ServiceProcess {
     return this.read();
   }
 
+  /** Key of the demo client, which a store that was empty prints before it says that it listens, or ''. */
+  get demoKey(): string {
+    return demoKeyIn(this.output);
+  }
+
   /** Sends a signal and waits for the end. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
     this.child.kill(signal);
     return this.outcome;
   }
 
-  /** Reads its standard output no more: `stuck` leaves it open, `gone` closes it. */
-  leaveOutput(how: 'stuck' | 'gone'): void {
-    this.child.stdout?.removeAllListeners('data').pause();
-    if (how === 'gone') this.child.stdout?.destroy();
-  }
-
   /** Sends a signal and does not wait. */
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
+}
+
+/** Key of the demo client that a first start has printed, or ''. */
+export function demoKeyIn(output: string): string {
+  return /pst_test_\w{36}/.exec(output)?.[0] ?? '';
 }
 
 function run(

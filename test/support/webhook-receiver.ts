@@ -108,7 +108,8 @@ export async function addEndpoint(
     label: null,
     secret: newWebhookSecret(),
     previousSecrets: [],
-    createdAt: '2026-11-20T12:00:00.000Z',
+    // Before any event that a test writes, by its clock or the machine's.
+    createdAt: '2020-01-01T00:00:00.000Z',
     disabledAt: null,
     disabledBecause: null,
     failures: 0,

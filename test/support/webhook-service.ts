@@ -5,17 +5,24 @@ import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
 import { type Answering, type Listening, WebhookReceiver, addEndpoint } from './webhook-receiver.js';
 
-/** A service that may send to receivers on this machine, closed when the test ends, and what tests of it need. */
+/** The same as `opened`, closed when the test ends. */
 export async function open(options: TestServiceOptions = {}) {
+  const made = await opened(options);
+  onTestFinished(() => made.service.close());
+  return made;
+}
+
+/** A service that may send to receivers on this machine, and what tests of it need. Close it when done. */
+export async function opened(options: TestServiceOptions = {}) {
   const service = await TestService.open({
     at: '2026-11-20T12:00:00.000Z',
     ...options,
     environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', ...options.environment },
   });
-  onTestFinished(() => service.close());
   const { app, clientId } = service;
   const { manager } = app.get(DataSource);
   const dispatcher = app.get(WebhookDispatcher);
@@ -25,6 +32,12 @@ export async function open(options: TestServiceOptions = {}) {
     clock: service.clock,
     messages: app.get(WebhookMessages),
     deliver: () => dispatcher.deliver(),
+    /** Takes away all endpoints, messages and animals, and lets an hour pass. */
+    clear: async () => {
+      for (const table of ['webhook_endpoints', 'webhook_messages', 'webhook_fan_outs', 'pets'])
+        await manager.query(`DELETE FROM ${table}`);
+      service.clock.advance(3_600_000);
+    },
     endpointAt: (url: string, values: Partial<WebhookEndpoint> = {}, events?: readonly string[]) =>
       addEndpoint(manager, { clientId, url, ...values }, events),
     post: async (name: string, headers: Record<string, string> = {}) => {
@@ -33,7 +46,11 @@ export async function open(options: TestServiceOptions = {}) {
       return answer;
     },
     endpoint: (id: string) => manager.findOneByOrFail(WebhookEndpoint, { id }),
-    deliveries: () => manager.find(WebhookDelivery, { order: { id: 'ASC' } }),
+    /** The deliveries, also of messages that are not fanned out yet. */
+    deliveries: async () => {
+      await app.get(WebhookFanOuts).catchUp();
+      return manager.find(WebhookDelivery, { order: { id: 'ASC' } });
+    },
   };
 }
 

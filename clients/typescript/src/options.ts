@@ -1,99 +1,73 @@
-import type { Int64Form } from './int64.js';
-import { CHANCES, type Chances, type Fetch, type PlatformFetch, REAL_CHANCES, platform } from './platform.js';
+import type { Int64Form } from './json.js';
 
 /** How a client is made. */
 export interface ClientOptions<Form extends Int64Form = 'bigint'> {
   /** Address of the service with its version, such as `https://api.example/petstore/v1`. */
   readonly baseUrl: string;
-  /** The API key, or what answers it; that is asked before each attempt, so that a rotated key is taken. */
+  /** The API key, or a function that returns it; it is called before each attempt, so that a rotated key is used. */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** What integers of 64 bits become; default `bigint`. Either way they are exact. */
+  /** The type of 64-bit integers; default `bigint`. Both are exact. */
   readonly int64?: Form | undefined;
-  /** How long one attempt may take until its answer is read, in milliseconds; default 30,000. */
+  /** Limit of one attempt, including reading the response, in milliseconds; default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** When calls are tried again. */
   readonly retry?: RetryOptions | undefined;
-  /** What sends requests; default the `fetch` of the platform. */
-  readonly fetch?: PlatformFetch | undefined;
+  /** Sends requests; default the `fetch` of the platform. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
-/** When calls are tried again. */
+/** When calls are retried. */
 export interface RetryOptions {
-  /** At most so many times; default 5. With 0 a call waits for nothing. */
+  /** Number of retries; default 5. With 0 a call waits for nothing. */
   readonly retries?: number | undefined;
-  /**
-   * No attempt begins later than so many milliseconds after the call; default 60,000. A wait that does not fit is not begun: the error
-   * is thrown at once, with `retryAfterMs`.
-   */
+  /** No attempt begins later, in milliseconds after the call; default 60,000. The error of a longer wait has `retryAfterMs`. */
   readonly budgetMs?: number | undefined;
 }
 
 /** Options that are checked and complete. */
-export interface CheckedOptions<Form extends Int64Form> {
-  /** The address before the version, such as `https://api.example/petstore`. */
-  readonly root: string;
-  readonly apiKey: () => Promise<string>;
-  readonly form: Form;
-  readonly timeoutMs: number;
-  readonly retries: number;
-  readonly budgetMs: number;
-  readonly fetch: Fetch;
-  readonly chances: Chances;
-}
+export type CheckedOptions = ReturnType<typeof checked>;
 
-const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_RETRIES = 5;
-const DEFAULT_BUDGET_MS = 60_000;
-
-/** Checks options. Throws a TypeError that names the wrong one, and never shows a key. */
-export function checked<Form extends Int64Form>(options: ClientOptions<Form>): CheckedOptions<Form> {
-  const { apiKey, int64 = 'bigint', timeoutMs = DEFAULT_TIMEOUT_MS, retry = {} } = options;
-  const { retries = DEFAULT_RETRIES, budgetMs = DEFAULT_BUDGET_MS } = retry;
-  // The platform's own type of fetch, where it is known, is wider than what is called here.
-  const given: unknown = options.fetch ?? platform.fetch;
-  const fetch = given as Fetch;
-  if (int64 !== 'bigint' && int64 !== 'string') throw new TypeError("int64 must be 'bigint' or 'string'.");
-  if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be more than 0.');
-  if (!Number.isInteger(retries) || retries < 0)
-    throw new TypeError('retry.retries must be an integer from 0 on.');
-  if (!(budgetMs >= 0)) throw new TypeError('retry.budgetMs must be at least 0.');
-  if (typeof fetch !== 'function') throw new TypeError('There is no fetch here; give one.');
-  if (typeof apiKey === 'string') usableKey(apiKey);
-  else if (typeof apiKey !== 'function') throw new TypeError('apiKey must be a string or a function.');
-  const chances = (options as { [CHANCES]?: Chances })[CHANCES] ?? REAL_CHANCES;
+/** Throws a TypeError that names the wrong option, and never shows a key. */
+export function checked(options: ClientOptions<Int64Form>) {
+  const { apiKey, int64: form = 'bigint', timeoutMs = 30_000, retry = {} } = options;
+  const { retries = 5, budgetMs = 60_000 } = retry;
+  const send = options.fetch ?? globalThis.fetch;
+  check(form === 'bigint' || form === 'string', "int64 must be 'bigint' or 'string'.");
+  check(timeoutMs > 0, 'timeoutMs must be more than 0.');
+  check(Number.isInteger(retries) && retries >= 0, 'retry.retries must be an integer from 0 on.');
+  check(budgetMs >= 0, 'retry.budgetMs must be at least 0.');
+  if (typeof apiKey !== 'function') usableKey(apiKey);
   return {
+    /** The address before the version, such as `https://api.example/petstore`. */
     root: rootOf(options.baseUrl),
     apiKey: async () => usableKey(typeof apiKey === 'function' ? await apiKey() : apiKey),
-    form: int64 as Form,
+    form,
     timeoutMs,
     retries,
     budgetMs,
-    // A browser's fetch wants to be called on nothing.
-    fetch: (url, init) => fetch(url, init),
-    chances,
+    // A browser's fetch must be called on nothing.
+    fetch: (url: string, init: RequestInit) => send(url, init),
   };
 }
 
-/** A key that can be sent: what fetch says of another one would quote it. */
-function usableKey(key: unknown): string {
-  if (typeof key === 'string' && /^[!-~]+$/.test(key)) return key;
-  throw new TypeError('apiKey must have visible ASCII characters only, and at least one.');
+function check(isRight: boolean, rule: string): void {
+  if (!isRight) throw new TypeError(rule);
 }
 
-/** The address before the version. Nothing of a wrong one is shown, since it may hold a password. */
-function rootOf(baseUrl: unknown): string {
-  const wrong = new TypeError(
-    'baseUrl must be an absolute http or https address that ends in the version, such as https://api.example/v1, without user, query and fragment.',
+/** What fetch says of another key would quote it. */
+function usableKey(key: string): string {
+  check(typeof key === 'string' && /^[!-~]+$/.test(key), 'apiKey must have visible ASCII characters only.');
+  return key;
+}
+
+/** The error does not quote a wrong address, which may hold a password. */
+function rootOf(baseUrl: string): string {
+  const { protocol, username, password, search, hash, origin, pathname } = new URL(
+    URL.canParse(baseUrl) ? baseUrl : 'none:',
   );
-  let url;
-  try {
-    url = new platform.URL(String(baseUrl));
-  } catch {
-    throw wrong;
-  }
-  const { protocol, username, password, search, hash, origin, pathname } = url;
   const [, prefix] = /^(.*)\/v\d+\/?$/.exec(pathname) ?? [];
-  if (!/^https?:$/.test(protocol) || username || password || search || hash || prefix === undefined)
-    throw wrong;
-  return origin + prefix;
+  if (/^https?:$/.test(protocol) && prefix !== undefined && !(username || password || search || hash))
+    return origin + prefix;
+  throw new TypeError(
+    'baseUrl must be an http or https address that ends in the version, such as https://api.example/v1, without user, query and fragment.',
+  );
 }

@@ -1,125 +1,125 @@
-import { type AnswerContext, type Quota, answerOf, isSuccess, quotaOf, refusalOf } from './answers.js';
-import { type Attempted, attempt, onAbort, throwIfAborted, wait } from './attempt.js';
-import { PetstoreError } from './errors.js';
-import { HeldBack } from './held-back.js';
-import type { Int64Form } from './int64.js';
+import { ConnectionError, PetstoreError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { Operation } from './operation.js';
 import type { CheckedOptions } from './options.js';
-import type { Abortable } from './platform.js';
-import type { PreparedRequest } from './request.js';
-import { RetryBudget } from './retry-budget.js';
-import { JITTER_MS, retryAfter, waitBefore } from './retry-rules.js';
+import { type Quota, errorOf, quotaOf, refusalOf } from './responses.js';
 
-/** What a call came to. */
-export interface Carried {
-  readonly answer: unknown;
-  readonly attempted: Attempted;
-  readonly context: AnswerContext;
-}
+/** A longer timer would end at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+/** Statuses after which it is unknown whether the request was carried out. */
+const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 
-/** Sends requests until they are answered, as often and as late as the service and the options allow. */
-export class Sender<Form extends Int64Form> {
-  /** The quota that the last answer told. */
+/** Sends requests until they succeed, as often as the service and the options allow. */
+export class Sender {
+  /** The quota by the last response. */
   quota: Quota | undefined;
-  private readonly budget = new RetryBudget();
-  private readonly heldBack = new HeldBack();
+  /** By limit and key, what holds requests back: the service bans a key that goes on after a 429. */
+  readonly #holds = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
 
-  constructor(private readonly options: CheckedOptions<Form>) {}
+  constructor(private readonly options: CheckedOptions) {}
 
-  /** Carries a request out. Rejects with the last error when it may not be tried again, or not in time. */
-  async carryOut(
-    operation: Operation,
-    request: PreparedRequest,
-    signal: Abortable | undefined,
-  ): Promise<Carried> {
-    const { retries, budgetMs, chances } = this.options;
-    const latest = chances.elapsed() + budgetMs;
-    const waitOrThrow = async (ms: number, error: unknown): Promise<void> => {
-      if (chances.elapsed() + ms > latest) throw error;
-      await wait(ms, signal, chances);
-    };
-    this.budget.noteRequest();
-    for (let number = 1; ; number += 1) {
-      const apiKey = await this.keyToSendWith(operation, waitOrThrow, signal);
-      const failure = await this.tryOnce(operation, request, apiKey, signal);
-      if (!(failure instanceof Failed)) return failure;
-      const { error } = failure;
-      const retry = retryAfter(error, request.isSafe);
-      const ms = waitBefore(error, number, () => chances.random());
-      if (retry === 'never' || number > retries) throw error;
-      if (chances.elapsed() + ms > latest || (retry === 'trouble' && !this.budget.take())) throw error;
-      await waitOrThrow(ms, error);
+  /** Rejects with the last error when the request may not be retried, or not in time. */
+  async send(request: Request, operation: Operation, signal: AbortSignal | undefined): Promise<Response> {
+    const { retries, budgetMs, timeoutMs } = this.options;
+    const latest = performance.now() + budgetMs;
+    // The path alone: a query may hold what nobody else should read in a log.
+    const asked = `${request.method} ${new URL(request.url).pathname}`;
+    const late = () => new TimeoutError(`No response to ${asked} within ${timeoutMs} ms.`);
+    // Every attempt sends the same bytes.
+    const body = (await request.text()) || undefined;
+    const isSafe = operation.isIdempotent === true || ['GET', 'HEAD'].includes(request.method);
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await within(timeoutMs, signal, late, (ended) =>
+          this.#attempt(request, body, operation, asked, ended),
+        );
+      } catch (error) {
+        if (signal?.aborted || retry === retries || !mayRetry(error, isSafe)) throw error;
+        const { retryAfterMs } = error as { retryAfterMs?: number };
+        const backOffMs = Math.min(30_000, 1_000 * 2 ** retry);
+        const ms = (retryAfterMs ?? 0) + Math.random() * (retryAfterMs === undefined ? backOffMs : 1_000);
+        if (performance.now() + ms > latest) throw error;
+        await within(ms, signal, () => undefined);
+      }
     }
   }
 
-  /** The key, once nothing holds the operation back. Throws the refusal that holds it back when that wait does not fit. */
-  private async keyToSendWith(
-    { heldBackBy }: Operation,
-    waitOrThrow: (ms: number, error: unknown) => Promise<void>,
-    signal: Abortable | undefined,
-  ): Promise<string> {
-    const { chances, retries } = this.options;
-    for (;;) {
-      throwIfAborted(signal);
-      const apiKey = await orAborted(this.options.apiKey(), signal);
-      const refusal = this.heldBack.refusalNow(heldBackBy, apiKey, chances.elapsed());
-      if (!refusal) return apiKey;
-      if (retries === 0) throw refusal;
-      await waitOrThrow((refusal.retryAfterMs ?? 0) + chances.random() * JITTER_MS, refusal);
+  /** Sends a request once and reads its response to the end. */
+  async #attempt(
+    { url, method, headers: given }: Request,
+    body: string | undefined,
+    { bounds }: Operation,
+    asked: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const apiKey = await this.options.apiKey();
+    this.#throwIfHeldBack(bounds.map((bound) => `${bound} ${apiKey}`));
+    let response: Response;
+    let text: string;
+    try {
+      const headers = { ...Object.fromEntries(given), authorization: `Bearer ${apiKey}` };
+      // Redirects are not followed: the key is for one address.
+      const init: RequestInit = { method, headers, redirect: 'manual', signal };
+      response = await this.options.fetch(url, body === undefined ? init : { ...init, body });
+      text = (await response.text()).replaceAll(apiKey, '…');
+    } catch (cause) {
+      throw new ConnectionError(`No response to ${asked}.`, { cause });
     }
+    // A 429 of a separate limit shows that limit.
+    if (response.status !== 429 || bounds[0] === 'quota')
+      this.quota = quotaOf(response.headers) ?? this.quota;
+    if (response.ok) return new Response(text || null, response);
+    const error = errorOf(response, text, asked, url);
+    if (error instanceof PetstoreError && error.status === 429 && error.retryAfterMs !== undefined) {
+      const held = `${error.code === 'api_key_banned' ? 'ban' : bounds[0]} ${apiKey}`;
+      const until = performance.now() + error.retryAfterMs;
+      if (until > (this.#holds.get(held)?.until ?? 0)) this.#holds.set(held, { until, refusal: error });
+    }
+    throw error;
   }
 
-  /** One attempt. Rejects only with the reason of the signal. */
-  private async tryOnce(
-    operation: Operation,
-    request: PreparedRequest,
-    apiKey: string,
-    signal: Abortable | undefined,
-  ): Promise<Carried | Failed> {
-    const { form, chances } = this.options;
-    const headers = { ...request.headers, Authorization: `Bearer ${apiKey}` };
-    let attempted: Attempted;
-    try {
-      attempted = await attempt({ ...request, headers }, { ...this.options, signal });
-    } catch (error) {
-      throwIfAborted(signal);
-      return new Failed(error);
-    }
-    const context: AnswerContext = {
-      operation,
-      request: { ...request, headers },
-      form,
-      apiKey,
-      now: chances.now(),
-    };
-    const [bound] = operation.heldBackBy;
-    const { status } = attempted.response;
-    // What a bound of its own refuses tells that bound, not the quota.
-    if (status !== 429 || bound === 'quota') this.quota = quotaOf(attempted.response) ?? this.quota;
-    try {
-      if (isSuccess(attempted)) return { answer: answerOf(attempted, context), attempted, context };
-      const refusal = refusalOf(attempted, context);
-      if (refusal instanceof PetstoreError) this.heldBack.note(refusal, bound, apiKey, chances.elapsed());
-      return new Failed(refusal);
-    } catch (error) {
-      return new Failed(error);
+  /** Throws the last 429 for one of the limits, with what is left of its wait. */
+  #throwIfHeldBack(bounds: readonly string[]): void {
+    for (const bound of bounds) {
+      const hold = this.#holds.get(bound);
+      const left = (hold?.until ?? 0) - performance.now();
+      if (hold && left > 0) throw refusalOf({ ...hold.refusal.toJSON(), retryAfterMs: left });
+      this.#holds.delete(bound);
     }
   }
 }
 
-class Failed {
-  constructor(readonly error: unknown) {}
+/** A 429 was not carried out. Where that is unknown, only what is safe is repeated: a read, or what has an Idempotency-Key. */
+function mayRetry(error: unknown, isSafe: boolean): boolean {
+  if (error instanceof ConnectionError) return isSafe;
+  if (!(error instanceof PetstoreError || error instanceof UnexpectedResponseError)) return false;
+  if (error.status === 429) return true;
+  const isRunning = error instanceof PetstoreError && error.code === 'idempotency_in_progress';
+  return isSafe && (isRunning || UNKNOWN_OUTCOME.has(error.status));
 }
 
-/** What a promise comes to; rejects with the reason of the signal as soon as it aborts. */
-async function orAborted<Value>(promise: Promise<Value>, signal: Abortable | undefined): Promise<Value> {
-  let stopListening: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stopListening = onAbort(signal, reject);
+/**
+ * What `work` comes to. After so many milliseconds it rejects with the error that `late` makes, or resolves if it makes none; it rejects
+ * with the reason of the signal as soon as that aborts. No timer and no listener is left behind.
+ */
+async function within<Value = void>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  late: () => Error | undefined,
+  work: (ended: AbortSignal) => Promise<Value> = () => new Promise(() => undefined),
+): Promise<Value> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  let [timer, abort]: [unknown?, (() => void)?] = [];
+  const ended = new Promise<never>((resolve, reject) => {
+    signal?.addEventListener('abort', (abort = () => reject(signal.reason)));
+    const end = () => (late() ? reject(late()) : resolve(undefined as never));
+    timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS));
   });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([ended, work(controller.signal)]);
   } finally {
-    stopListening();
+    clearTimeout(timer as number);
+    if (abort) signal?.removeEventListener('abort', abort);
+    controller.abort();
   }
 }

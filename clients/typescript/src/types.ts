@@ -1,13 +1,19 @@
 import type { OPERATIONS } from './generated/operations.js';
 import type { components, operations } from './generated/schemas.js';
-import type { Int64Input } from './int64.js';
-import type { Abortable } from './platform.js';
+import type { Int64Input } from './json.js';
 
-/** A schema of the documents by its name; integers of 64 bits in it are of the type `Int64`. */
-export type Schema<
-  Name extends keyof components<Int64>['schemas'],
-  Int64 = bigint,
-> = components<Int64>['schemas'][Name];
+/** A type of the documents whose 64-bit integers are of the type `Int64`. */
+type With<Type, Int64> = Type extends bigint
+  ? Int64
+  : Type extends object
+    ? { [Member in keyof Type]: With<Type[Member], Int64> }
+    : Type;
+
+/** A schema of the documents by its name; its 64-bit integers are of the type `Int64`. */
+export type Schema<Name extends keyof components['schemas'], Int64 = bigint> = With<
+  components['schemas'][Name],
+  Int64
+>;
 
 /** An animal offered in the store. */
 export type Pet<Int64 = bigint> = Schema<'Pet', Int64>;
@@ -17,43 +23,36 @@ export type NewPet = Schema<'NewPet', Int64Input>;
 export type PetStatus = Schema<'PetStatus'>;
 
 /** The operationId of an operation that can be called. */
-export type OperationId = keyof operations<bigint> & keyof typeof OPERATIONS;
+export type OperationId = keyof operations & keyof typeof OPERATIONS;
 
-type Succeeded<Response> = Response extends { content: { 'application/json': infer Body } }
-  ? Body
-  : undefined;
-type Responses<Id extends OperationId, Int64> = operations<Int64>[Id]['responses'];
+type Json<Part> = Part extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** What an operation answers. */
-export type AnswerTo<Id extends OperationId, Int64 = bigint> = Succeeded<
-  Responses<Id, Int64>[keyof Responses<Id, Int64>]
+/** What an operation returns. */
+export type AnswerTo<Id extends OperationId, Int64 = bigint> = With<
+  Json<Responses<Id>[keyof Responses<Id>]>,
+  Int64
 >;
 
-/** The operations that answer a list, page by page. */
+/** The operations that return a list, page by page. */
 export type ListId = {
   [Id in OperationId]: AnswerTo<Id> extends readonly unknown[] ? Id : never;
 }[OperationId];
 
-/** An entry of what a list answers. */
+/** An entry of a list. */
 export type EntryOf<Id extends ListId, Int64 = bigint> =
   AnswerTo<Id, Int64> extends readonly (infer Entry)[] ? Entry : never;
 
-type BodyOf<Asked extends { requestBody?: unknown }> = [NonNullable<Asked['requestBody']>] extends [never]
-  ? { readonly body?: never }
-  : Asked extends { requestBody: { content: { 'application/json': infer Body } } }
-    ? { readonly body: Body }
-    : Asked extends { requestBody?: { content: { 'application/json': infer Body } } }
-      ? { readonly body?: Body }
-      : never;
+type BodyOf<Operation> = Operation extends { requestBody: infer Part }
+  ? { readonly body: Json<Part> }
+  : Operation extends Record<'parameters', unknown> & { requestBody?: infer Part }
+    ? { readonly body?: Json<Part> }
+    : never;
 
 /** What an operation takes: `path`, `query`, `header` and `body`, as the document has them. */
 export type InputOf<Id extends OperationId> = Readonly<
-  Pick<operations<Int64Input>[Id]['parameters'], 'path' | 'query' | 'header'>
-> &
-  BodyOf<operations<Int64Input>[Id]>;
-
-/** The query of an operation. */
-export type QueryOf<Id extends OperationId> = NonNullable<InputOf<Id>['query']>;
+  With<operations[Id]['parameters'] & BodyOf<operations[Id]>, Int64Input>
+>;
 
 /** Input that may be left out where the operation needs none. */
 export type OptionalInput<Id extends OperationId, Options> =
@@ -61,33 +60,38 @@ export type OptionalInput<Id extends OperationId, Options> =
     ? [input?: InputOf<Id>, options?: Options]
     : [input: InputOf<Id>, options?: Options];
 
-/** The type of `AbortSignal` of the platform, where its types are known. */
-export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Known } }
-  ? Known
-  : Abortable;
+/** A page of a list. */
+export interface Page<Entry> {
+  readonly items: readonly Entry[];
+  /** Where the next page begins: pass it as `cursor` to continue later. Undefined on the last page. */
+  readonly cursor: string | undefined;
+}
 
-/** An answer with what its headers tell. */
+/** The entries of a list over all its pages. A page is requested when the one before is used up; each iteration begins anew. */
+export interface PagedList<Entry> extends AsyncIterable<Entry> {
+  pages(): AsyncGenerator<Page<Entry>, void, undefined>;
+}
+
+/** A response with its headers. */
 export interface Exchange<Answer> {
-  /** What the operation answered. */
   readonly answer: Answer;
-  /** The HTTP status, from 200 to 299. */
   readonly status: number;
-  /** Names the state that was answered: send it as `If-Match` to change that state and no other. */
+  /** Names the returned state: send it as `If-Match` to change that state and no other. */
   readonly etag: string | undefined;
   /** Address of what was created, relative to that of the request. */
   readonly location: string | undefined;
-  /** Whether this is the answer to an earlier request with the same `Idempotency-Key`. */
+  /** Whether this is the response to an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Ends the call at once, also while it waits to try again; it then rejects with the reason of the signal. */
-  readonly signal?: Signal | undefined;
+  /** Ends the call at once, also while it waits to retry; it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of one call that may have an `Idempotency-Key`. */
 export interface IdempotentCallOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters: the same one for everything that is to happen once. Default: one of its own for every call. */
+  /** 1 to 255 visible ASCII characters: the same for all calls that are to happen once. Default: another for every call. */
   readonly idempotencyKey?: string | undefined;
 }

@@ -147,7 +147,7 @@ describe('whatever is done in whichever order', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Duration, Instant, Names, Text, Uuid } from '../../http/validation/fields.js';
 import type { ApiKey } from '../../auth/clients/api-key.entity.js';
 import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
-import { WithoutApiKey } from './inputs.js';
+import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
 /** A key as shown, on the command line and over HTTP; never its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })

@@ -5,7 +5,7 @@ import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../http/validation/fields.js';
 
 /** One quota window of a client, now. */
-@ApiSchema({ name: 'WindowUse', description: 'One window of a client’s quota as it stands.' })
+@ApiSchema({ name: 'WindowUse', description: 'The current state of one window of a client’s quota.' })
 class WindowUseDto {
   @ApiProperty({ type: 'string', example: 'minute' })
   name!: string;
@@ -65,7 +65,7 @@ class DeprecatedUseDto {
 }
 
 /** A client with what it has used, on the command line and over HTTP. */
-@ApiSchema({ name: 'ClientUsage', description: 'A client with what it has used.' })
+@ApiSchema({ name: 'ClientUsage', description: 'A client and its usage.' })
 export class ClientUsageDto extends ClientDto {
   @ApiProperty({
     type: [WindowUseDto],

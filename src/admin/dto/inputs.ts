@@ -1,6 +1,4 @@
-import { holdsApiKey } from '../../auth/clients/api-key.format.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/clients/usage.service.js';
-import { Rule } from '../../http/validation/define-field.js';
 import { Flag, Integer, Text, Uuid } from '../../http/validation/fields.js';
 import { PageQuery } from '../../http/paging/pager.js';
 
@@ -70,13 +68,4 @@ export class AuditQuery extends PageQuery {
 
   @Uuid({ description: 'Only changes of this key', optional: true })
   key?: string;
-}
-
-/** Refuses a text that contains an API key: names and labels are shown and logged, and a key must never be. */
-export function WithoutApiKey(): PropertyDecorator {
-  return Rule(
-    'holds_api_key',
-    'This must not hold an API key.',
-    (value) => typeof value !== 'string' || !holdsApiKey(value),
-  );
 }

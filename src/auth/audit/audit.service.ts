@@ -46,7 +46,7 @@ export class AuditService {
   /** Records a change with the manager of its transaction, so that both are committed or neither. */
   async record(manager: EntityManager, by: Actor, change: Change): Promise<void> {
     await manager.insert(AuditEntry, {
-      at: new Date(this.clock.now()).toISOString(),
+      at: this.clock.instant(),
       action: change.action,
       actor: by.kind,
       actorKeyId: by.keyId,

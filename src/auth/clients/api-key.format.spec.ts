@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   API_KEY_PATTERN,
   digestOf,
-  displayablePrefixOf,
   generateApiKey,
   holdsApiKey,
   isWellFormedApiKey,
@@ -18,14 +17,6 @@ describe('an API key', () => {
     fc.assert(
       fc.property(environment, (tag) => {
         expect(generateApiKey(tag)).toMatch(new RegExp(`^pst_${tag}_[0-9A-Za-z]{36}$`));
-      }),
-    );
-  });
-
-  it('is well-formed as made', () => {
-    fc.assert(
-      fc.property(key, (made) => {
-        expect(isWellFormedApiKey(made)).toBe(true);
       }),
     );
   });
@@ -82,14 +73,6 @@ describe('an API key', () => {
     expect(isWellFormedApiKey(text)).toBe(false);
   });
 
-  it('shows no more than its first four random characters', () => {
-    fc.assert(
-      fc.property(key, (made) => {
-        expect(displayablePrefixOf(made)).toBe(made.slice(0, 13));
-      }),
-    );
-  });
-
   it('is stored as its SHA-256', () => {
     expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
@@ -99,14 +82,6 @@ describe('an API key', () => {
 const GENUINE = `pst_test_${'0'.repeat(30)}2Wj70T`;
 
 describe('what is told of a string', () => {
-  it.each(['live', 'test'] as const)(
-    'that is a key: its environment %s, and what may be shown of it',
-    (tag) => {
-      const made = generateApiKey(tag);
-      expect(verifyApiKey(made)).toEqual({ wellFormed: true, environment: tag, prefix: made.slice(0, 13) });
-    },
-  );
-
   it.each([
     ['', 'It does not begin with pst_live_ or pst_test_.'],
     [`pst_prod_${GENUINE.slice(9)}`, 'It does not begin with pst_live_ or pst_test_.'],

@@ -7,7 +7,7 @@ import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../data
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { QuotaService } from '../../throttling/quota.service.js';
-import { ACCOUNTS_ERRORS } from './accounts.errors.js';
+import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
@@ -24,6 +24,12 @@ import {
   requireChange,
 } from './key-rules.js';
 
+/** Which keys a list has. */
+export interface KeyFilter {
+  readonly clientId?: string;
+  readonly prefix?: string;
+}
+
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ApiKeysService {
@@ -36,27 +42,28 @@ export class ApiKeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of the keys of one client, or of all, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId }: { readonly clientId?: string } = {}): Promise<Page<ApiKey>> {
+  /** A page of the keys of one client, with one displayable prefix, or of all, oldest first. Throws client_not_found. */
+  async list(page: PageRequest, { clientId, prefix }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
+    if (prefix !== undefined) query.andWhere('key.prefix = :prefix', { prefix });
     return keysetPage(query, page, BY_CREATION);
   }
 
   /** The key with this id, read with the manager of a transaction if one is given. Throws key_not_found. */
   async get(id: string, manager = this.keys.manager): Promise<ApiKey> {
     const key = await manager.findOneBy(ApiKey, { id });
-    if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id } });
+    if (!key) throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id } });
     return key;
   }
 
   /** The key with this secret. Throws key_not_found, whose message does not contain the secret. */
   async identify(secret: string): Promise<ApiKey> {
     const key = await this.keys.findOneBy({ digest: digestOf(secret) });
-    if (!key) throw new ApiError(ACCOUNTS_ERRORS.key_not_found, { params: { id: 'with this secret' } });
+    if (!key) throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id: 'with this secret' } });
     return key;
   }
 
@@ -75,8 +82,8 @@ export class ApiKeysService {
         const before = { label: key.label, expiresAt: key.expiresAt };
         if (label !== undefined) key.label = label;
         if (expires !== undefined) {
-          refuseEnded(key, this.instant());
-          key.expiresAt = earlier(this.instant(expires), key.expiresAt);
+          refuseEnded(key, this.clock.instant());
+          key.expiresAt = earlier(this.clock.instant(expires), key.expiresAt);
           if (!options.force && expires < SOON_MS)
             await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
         }
@@ -95,7 +102,7 @@ export class ApiKeysService {
       async (key, manager) => {
         refuseRevoked(key);
         if (!options.force) await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
-        key.revokedAt = this.instant();
+        key.revokedAt = this.clock.instant();
         return { prefix: key.prefix };
       },
       options,
@@ -139,10 +146,6 @@ export class ApiKeysService {
       });
       return key;
     });
-  }
-
-  private instant(fromNowMs = 0): string {
-    return new Date(this.clock.now() + fromNowMs).toISOString();
   }
 }
 

@@ -6,7 +6,7 @@ import { Clock } from '../../core/time/clock.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DomainEvents } from '../../events/domain-events.js';
-import { ACCOUNTS_EVENTS, type AccountsEventName } from './accounts.events.js';
+import { CLIENTS_EVENTS, type ClientsEventName } from './clients.events.js';
 import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
@@ -28,7 +28,7 @@ export const SERVICE_ITSELF: Operator = {
 
 /** A change of a client or a key; its action in the audit trail is the name of the event that is published for it. */
 export interface AuditedChange extends Change {
-  readonly action: AccountsEventName;
+  readonly action: ClientsEventName;
   readonly clientId: string;
 }
 
@@ -68,7 +68,7 @@ export class AuditedChanges {
       const record = async (change: AuditedChange): Promise<void> => {
         const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
-        this.events.publish(ACCOUNTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
+        this.events.publish(CLIENTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });
       };
       return work(manager, record, end);
     });

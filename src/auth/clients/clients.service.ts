@@ -7,8 +7,8 @@ import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { Plan, PlanLimits } from '../../throttling/plans.js';
-import { ACCOUNTS_ERRORS } from './accounts.errors.js';
-import type { AccountsEventName } from './accounts.events.js';
+import { CLIENTS_ERRORS } from './clients.errors.js';
+import type { ClientsEventName } from './clients.events.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { Client, planColumns } from './client.entity.js';
@@ -38,7 +38,7 @@ export class ClientsService {
       name,
       plan,
       ...planColumns(plan, input),
-      createdAt: this.now(),
+      createdAt: this.clock.instant(),
       suspendedAt: null,
     });
     await this.changes.run(by, async (manager, record) => {
@@ -76,7 +76,7 @@ export class ClientsService {
   /** The client with this id, read with the manager of a transaction if one is given. Throws client_not_found. */
   async get(id: string, manager = this.clients.manager): Promise<Client> {
     const client = await manager.findOneBy(Client, { id });
-    if (!client) throw new ApiError(ACCOUNTS_ERRORS.client_not_found, { params: { id } });
+    if (!client) throw new ApiError(CLIENTS_ERRORS.client_not_found, { params: { id } });
     return client;
   }
 
@@ -103,10 +103,10 @@ export class ClientsService {
     return this.change(id, by, 'client.suspended', async (client, manager) => {
       if (client.suspendedAt !== null) {
         const params = { id, instant: client.suspendedAt };
-        throw new ApiError(ACCOUNTS_ERRORS.client_already_suspended, { params });
+        throw new ApiError(CLIENTS_ERRORS.client_already_suspended, { params });
       }
       if (!options.force) await this.keepLastKey(manager, id);
-      client.suspendedAt = this.now();
+      client.suspendedAt = this.clock.instant();
       return { suspendedAt: client.suspendedAt, ...forceDetail(options) };
     });
   }
@@ -115,7 +115,7 @@ export class ClientsService {
   async resume(id: string, by: Operator): Promise<Client> {
     return this.change(id, by, 'client.resumed', (client) => {
       if (client.suspendedAt === null)
-        throw new ApiError(ACCOUNTS_ERRORS.client_not_suspended, { params: { id } });
+        throw new ApiError(CLIENTS_ERRORS.client_not_suspended, { params: { id } });
       const since = client.suspendedAt;
       client.suspendedAt = null;
       return { suspendedAt: since };
@@ -140,7 +140,7 @@ export class ClientsService {
   private change(
     id: string,
     by: Operator,
-    action: AccountsEventName,
+    action: ClientsEventName,
     apply: (client: Client, manager: EntityManager) => object | Promise<object>,
   ): Promise<Client> {
     return this.changes.run(by, async (manager, record) => {
@@ -156,10 +156,6 @@ export class ClientsService {
 
   private keepLastKey(manager: EntityManager, clientId: string): Promise<void> {
     return protectLastKey(manager, this.clock.now(), (key) => key.clientId === clientId);
-  }
-
-  private now(): string {
-    return new Date(this.clock.now()).toISOString();
   }
 }
 

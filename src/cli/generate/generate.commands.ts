@@ -1,9 +1,34 @@
-import { group } from '../command.js';
-import { FEATURE_COMMAND } from './feature.command.js';
-import { MIGRATION_COMMAND } from './migration.command.js';
+import { Option } from 'commander';
+import { command, flag, group, option } from '../command.js';
+import { FIELD_FORMS } from './feature-fields.js';
 
-/** `petstore generate …`: files of a module of your own. */
-export const GENERATE_COMMANDS = group('generate', 'files of a module of your own', [
-  FEATURE_COMMAND,
-  MIGRATION_COMMAND,
+/** An option that may be given several times; its value is the list of what was given. */
+const FIELD = new Option(
+  '--field <name:kind>',
+  `a field, with ? at the end when it may be absent; repeatable. Kinds: ${FIELD_FORMS}`,
+).argParser<string[] | undefined>((text, before = []) => [...before, text]);
+
+/** `petstore generate …`: files of a module that you write. */
+export const GENERATE_COMMANDS = group('generate', 'files of a module that you write', [
+  command('feature', {
+    description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',
+    argument: ['<name>', 'the feature in the plural, in lower case with hyphens, such as adoptions'],
+    options: [
+      FIELD,
+      option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
+      flag('--dry-run', 'print the names of the files and write nothing'),
+    ],
+    examples: [
+      'generate feature toys --field name:text:100 --field priceCents:int64',
+      "generate feature adoptions --field petId:reference:pets --field adopterName:text --field 'note:text:1000?' " +
+        '--field state:enum:requested,approved,declined',
+    ],
+    run: async (call, name) => (await import('./feature.action.js')).feature(call, name),
+  }),
+  command('migration', {
+    description: 'write a migration for what the entities have and the migrations do not',
+    argument: ['<path>', 'the feature’s folder below src and a name, such as toys/toys-colour'],
+    examples: ['generate migration toys/toys-colour'],
+    run: async (call, path) => (await import('./migration.action.js')).migration(call, path),
+  }),
 ]);

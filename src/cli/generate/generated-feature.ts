@@ -1,13 +1,16 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Eta } from 'eta';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
+import { softwareFolder } from '#supported-node';
 import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../refusal.js';
-import { featureFiles } from './feature-files.js';
-import type { FeaturePlan } from './feature-plan.js';
+import type { Field } from './feature-fields.js';
+import { featureNames } from './feature-names.js';
 import { APP_MODULE, exists, formatted } from './generated-files.js';
 import { timeAfter } from './migration-text.js';
-import { withModule } from './module-texts.js';
+
+type Names = ReturnType<typeof featureNames>;
 
 /** What a generated feature adds to a project: new files by their paths, and the app.module.ts that lists its module. */
 export interface GeneratedFeature {
@@ -15,53 +18,103 @@ export interface GeneratedFeature {
   readonly appModule: string;
 }
 
-/** Generates a feature for a project; writes nothing. Throws Refusal when its folder or one of its names exists, or app.module.ts cannot be extended. */
-export async function generatedFeature(project: string, plan: FeaturePlan): Promise<GeneratedFeature> {
-  const folder = join('src', plan.feature);
+/**
+ * Fills the templates in schematics/feature for a project; writes nothing. Throws Refusal when the folder or one of the names
+ * exists, or app.module.ts cannot be extended, and InvalidArgumentError for names that no feature can have.
+ */
+export async function generatedFeature(
+  project: string,
+  name: string,
+  fields: readonly Field[],
+  singular?: string,
+): Promise<GeneratedFeature> {
+  const names = featureNames(name, fields, singular);
+  const folder = join('src', name);
   if (await exists(join(project, folder)))
     throw new Refusal(
       `${folder} exists already. Choose another name for the feature; a folder that a run has left unfinished, remove first.`,
     );
   const appModule = join(project, APP_MODULE);
-  const listed = withModule(await readFile(appModule, 'utf8'), plan);
+  const listed = withModule(await readFile(appModule, 'utf8'), names);
   if (listed === undefined)
     throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
+  const time = await checkedTime(project, names);
+  const templates = join(softwareFolder(), 'schematics', 'feature');
+  const eta = new Eta({ autoEscape: false, autoTrim: false, useWith: true });
+  const files = new Map<string, string>();
+  for (const template of (await readdir(templates)).toSorted()) {
+    const file = template
+      .replace('__name__', name)
+      .replace('__singular__', names.singular)
+      .replace('.template', '');
+    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), { ...names, time });
+    checkNames(text);
+    files.set(join(folder, file), await formatted(join(project, folder, file), text));
+  }
+  return { files, appModule: await formatted(appModule, listed) };
+}
+
+/** The time of the migration, behind all others. Throws Refusal where the service has a name already, or lacks a table. */
+async function checkedTime(
+  project: string,
+  { table, entity, plural, error, references }: Names,
+): Promise<number> {
   const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
-  const files = featureFiles(plan, timeAfter(known));
+  const time = timeAfter(known);
   const tables = known.entityMetadatas.map(({ tableName }) => tableName);
-  const entities = known.entityMetadatas.map(({ name }) => name);
+  const entities = known.entityMetadatas.map((one) => one.name);
   await known.destroy();
-  const taken = takenName(plan, tables, entities) ?? (await takenSchema(project, plan));
-  if (taken !== undefined)
-    throw new Refusal(`${taken} exists already. Choose another name for the feature, or another --singular.`);
-  for (const { property, references } of plan.fields)
-    if (references !== undefined && !tables.includes(references))
+  const codes = errorCatalogue().map(({ code }) => code);
+  // There may be no document yet.
+  const document = await readFile(join(project, 'docs', 'openapi.json'), 'utf8').catch(() => '{}');
+  const { components } = JSON.parse(document) as { components?: { schemas?: object } };
+  const schemas = Object.keys(components?.schemas ?? {});
+  const wanted: [what: string, there: readonly string[], ...names: string[]][] = [
+    ['table', tables, table],
+    ['entity', entities, entity],
+    ['error code', codes, `${error}_not_found`],
+    ['schema', schemas, entity, plural, `New${entity}`, `${entity}Patch`],
+  ];
+  for (const [what, there, ...names] of wanted)
+    for (const name of names)
+      if (there.includes(name))
+        throw new Refusal(
+          `The ${what} ${name} exists already. Choose another name for the feature, or another --singular.`,
+        );
+  for (const { property, references: other = '' } of references)
+    if (!tables.includes(other) && other !== table)
       throw new Refusal(
-        `${property} refers to ${references}, which is no table of an entity: ${tables.toSorted().join(', ')}.`,
+        `${property} refers to ${other}, which is no table of an entity: ${tables.toSorted().join(', ')}.`,
       );
-  const texts = new Map<string, string>();
-  for (const [path, text] of files) texts.set(path, await formatted(join(project, path), text));
-  return { files: texts, appModule: await formatted(appModule, listed) };
+  return time;
 }
 
-/** What of the feature the service has already under the same name, in words. */
-function takenName(
-  { table, entity, error }: FeaturePlan,
-  tables: readonly string[],
-  entities: readonly string[],
-): string | undefined {
-  if (tables.includes(table)) return `The table ${table}`;
-  if (entities.includes(entity)) return `The entity ${entity}`;
-  const codes = new Set([`${error}_not_found`, `${error}_state_conflict`]);
-  const row = errorCatalogue().find(({ code }) => codes.has(code));
-  return row && `The error code ${row.code}`;
+/** Throws Refusal where a file would have one name for two things: for one of the feature, and for one of a package or of JavaScript. */
+function checkNames(text: string): void {
+  const named = (pattern: RegExp) =>
+    [...text.matchAll(pattern)].flatMap(
+      ([, list, one]) => (list ?? one ?? '').match(/\b(?!type\b)\w+/g) ?? [],
+    );
+  const ofOthers = new Set(named(/^import (?:type )?\{([^}]*)\} from '[^.]/gm));
+  const own = named(/^import (?:type )?\{([^}]*)\} from '\.|^export (?:class|const|interface|type) (\w+)/gm);
+  const hidden = own.find((name) => ofOthers.has(name) || name in globalThis);
+  if (hidden !== undefined)
+    throw new Refusal(
+      `${hidden} already has a meaning in the code. Choose another name, or give another --singular.`,
+    );
 }
 
-/** A schema of the documented operations that the feature would replace by its own; there may be no document yet. */
-async function takenSchema(project: string, { entity, plural }: FeaturePlan): Promise<string | undefined> {
-  const text = await readFile(join(project, 'docs', 'openapi.json'), 'utf8').catch(() => '{}');
-  const { components } = JSON.parse(text) as { components?: { schemas?: Readonly<Record<string, unknown>> } };
-  const names = [entity, plural, `New${entity}`, `${entity}Patch`];
-  const taken = names.find((name) => Object.hasOwn(components?.schemas ?? {}, name));
-  return taken && `The schema ${taken} of the OpenAPI document`;
+/** The source of app.module.ts with one more module, before self-service and administration. Undefined when it is not as it was made. */
+function withModule(source: string, { name, plural }: Names): string | undefined {
+  const [declared] =
+    /@Module\(\{\s*imports: \[[^]*\](?=,?\s*\}\)\s*export class AppModule\b)/.exec(source) ?? [];
+  const last = [...source.matchAll(/^import .*;\n/gm)].at(-1);
+  if (declared === undefined || !last) return undefined;
+  const module = `${plural}Module`;
+  const listed = /\b(?:Account|Admin)Module\b/.test(declared)
+    ? declared.replace(/\b(?:Account|Admin)Module\b/, (first) => `${module}, ${first}`)
+    : declared.replace(/,?\s*\]$/, `, ${module}]`);
+  const end = last.index + last[0].length;
+  const line = `import { ${module} } from './${name}/${name}.module.js';\n`;
+  return source.slice(0, end) + line + source.slice(end).replace(declared, () => listed);
 }

@@ -1,39 +1,37 @@
 import { openDataSource } from '../../database/data-source.js';
 import { schemaDifference } from '../../database/schema-difference.js';
 import { migrate } from '../../database/schema.js';
-import { action } from '../action.js';
+import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
-import { pascalCase } from './feature-plan.js';
+import { pascalCase } from './feature-names.js';
 import { migrationText, timeAfter } from './migration-text.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
 
 /** `petstore generate migration`: a migration for what changed in the entities. */
-export const migration = action({
-  runAlone: async ({ argument, loadModules }) => {
-    const [, folder, name] = PATH.exec(argument) ?? [];
-    if (folder === undefined || name === undefined)
-      throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${argument}.`);
-    await loadModules();
-    // A database of its own, made by the declared migrations: that of DATABASE_URL is neither read nor changed.
-    const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
-    try {
-      await migrate(dataSource);
-      const change = await schemaDifference(dataSource);
-      if (change.up.length === 0) return { file: null };
-      const file = `src/${folder}${name}.migration.ts`;
-      const className = pascalCase(name) + timeAfter(dataSource);
-      const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, change);
-      await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
-      return { file };
-    } finally {
-      await dataSource.destroy();
-    }
-  },
-  text: ({ file }) =>
-    file === null
-      ? 'No changes: the migrations make what the entities declare.'
-      : `Wrote ${file}. Read it, then run \`petstore db migrate\`.`,
-});
+export async function migration(call: Call, path: string): Promise<void> {
+  const [, folder, name] = PATH.exec(path) ?? [];
+  if (folder === undefined || name === undefined)
+    throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${path}.`);
+  await call.loadModules();
+  // A database of its own, made by the declared migrations: that of DATABASE_URL is neither read nor changed.
+  const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  try {
+    await migrate(dataSource);
+    const change = await schemaDifference(dataSource);
+    if (change.up.length === 0)
+      return await call.show(
+        { file: null },
+        () => 'No changes: the migrations make what the entities declare.',
+      );
+    const file = `src/${folder}${name}.migration.ts`;
+    const className = pascalCase(name) + timeAfter(dataSource);
+    const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, change);
+    await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
+    await call.showChange({ file }, () => `Wrote ${file}. Read it, then run \`petstore db migrate\`.`);
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -8,10 +8,7 @@ import { Settings } from '../../core/config/settings.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { DEMO_CLIENT } from './first-start.js';
-import { softwareFolder } from '../../core/software-version.js';
-
-/** How a shell finds the id in what `client create --json` prints. */
-const ID_OF_CLIENT = "grep -oE '[0-9a-f]{8}-[0-9a-f-]{27}'";
+import { softwareFolder } from '#supported-node';
 
 /** A line of the log for the operator. */
 export interface Advice {
@@ -49,7 +46,7 @@ async function keyAdvice(app: INestApplication): Promise<Advice | undefined> {
   if (!oldest)
     return warning(
       `There is no client yet, so every request is refused with 401. ${where} this makes one and its key: ` +
-        `${command} key issue --client $(${command} client create --name 'My shop' --plan pro --json | ${ID_OF_CLIENT})`,
+        `${command} client create --name 'My shop' --plan pro --issue-key`,
     );
   if (settings.nodeEnv === 'production' || oldest.name !== DEMO_CLIENT) return undefined;
   return {

@@ -35,7 +35,7 @@ export const DATABASE_URL_ALLOWED = `sqlite:<file>, sqlite::memory: or ${POSTGRE
 /** Connections to PostgreSQL unless DATABASE_POOL says otherwise. */
 export const DEFAULT_POOL = 10;
 /** Longest time of a statement unless DATABASE_STATEMENT_TIMEOUT_MS says otherwise, in milliseconds. */
-export const DEFAULT_STATEMENT_TIMEOUT_MS = 4_000;
+export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_500;
 
 const DEFAULT_PORT = 5432;
 /** Before the place of a host that is missing, as it is where `?host=` names the folder of a socket. */

@@ -50,8 +50,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   databasePool: {
     type: wholeNumber(2, 1_000),
     default: DEFAULT_POOL,
-    description:
-      'Most connections of this process to PostgreSQL. A migration, and a handler beside which the service writes, need two.',
+    description: 'Maximum number of connections of this process to PostgreSQL. A migration needs two.',
   },
   databaseStatementTimeoutMs: {
     type: wholeNumber(100, 600_000),
@@ -62,7 +61,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: oneOf('auto', 'check', 'off'),
     default: null,
     description:
-      'What a start does about migrations: auto runs them; check refuses to start while any is missing; off starts as it is. Unset: ' +
+      'What a start does about pending migrations: auto runs them; check refuses to start; off ignores them. Unset: ' +
       'check for PostgreSQL in production, auto elsewhere.',
   },
   redisUrl: {
@@ -110,12 +109,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: baseUrl,
     default: 'https://staging.petstore.example/v1',
     description:
-      'Address of the staging environment in the OpenAPI document, which tells that the default is a placeholder.',
+      'Address of the staging environment in the OpenAPI document, which marks the default as a placeholder.',
   },
   console: {
     type: oneOf('on', 'off'),
     default: 'on',
-    description: 'Whether the page for operators is served at /console; off answers 404 there.',
+    description: 'Whether the page for operators is served at /console; off makes it 404.',
   },
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
@@ -144,35 +143,31 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 60_000,
     description:
       'Longest time in which a client must read a response, in milliseconds; then the service cuts its connection. A stream ' +
-      'may take longer, as long as the client goes on reading it.',
+      'may take longer, as long as the client keeps reading it.',
   },
   maxRequestsInFlight: {
     type: wholeNumber(0, 1_000_000),
     default: 4_000,
     description:
-      'Most requests that one process works on at the same time; beyond that, 503 at once. Of more than 500 only as many are ' +
-      'let in as were answered in the last half second. Slow clients and streams do not count. 0: no bound.',
+      'Maximum number of requests that one process works on at the same time; further requests get 503 at once. Above 500, the limit is the number of responses in the last half second. Slow clients and streams do not count. 0: no limit.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),
     default: 500,
     description:
-      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some are answered 503 at ' +
-      'once. One pause alone does not count. 0: no bound.',
+      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 at once. A single pause does not count. 0: no limit.',
   },
   accountMaxKeys: {
     type: wholeNumber(0, 10_000),
     default: 100,
     description:
-      'Most keys of one client that work when self-service (/account/keys) issues another, and most that it makes in 24 hours. 0: ' +
-      'only operators make keys.',
+      'Maximum number of working keys of one client for self-service (/account/keys) to issue another, and of keys that it issues in 24 hours. 0: only operators issue keys.',
   },
   auditRetentionDays: {
     type: wholeNumber(0, 36_500),
     default: 0,
     description:
-      'After how many days the entries of the audit trail are deleted. 0: never. Self-service counts the changes of the last 24 ' +
-      'hours by them.',
+      'After how many days the entries of the audit trail are deleted. 0: never. Self-service limits changes by the entries of the last 24 hours.',
   },
   usageRetentionDays: {
     type: wholeNumber(1, 3_650),
@@ -184,14 +179,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1, 30),
     default: 1,
     description:
-      'How many days an answer is kept for its Idempotency-Key, and given to who repeats the request. Clients are told of one day.',
+      'How many days the response to an Idempotency-Key is stored for retries. The documentation promises clients one day.',
   },
   webhookAllowedNetworks: {
     type: networks,
     default: [],
     description:
-      'Networks that are not public and that webhooks may be sent to all the same, also by http://. Unset: public addresses alone, by ' +
-      'https://.',
+      'Private networks that webhooks may be sent to, also by http://. Unset: only public addresses, by https://.',
   },
   webhookRetentionDays: {
     // Of a key that ends within 7 days it is known by the message that this was told.
@@ -210,11 +204,11 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(0, 600_000),
     default: 0,
     description:
-      'How long a stop still takes new connections while /health/ready answers 503, in milliseconds: the time in which a load balancer that asks it takes the instance out.',
+      'How long a shutdown still accepts new connections while /health/ready is 503, in milliseconds, so that a load balancer can remove the instance.',
   },
   shutdownTimeoutMs: {
     type: wholeNumber(0, 600_000),
     default: 10_000,
-    description: 'Longest time that a stop waits for requests in flight, in milliseconds.',
+    description: 'Longest time that a shutdown waits for requests in flight, in milliseconds.',
   },
 });

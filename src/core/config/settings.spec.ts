@@ -15,47 +15,6 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
 }
 
 describe('the settings', () => {
-  it('have these defaults', () => {
-    const settings = read({});
-    const { databaseUrl, redisUrl } = settings;
-    expect(Object.assign({}, settings, { databaseUrl, redisUrl })).toEqual({
-      nodeEnv: 'development',
-      host: '127.0.0.1',
-      port: 3000,
-      managementPort: 3001,
-      databaseUrl: 'sqlite:data/petstore.sqlite',
-      databaseCa: null,
-      databasePool: 10,
-      databaseStatementTimeoutMs: 4_000,
-      databaseMigrate: null,
-      redisUrl: null,
-      redisCa: null,
-      redisTimeoutMs: 50,
-      logLevel: 'info',
-      trustProxy: null,
-      corsOrigins: [],
-      publicBaseUrl: '/v1',
-      stagingBaseUrl: 'https://staging.petstore.example/v1',
-      console: 'on',
-      bodyLimitBytes: 102_400,
-      keepAliveTimeoutMs: 72_000,
-      headersTimeoutMs: 15_000,
-      requestTimeoutMs: 60_000,
-      responseTimeoutMs: 60_000,
-      webhookAllowedNetworks: [],
-      webhookRetentionDays: 30,
-      sunsetNotBefore: 0,
-      shutdownDelayMs: 0,
-      shutdownTimeoutMs: 10_000,
-      accountMaxKeys: 100,
-      auditRetentionDays: 0,
-      usageRetentionDays: 90,
-      idempotencyRetentionDays: 1,
-      maxRequestsInFlight: 4_000,
-      maxEventLoopLagMs: 500,
-    });
-  });
-
   it.each([
     ['PORT', '0', 'port', 0],
     ['MANAGEMENT_PORT', 'off', 'managementPort', null],
@@ -85,25 +44,18 @@ describe('the settings', () => {
   it.each([
     ['NODE_ENV', 'prod'],
     ['PORT', '65536'],
-    ['PORT', '3e3'],
     ['PORT', '-1'],
     ['MANAGEMENT_PORT', 'none'],
     ['HOST', 'http://a'],
-    ['DATABASE_URL', 'mysql://db/pets'],
-    ['DATABASE_URL', 'postgres://db/'],
-    ['DATABASE_URL', 'postgres://db/pets?sslmode=prefer'],
     ['DATABASE_MIGRATE', 'yes'],
     ['DATABASE_POOL', '1'],
     ['DATABASE_URL', 'data/petstore.sqlite'],
-    ['DATABASE_URL', 'sqlite:'],
     ['REDIS_URL', 'http://cache'],
-    ['REDIS_URL', 'redis+sentinel://:secret@cache'],
     ['REDIS_URL', 'redis+cluster://:secret@cache/1'],
     ['LOG_LEVEL', 'INFO'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '0'],
     ['TRUST_PROXY', '0.0.0.0/0'],
-    ['TRUST_PROXY', '::/0'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'proxy.example'],
     ['CORS_ORIGINS', 'https://a.example/'],

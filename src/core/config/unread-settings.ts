@@ -7,7 +7,7 @@ const LONG_ENOUGH = 5;
 /** Settings of earlier versions that are gone, and what replaces each, in words that complete "is not read any more: …". */
 const GONE: Readonly<Record<string, string>> = {
   WEB_CONCURRENCY:
-    'run one instance for each core, each on a port of its own, and a proxy in front of them (docs/scale.md)',
+    'run one instance for each core, each on its own port, and a proxy in front of them (docs/scale.md)',
 };
 
 /**

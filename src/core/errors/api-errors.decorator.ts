@@ -22,7 +22,7 @@ export class ErrorSchema {
     description:
       'Every fault found in the values sent; only with the code `validation_failed`. Of more than ' +
       `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are named, and a last entry with the code \`more_faults\` and ` +
-      'an empty field tells how many are left out.',
+      'an empty field says how many are left out.',
     type: 'array',
     maxItems: MOST_DETAILS,
     items: {

@@ -47,7 +47,7 @@ export const HTTP_ERRORS = defineErrors({
     message: 'This operation answers {type}, which the Accept header excludes.',
     example: { type: 'application/json' },
     cause:
-      'The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
+      'The `Accept` header excludes the type of the response, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
     remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
   },
   request_timeout: {
@@ -59,21 +59,21 @@ export const HTTP_ERRORS = defineErrors({
   idempotency_in_progress: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being carried out; retry in a second.',
-    cause:
-      'A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet.',
+    cause: 'A request of the client with the same `Idempotency-Key` is still in progress.',
     remedy: 'Retry after the seconds in `Retry-After`, with the same key and body.',
   },
   already_exists: {
     status: 409,
     message: 'This conflicts with something that exists: a value that must be unique is taken.',
-    cause: 'A value that must be unique is taken, and the operation has no code of its own for that.',
+    cause: 'A value that must be unique is taken, and the operation has no specific code for it.',
     remedy: 'Send another value, or change what exists.',
   },
   reference_conflict: {
     status: 409,
     message: 'This refers to something that is not there, or removes something that is referred to.',
-    cause: 'What the request refers to does not exist any more, or something else refers to what it removes.',
-    remedy: 'Fetch what is there now; remove first what refers to it.',
+    cause:
+      'The request refers to something that no longer exists, or would delete something that is still referenced.',
+    remedy: 'Fetch the current state; delete the references first.',
   },
   operation_removed: {
     status: 410,
@@ -86,11 +86,9 @@ export const HTTP_ERRORS = defineErrors({
     status: 412,
     message: 'A precondition does not hold: the resource has another ETag, or this operation compares none.',
     cause:
-      'None of the entity tags in `If-Match` is that of the resource as it is now. A weak tag (`W/"…"`, as a proxy that compresses ' +
-      'makes it) never is. Or `If-None-Match` names it. Or the operation changes something and compares no tags.',
+      'No entity tag in `If-Match` matches the resource (a weak tag, `W/"…"`, never does), `If-None-Match` matches it, or the operation changes something and does not support `If-Match`.',
     remedy:
-      'Fetch the resource again, apply the change to what it is now, and send its `ETag` as it was received; no `If-Match` to an ' +
-      'operation that does not document it.',
+      'Fetch the resource again, reapply the change, and send its `ETag` unchanged. Send no `If-Match` to an operation that does not document it.',
   },
   payload_too_large: {
     status: 413,
@@ -121,13 +119,13 @@ export const HTTP_ERRORS = defineErrors({
     message: 'This Idempotency-Key was used for another request; take a new one.',
     cause:
       'In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body.',
-    remedy: 'Make a new key for every new request; send an old one only to repeat its request to the byte.',
+    remedy: 'Use a new key for every new request; reuse one only to retry exactly the same request.',
   },
   precondition_required: {
     status: 428,
     message: 'This operation needs If-Match: send the ETag of what you want to change.',
-    cause: 'The operation changes only what the client has seen, and the request has no `If-Match`.',
-    remedy: 'Fetch the resource and send its `ETag` in `If-Match`; `*` stands for whatever it is now.',
+    cause: 'The operation requires `If-Match`, so that no other change is overwritten.',
+    remedy: 'Fetch the resource and send its `ETag` in `If-Match`; `*` matches any state.',
   },
   headers_too_large: {
     status: 431,
@@ -146,7 +144,7 @@ export const HTTP_ERRORS = defineErrors({
     status: 503,
     message: 'The service cannot handle the request right now: {reason}.',
     example: { reason: 'it is overloaded' },
-    cause: 'The service is overloaded, the database is busy, full or away, or the service is stopping.',
+    cause: 'The service is overloaded or shutting down, or the database is busy, full or unavailable.',
     remedy: 'Retry after the seconds in `Retry-After`.',
   },
 });

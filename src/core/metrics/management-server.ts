@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { listeningFault } from '../config/listening-faults.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
+import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { Metrics } from './metrics.js';
 
 /** Serves `/metrics` on a separate port, so that it is not reachable on the public port of the API. */
@@ -23,6 +24,10 @@ export class ManagementServer implements OnApplicationShutdown {
     const { host, managementPort } = this.settings;
     if (managementPort === null) return null;
     const server = createServer((request, response) => void this.answer(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+      else socket.end(rawResponse(new ApiError(rowOf(error), { params: UNREADABLE }).body));
+    });
     server.listen(managementPort, host);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);

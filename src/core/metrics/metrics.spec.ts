@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Settings } from '../config/settings.js';
 import { ManagementServer } from './management-server.js';
@@ -61,4 +63,25 @@ it('the management port serves the metrics alone, whatever parameters a scrape h
   expect(await ask('/metrics', 'HEAD')).toEqual([200, false, null]);
   expect(await ask('/metrics', 'POST')).toEqual([405, 'method_not_allowed', 'GET, HEAD']);
   expect(await ask('/metrics/')).toEqual([404, 'route_not_found', null]);
+});
+
+it.each([
+  ['is no HTTP', 'nonsense\r\n\r\n', '400 Bad Request', 'malformed_request'],
+  [
+    'has too large a head',
+    `GET /metrics HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
+    '431 Request Header Fields Too Large',
+    'headers_too_large',
+  ],
+])('the management port answers what %s with an Error body', async (_, bytes, status, code) => {
+  const server = new ManagementServer(new Metrics(), new Settings({ MANAGEMENT_PORT: '0' }));
+  const port = await server.listen();
+  onTestFinished(() => server.onApplicationShutdown());
+  let text = '';
+  const socket = connect(Number(port), '127.0.0.1').on('data', (piece) => (text += piece.toString()));
+  socket.write(bytes);
+  await once(socket, 'close');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  expect(head).toContain(`HTTP/1.1 ${status}\r\n`);
+  expect(JSON.parse(body)).toMatchObject({ code, status: Number.parseInt(status, 10) });
 });

@@ -2,44 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TestClock } from '../../../test/kit/test-clock.js';
-import { ClockSteps, SystemClock } from './clock.js';
+import { SystemClock } from './clock.js';
 
 const READS_CLOCK = /\bDate\.now\b|\bperformance\.now\b|\bhrtime\b|\bnew Date\(\)/;
-/** Of SQLite's locks, in logs and metrics, of connections, of the stop and of workers' lives; see clock.ts. */
+/** Of locks and outages of the database, in logs, metrics and the field Date, of connections, of the stop and of workers' lives; see clock.ts. */
 const MEASURING =
-  /^(?:core\/(?:time\/clock\.ts|logging\/|metrics\/)|cli\/start\/|http\/|webhooks\/event-loop-share|database\/(?:sqlite|postgres)\/)/;
-
-function open() {
-  const clock = new TestClock('2026-11-20T12:00:00.000Z');
-  clock.advance(12_345);
-  return { clock, steps: new ClockSteps(clock) };
-}
-
-describe('a step of the clock', () => {
-  it('is none while time passes', () => {
-    const { clock, steps } = open();
-    clock.advance(86_400_000);
-    expect(steps.take()).toBe(0);
-  });
-
-  it.each([3_600_000, -3_600_000, 500, -500])('of %i ms is told, once', (by) => {
-    const { clock, steps } = open();
-    clock.advance(1_000);
-    clock.step(by);
-    expect([steps.take(), steps.take()]).toEqual([by, 0]);
-  });
-
-  it('of less than half a second is not, until several add up', () => {
-    const { clock, steps } = open();
-    clock.step(300);
-    expect(steps.take()).toBe(0);
-    clock.step(199);
-    expect(steps.take()).toBe(0);
-    clock.step(1);
-    expect(steps.take()).toBe(500);
-  });
-});
+  /^(?:core\/(?:time\/clock\.ts|logging\/|metrics\/|errors\/raw-response)|cli\/start\/|http\/|webhooks\/(?:event-loop-share|webhook-fan-outs)|database\/(?:sqlite\/|postgres\/|outage))/;
 
 describe('the clock of the machine', () => {
   it('tells the time, and a time that never steps', () => {

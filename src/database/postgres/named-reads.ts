@@ -5,7 +5,6 @@ import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
-import { answeredWithin, limited } from './limited-statements.js';
 import { meaningOf } from './postgres-errors.js';
 import { type PostgresPool, breaks } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
@@ -79,20 +78,14 @@ export class NamedReads extends JsonReader {
     statement: Statement,
     parameters: readonly (string | number | null)[],
   ): Promise<Row | undefined> {
-    try {
-      return await this.read(statement, parameters);
-    } catch (error) {
-      // It changes nothing, so it may be asked again: of another connection, or without the plan that has become stale.
-      const isStale = (error as { code?: unknown }).code === STALE_PLAN;
-      if (!isStale && meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
-      if (isStale) this.statements.clear();
-    }
-    for (let more = 1; ; more += 1) {
+    for (let more = 0; ; more += 1) {
       try {
-        return await this.read({ text: statement.text }, parameters);
+        return await this.read(more === 0 ? statement : { text: statement.text }, parameters);
       } catch (error) {
-        // All sessions may have been ended at once; the pool does not know of each yet.
-        if (more === MOST_READS || meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
+        // It changes nothing, so it may be asked again: without the plan that has become stale, or of another connection. All sessions
+        // may have been ended at once; the pool does not know of each yet.
+        if ((error as { code?: unknown }).code === STALE_PLAN && more === 0) this.statements.clear();
+        else if (more === MOST_READS || meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
       }
     }
   }
@@ -109,11 +102,7 @@ export class NamedReads extends JsonReader {
     const client = await this.pool.take();
     let isBroken = false;
     try {
-      const { rows } = await this.pool.waits.wait((limitMs) =>
-        limited(client, limitMs, () =>
-          client.query<Row>({ ...statement, values: [...values], ...answeredWithin(limitMs) }),
-        ),
-      );
+      const { rows } = await client.query<Row>({ ...statement, values: [...values] });
       return rows[0];
     } catch (error) {
       isBroken = breaks(error);

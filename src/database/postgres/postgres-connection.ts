@@ -2,18 +2,18 @@ import type { PoolClient, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { ALL_CACHED, type CachedKind } from '../data-version.js';
 import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
 import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
-import type { SharedDataVersion } from '../shared-data-version.js';
+import type { AskBehind, Commit, SharedDataVersion, SharedKind } from '../shared-data-version.js';
+import { type ChangedTables, Changes } from './changed-tables.js';
 import { type Query, lateCommitOf } from './late-commits.js';
-import { answeredWithin, limited } from './limited-statements.js';
 import { meaningOf } from './postgres-errors.js';
 import { type PostgresPool, breaks } from './postgres-pool.js';
 import { PostgresSession, type RunOn, RunnerOn } from './postgres-session.js';
 
 /** Statements that certainly change nothing, unless a function that they call does. */
-const READS = /^\s*(?:SELECT|SHOW|EXPLAIN|SET|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
+const READS =
+  /^\s*(?:(?:SELECT|SHOW|EXPLAIN(?!.*\bANALYZE\b)|SET(?!.*\bsearch_path\b)|SAVEPOINT|RELEASE|ROLLBACK)\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE|INTO)\b))(?!.*;\s*\S)/is;
 
 /**
  * The connections to PostgreSQL. What is in no transaction runs on any, beside everything else; a transaction has one for itself.
@@ -25,6 +25,7 @@ export class PostgresConnection extends ConnectionScope {
     private readonly driver: PostgresDriver,
     private readonly pool: PostgresPool,
     private readonly dataVersion: SharedDataVersion,
+    private readonly changed: ChangedTables,
   ) {
     super();
   }
@@ -45,8 +46,14 @@ export class PostgresConnection extends ConnectionScope {
     const session = this.sessionOf(scope);
     const isReading = READS.test(sql);
     const run: RunOn = (runner) => runner.query(sql, parameters, structured);
-    if (session) return session.run(scope, sql, isReading, run);
-    return isReading ? this.alone(run) : this.committing(ALL_CACHED, () => this.aloneCommitting(run));
+    if (session) {
+      if (!isReading) this.changed.note(session.changes, sql);
+      return session.run(scope, sql, run);
+    }
+    if (isReading) return this.alone(run);
+    const changes = new Changes();
+    this.changed.note(changes, sql);
+    return this.committing(this.changed.kindsOf(changes), (behind) => this.aloneCommitting(run, behind));
   }
 
   async begin(transaction: ConnectedTransaction): Promise<void> {
@@ -66,8 +73,8 @@ export class PostgresConnection extends ConnectionScope {
     if (!session) return;
     // The server undoes it when the connection is closed, or has been told to commit it.
     if (session.isBroken && how === 'ROLLBACK') return;
-    const kinds = transaction.changes ?? (session.hasWritten ? ALL_CACHED : []);
-    const end = () => session.command(how);
+    const kinds = this.changed.kindsOf(session.changes, transaction.changes);
+    const end: Commit<QueryResult> = (behind) => session.command(how, behind);
     const { command } = await (how === 'COMMIT' ? this.committing(kinds, end) : end());
     // PostgreSQL answers the COMMIT of a failed transaction by a ROLLBACK, without an error.
     if (command !== how)
@@ -85,7 +92,7 @@ export class PostgresConnection extends ConnectionScope {
   }
 
   /** Commits so that no instance answers from a cache what was before. */
-  private async committing<T>(kinds: readonly CachedKind[], commit: () => Promise<T>): Promise<T> {
+  private async committing<T>(kinds: readonly SharedKind[], commit: Commit<T>): Promise<T> {
     try {
       return await this.dataVersion.commit(kinds, commit, whenOver);
     } catch (error) {
@@ -95,27 +102,23 @@ export class PostgresConnection extends ConnectionScope {
 
   private async alone(run: RunOn): Promise<unknown> {
     const client = await this.pool.take();
-    return this.on(client, run, (query, limitMs) => client.query({ ...query, ...answeredWithin(limitMs) }));
+    return this.on(client, run);
   }
 
   /** The server commits it with its end, and does not limit how long that takes. */
-  private async aloneCommitting(run: RunOn): Promise<unknown> {
+  private async aloneCommitting(run: RunOn, behind?: (ask: AskBehind) => void): Promise<unknown> {
     const client = await this.pool.takeToWrite();
-    return this.on(client, run, (query, limitMs) => this.pool.late.commit(client, query, limitMs));
+    return this.on(client, run, (query) => this.pool.late.commit(client, query, behind));
   }
 
   private async on(
     client: PoolClient,
     run: RunOn,
-    ask: (query: Query, limitMs: number | undefined) => Promise<QueryResult>,
+    ask?: (query: Query) => Promise<QueryResult>,
   ): Promise<unknown> {
     let isBroken = false;
     try {
-      return await this.pool.waits.wait((limitMs) =>
-        limited(client, limitMs, () =>
-          run(new RunnerOn(this.driver, client, (query) => ask(query, limitMs))),
-        ),
-      );
+      return await run(new RunnerOn(this.driver, client, ask));
     } catch (error) {
       isBroken = breaks(error);
       throw this.pool.troubles.note(error, client);

@@ -13,10 +13,12 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
-import { GroupedInserts } from '../grouped-inserts.js';
+import { InsertBatches } from '../insert-batches.js';
 import { int64Transformer } from '../int64.js';
 import { SharedDataVersion } from '../shared-data-version.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
+import { ChangedTables } from './changed-tables.js';
+import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { NamedReads } from './named-reads.js';
 import { OnlyPostgresServer } from './only-server.js';
@@ -24,13 +26,11 @@ import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
-import { PostgresWaits } from './request-waits.js';
 import { PostgresTransactions } from './postgres-transactions.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
-import { SideSession } from './side-session.js';
+import { SideConnection } from './side-connection.js';
 import { isText } from './text-columns.js';
-import { LOCKS, UnannouncedPostgresWrites } from './unannounced-postgres-writes.js';
 
 /** The unopened DataSource on PostgreSQL, with these entities and migrations. */
 export async function createPostgres(
@@ -56,35 +56,39 @@ export class PostgresDataSource extends Database {
   readonly reader: JsonReader;
   readonly transactions: PostgresTransactions;
   readonly onlyServer: OnlyPostgresServer;
-  readonly waits: PostgresWaits;
+  readonly changed = new ChangedTables(this, () =>
+    this.dataVersion.isShared ? this.notices.quiet : undefined,
+  );
   private readonly pool: PostgresPool;
-  private readonly unannounced: UnannouncedPostgresWrites;
-  private readonly inserts: GroupedInserts;
+  private readonly notices: InstanceNotices;
+  private readonly inserts: InsertBatches;
 
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
     super(options);
     const driver = this.driver as PostgresDriver;
-    this.waits = new PostgresWaits(postgres.statementTimeoutMs);
     this.pool = new PostgresPool(
       driverPackage,
       postgres,
       () => driver.master as Pool,
-      this.waits,
       () => {
-        this.unannounced.renew();
+        this.notices.renew();
         this.onlyServer.renew();
       },
     );
     this.onlyServer = new OnlyPostgresServer(driverPackage, postgres, (sql, name) =>
       this.query<{ answer: boolean }[]>(sql, [name]),
     );
-    this.unannounced = unannouncedWrites(driverPackage, postgres, this.waits);
-    this.dataVersion = new SharedDataVersion(this.unannounced);
-    const connection = new PostgresConnection(driver, this.pool, this.dataVersion);
+    this.notices = new InstanceNotices(
+      new SideConnection(driverPackage, postgres, 'petstore, notices'),
+      // A migration of another process is among what is told by notices.
+      () => this.changed.read(),
+    );
+    this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
+    const connection = new PostgresConnection(driver, this.pool, this.dataVersion, this.changed);
     this.transactions = new PostgresTransactions(connection, this);
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    const { dataVersion, transactions, waits } = this;
-    this.inserts = new GroupedInserts({ dataSource: this, dataVersion, transactions }, waits);
+    const { dataVersion, transactions } = this;
+    this.inserts = new InsertBatches({ dataSource: this, dataVersion, transactions });
     const { home } = this.transactions;
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, home);
     driver.createGeneratedMap = generatedValues;
@@ -110,6 +114,7 @@ export class PostgresDataSource extends Database {
     }
     try {
       await this.checkServer();
+      await this.changed.read();
     } catch (error) {
       await this.destroy();
       throw error;
@@ -119,8 +124,7 @@ export class PostgresDataSource extends Database {
 
   override async destroy(): Promise<void> {
     this.pool.end();
-    this.waits.end();
-    await this.unannounced.close();
+    await this.notices.close();
     await super.destroy();
   }
 
@@ -173,18 +177,6 @@ const MIGRATION_WAIT_MS = 600_000;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;
-
-function unannouncedWrites(
-  driver: typeof pg,
-  options: PostgresOptions,
-  waits: PostgresWaits,
-): UnannouncedPostgresWrites {
-  const writing = new SideSession(driver, options, 'petstore, writes unannounced', () => Promise.resolve());
-  const caching = new SideSession(driver, options, 'petstore, caches', async (ask) => {
-    await ask(LOCKS.beginCaching);
-  });
-  return new UnannouncedPostgresWrites(writing, caching, waits);
-}
 
 /** Gives a column that is declared for both databases the type and collation that it has here. */
 function suitColumn(column: ColumnMetadata): void {

@@ -70,10 +70,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 /** The driver says these in words alone. */
 const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
-  [/was not answered in time$/, 'late'],
+  [/^a commit was not answered in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
-  [/^timeout exceeded when trying to connect|^a request has waited/, 'busy'],
+  [/^timeout exceeded when trying to connect|^a write has waited/, 'busy'],
   [/^Connection terminated|not queryable|Client was closed/, 'lost'],
   [/self.signed certificate|certificate|SSL/, 'away'],
 ];
@@ -119,7 +119,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The driver says these in words alone. */
 const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const ANSWER_REMEDY =
-  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: what is there does not answer as PostgreSQL does';
+  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: whatever is listening there does not answer as PostgreSQL does';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
 

@@ -4,13 +4,12 @@ import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
 import type { ConnectionLoad } from '../database.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
-import { ANSWER_LATE_MS, LateCommits, pidOf } from './late-commits.js';
+import { ANSWER_LATE_MS, LateCommits } from './late-commits.js';
 import { type Found, PostgresTroubles, type TimedConnection } from './postgres-troubles.js';
-import { type PostgresWaits, withinLimit } from './request-waits.js';
 import { WritePlaces, placesOf } from './write-places.js';
 
 /** How long making a connection, or waiting for one, may take, in milliseconds. */
-export const CONNECT_TIMEOUT_MS = 2_000;
+export const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 /** How long an unused connection stays open, in milliseconds. */
@@ -19,6 +18,8 @@ const IDLE_MS = 60_000;
 /** What is set for connections. */
 export interface PostgresOptions {
   readonly address: PostgresAddress;
+  /** What its sessions are called (application_name). */
+  readonly sessionName: string;
   /** File with the certificates that are trusted. */
   readonly ca: string | null;
   /** Most connections. */
@@ -28,7 +29,12 @@ export interface PostgresOptions {
 }
 
 /** The settings of each connection, as pg takes them. */
-export function clientConfig({ address, ca, statementTimeoutMs }: PostgresOptions): ClientConfig {
+export function clientConfig({
+  address,
+  sessionName,
+  ca,
+  statementTimeoutMs,
+}: PostgresOptions): ClientConfig {
   const { host, port, user, password, database, sslMode } = address;
   return {
     host,
@@ -42,7 +48,7 @@ export function clientConfig({ address, ca, statementTimeoutMs }: PostgresOption
       // verify-ca trusts the certificate whatever host it names.
       ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
     },
-    application_name: 'petstore',
+    application_name: sessionName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(statementTimeoutMs === 0
       ? {}
@@ -65,10 +71,11 @@ export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
 
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
 const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
-/** Which of these processes of the server work on a statement, and the process that answers. */
-const WORKING =
-  'SELECT pg_backend_pid() AS own, ' +
-  `ARRAY(SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND state NOT LIKE 'idle%') AS working`;
+/** Whether a session of this service has been in a statement or a transaction for longer than the way of a statement to it takes. */
+const IS_COMMITTING =
+  `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() ` +
+  `AND application_name = current_setting('application_name') AND state <> 'idle' ` +
+  `AND state_change < now() - interval '1 second') AS committing`;
 
 /** The connections to PostgreSQL, and whether it answers. While it does not, requests are refused at once. */
 export class PostgresPool {
@@ -83,7 +90,6 @@ export class PostgresPool {
     private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
     private readonly pool: () => Pool,
-    readonly waits: PostgresWaits,
     onOver: () => void,
   ) {
     const { host, port, database } = options.address;
@@ -93,7 +99,7 @@ export class PostgresPool {
       name,
       options.statementTimeoutMs,
       this.places.most,
-      (pids) => this.workingOf(pids),
+      () => this.isCommitting(),
       (fault) => this.places.refuse(fault),
     );
     this.troubles = new PostgresTroubles(
@@ -101,7 +107,7 @@ export class PostgresPool {
       (wasFull) => this.attempt(wasFull),
       () => {
         // Closes those that are idle on its way to one that is not outdated.
-        this.connected(undefined).then((client) => client.release(), ignored);
+        this.connected().then((client) => client.release(), ignored);
         onOver();
       },
       () => this.late.fault !== undefined,
@@ -121,21 +127,21 @@ export class PostgresPool {
 
   /** A connection for a read, which is to be given back. Throws service_unavailable when there is none. */
   take(): Promise<PoolClient> {
-    return this.taken((limitMs) => this.connected(limitMs));
+    return this.taken(() => this.connected());
   }
 
   /** The same for what commits. Not all connections are in writes at the same time, so that reads go on while commits hang. */
   async takeToWrite(): Promise<PoolClient> {
     const fault = this.troubles.fault ?? this.late.fault;
     if (fault) throw fault;
-    return this.taken((limitMs) => this.connectedToWrite(limitMs));
+    return this.taken(() => this.connectedToWrite());
   }
 
-  private async taken(connect: (limitMs: number | undefined) => Promise<PoolClient>): Promise<PoolClient> {
+  private async taken(connect: () => Promise<PoolClient>): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
     try {
-      const client = await this.waits.wait(connect);
+      const client = await connect();
       client.on('error', ignored);
       return client;
     } catch (error) {
@@ -143,11 +149,10 @@ export class PostgresPool {
     }
   }
 
-  private async connectedToWrite(limitMs = CONNECT_TIMEOUT_MS): Promise<PoolClient> {
-    const until = performance.now() + Math.min(limitMs, CONNECT_TIMEOUT_MS);
-    await this.places.take(until - performance.now());
+  private async connectedToWrite(): Promise<PoolClient> {
+    await this.places.take();
     try {
-      const client = await this.connected(until - performance.now());
+      const client = await this.connected();
       this.writing.add(client);
       return client;
     } catch (error) {
@@ -157,23 +162,11 @@ export class PostgresPool {
   }
 
   /** One that is no older than the last trouble. */
-  private async connected(limitMs: number | undefined): Promise<PoolClient> {
-    const client = await this.anyConnected(limitMs);
+  private async connected(): Promise<PoolClient> {
+    const client = await this.pool().connect();
     if (!this.troubles.outdates(client)) return client;
     client.release(true);
-    return this.connected(limitMs);
-  }
-
-  private async anyConnected(limitMs: number | undefined): Promise<PoolClient> {
-    const connecting = this.pool().connect();
-    if (limitMs === undefined || limitMs >= CONNECT_TIMEOUT_MS) return connecting;
-    try {
-      return await withinLimit(connecting, limitMs);
-    } catch (error) {
-      // Nobody waits any more for the connection that may still come.
-      connecting.then((client) => client.release(), ignored);
-      throw error;
-    }
+    return this.connected();
   }
 
   /** Gives a connection back; one that is broken is closed, and one whose commit is late once that is over. */
@@ -186,7 +179,7 @@ export class PostgresPool {
   /** Waits for nothing any more. */
   end(): void {
     this.troubles.end();
-    this.late.end();
+    this.late.giveUp();
   }
 
   private release(client: PoolClient, isBroken: boolean): void {
@@ -195,17 +188,18 @@ export class PostgresPool {
     if (this.writing.delete(client)) this.places.giveBack();
   }
 
-  /** Not as a part of the request whose commit happened to be the first that was late. */
-  private async workingOf(pids: readonly number[]): Promise<ReadonlySet<number> | undefined> {
-    const client = await this.connected(undefined);
-    client.on('error', ignored);
-    let isBroken = true;
+  /** Whether the server may be at a commit; when it cannot be asked nobody knows. */
+  private async isCommitting(): Promise<boolean> {
+    const client = await this.take().catch(ignored);
+    if (!client) return true;
     try {
-      const { rows } = await client.query<{ own: number; working: number[] }>(WORKING, [pids]);
-      isBroken = false;
-      return rows[0]?.own === pidOf(client) ? new Set(rows[0]?.working) : undefined;
-    } finally {
-      this.release(client, isBroken);
+      const { rows } = await client.query<{ committing: boolean }>(IS_COMMITTING);
+      this.giveBack(client, false);
+      return rows[0]?.committing !== false;
+    } catch (error) {
+      this.troubles.note(error, client);
+      this.giveBack(client, true);
+      return true;
     }
   }
 

@@ -2,20 +2,14 @@ import type { PoolClient, QueryResult as DriverResult } from 'pg';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
+import type { AskBehind } from '../shared-data-version.js';
+import { Changes } from './changed-tables.js';
 import type { Query } from './late-commits.js';
 import { meaningOf } from './postgres-errors.js';
-import { answeredWithin, limitInTransaction } from './limited-statements.js';
 import type { PostgresPool } from './postgres-pool.js';
-import { WaitedTooLong } from './request-waits.js';
 
 /** Statements after whose failure a transaction goes on, as it does on SQLite; PostgreSQL itself would end it. */
 const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
-
-/**
- * Statements that are sent however long the request has waited: without its BEGIN what follows would be committed alone, and what was
- * begun must be undone.
- */
-const ALWAYS_SENT = /^(?:BEGIN|ROLLBACK)\b/;
 
 /** What ends a transaction so that others see it. */
 const COMMIT = 'COMMIT';
@@ -25,8 +19,8 @@ export type RunOn = (runner: RunnerOn) => Promise<unknown>;
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
 export class PostgresSession {
-  /** Whether a statement of it may have written. */
-  hasWritten = false;
+  /** What its statements may have written. */
+  readonly changes = new Changes();
   /** Whether the connection is in a state that nobody knows: then it must not be used again. */
   isBroken = false;
   private readonly runner: RunnerOn;
@@ -35,7 +29,7 @@ export class PostgresSession {
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
   constructor(
     readonly client: PoolClient,
-    private readonly driver: PostgresDriver,
+    driver: PostgresDriver,
     private readonly pool: PostgresPool,
     private readonly isAllOrNothing: boolean,
   ) {
@@ -51,15 +45,14 @@ export class PostgresSession {
   }
 
   /** Runs a statement of a scope in the transaction, so that it undoes itself alone when it fails. */
-  run(scope: StatementScope, sql: string, isReading: boolean, run: RunOn): Promise<unknown> {
+  run(scope: StatementScope, sql: string, run: RunOn): Promise<unknown> {
     return this.inTurn(async () => {
       // Its transaction may have ended while it waited.
       scope.check();
-      this.hasWritten ||= !isReading;
       const isUndoneAlone = !this.isAllOrNothing && UNDONE_ALONE.test(sql);
       const undoTo = isUndoneAlone ? `statement_${depthOf(scope)}` : undefined;
       try {
-        const result = await this.pool.waits.wait((limitMs) => this.sendIn(undoTo, limitMs, run));
+        const result = await this.sendIn(undoTo, run);
         if (undoTo !== undefined) this.client.query(`RELEASE SAVEPOINT ${undoTo}`).catch(ignored);
         return result;
       } catch (error) {
@@ -68,18 +61,15 @@ export class PostgresSession {
     });
   }
 
-  /** Runs a statement that ends the transaction, or begins or ends one within it. */
-  command(sql: string): Promise<DriverResult> {
-    return this.inTurn(() => this.send(sql));
+  /** Runs a statement that ends the transaction, or begins or ends one within it. `behind` is called when a COMMIT has been sent. */
+  command(sql: string, behind?: (ask: AskBehind) => void): Promise<DriverResult> {
+    return this.inTurn(() => this.send(sql, behind));
   }
 
-  /** Sends the savepoint and the limit of a statement together with it, not before it. */
-  private sendIn(undoTo: string | undefined, limitMs: number | undefined, run: RunOn): Promise<unknown> {
-    if (limitMs !== undefined) limitInTransaction(this.client, limitMs);
+  /** Sends the savepoint of a statement together with it, not before it. */
+  private sendIn(undoTo: string | undefined, run: RunOn): Promise<unknown> {
     if (undoTo !== undefined) this.client.query(`SAVEPOINT ${undoTo}`).catch(ignored);
-    if (limitMs === undefined) return run(this.runner);
-    const ask = (query: Query) => this.client.query({ ...query, ...answeredWithin(limitMs) });
-    return run(new RunnerOn(this.driver, this.client, ask));
+    return run(this.runner);
   }
 
   /**
@@ -98,25 +88,14 @@ export class PostgresSession {
     }
   }
 
-  private async send(sql: string): Promise<DriverResult> {
-    const { waits, troubles } = this.pool;
-    const run = (limitMs: number | undefined) => this.answered(sql, limitMs);
+  private async send(sql: string, behind?: (ask: AskBehind) => void): Promise<DriverResult> {
     try {
-      return await (ALWAYS_SENT.test(sql) ? waits.ending(run) : waits.wait(run));
+      return await (sql === COMMIT
+        ? this.pool.late.commit(this.client, { text: sql }, behind)
+        : this.client.query(sql));
     } catch (error) {
-      // What was not sent at all leaves the connection as it is, to be rolled back.
-      this.isBroken ||= !(error instanceof WaitedTooLong);
-      throw troubles.note(error, this.client);
-    }
-  }
-
-  private async answered(sql: string, limitMs: number | undefined): Promise<DriverResult> {
-    if (sql === COMMIT) return this.pool.late.commit(this.client, { text: sql }, limitMs);
-    try {
-      return await this.client.query({ text: sql, ...answeredWithin(limitMs) });
-    } catch (error) {
-      if (limitMs === undefined || meaningOf(error) !== 'away') throw error;
-      throw new Error(`${sql} was not answered in time`, { cause: error });
+      this.isBroken = true;
+      throw this.pool.troubles.note(error, this.client);
     }
   }
 
@@ -127,8 +106,7 @@ export class PostgresSession {
     const isOver = meaning === 'lost' || meaning === 'away' || meaning === 'late' || meaning === 'read-only';
     if (!isOver && undoTo !== undefined) {
       try {
-        const undo = `ROLLBACK TO SAVEPOINT ${undoTo}`;
-        await this.pool.waits.ending((limitMs) => this.answered(undo, limitMs));
+        await this.client.query(`ROLLBACK TO SAVEPOINT ${undoTo}`);
         return refusal;
       } catch (second) {
         this.pool.troubles.note(second, this.client);
@@ -140,7 +118,7 @@ export class PostgresSession {
   }
 }
 
-/** TypeORM's query runner on a connection that it did not take itself; `ask` sends what must not wait as long as others. */
+/** TypeORM's query runner on a connection that it did not take itself; `ask` sends what commits. */
 export class RunnerOn extends PostgresQueryRunner {
   constructor(
     driver: PostgresDriver,

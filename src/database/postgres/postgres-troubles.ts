@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { WriteTrouble } from '../database.js';
+import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
 import { lateCommitOf } from './late-commits.js';
 import { busy, isFull, meaningOf, messageOf } from './postgres-errors.js';
@@ -23,10 +24,9 @@ export interface TimedConnection {
   readonly begunAt: number;
 }
 
-/** Since when something is wrong, by `performance.now()`, and what. */
-interface Trouble {
-  readonly since: number;
-  readonly reason: string;
+/** What the server said. */
+interface Said {
+  readonly text: string;
   readonly isFull: boolean;
 }
 
@@ -36,10 +36,10 @@ interface Trouble {
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
-  private away: Trouble | undefined;
-  private readOnly: Trouble | undefined;
+  private readonly away: Outage<Said>;
+  private readonly readOnly: Outage<Said>;
   /** While statements are refused because others are in the way. */
-  private crowd: { refused: number; lastAt: number } | undefined;
+  private readonly crowd: Outage<string>;
   /** Why a connection was lost, until it is known whether the server is there. */
   private lost: string | undefined;
   /** When the last trouble was over, by `performance.now()`. */
@@ -59,22 +59,41 @@ export class PostgresTroubles extends WriteTrouble {
     private readonly isStuck: () => boolean,
   ) {
     super();
+    this.away = new Outage({
+      begun: ({ text }) =>
+        `${name} does not answer: ${text}. Requests that need it are refused with 503; the service recovers by itself.`,
+      over: (seconds) => `${name} answers again, after ${seconds} s`,
+    });
+    this.readOnly = new Outage({
+      begun: ({ text }) =>
+        `${name} cannot be written: ${text}. Writes are refused with 503, reads continue; the service recovers by itself.`,
+      over: (seconds) => `${name} is written again, after ${seconds} s`,
+    });
+    this.crowd = new Outage({
+      begun: (text) =>
+        `${name} does not keep up: ${text}. What would wait longer is refused with 503; reads from the cache continue.`,
+      over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
+      quietMs: KEEPS_UP_MS,
+      level: 'warn',
+    });
   }
 
   get reason(): string | undefined {
-    if (this.readOnly)
-      return `the database cannot be written to: ${this.readOnly.isFull ? 'its disk is full' : 'it is read-only'}`;
+    const readOnly = this.readOnly.reason;
+    if (readOnly)
+      return `the database cannot be written to: ${readOnly.isFull ? 'its disk is full' : 'it is read-only'}`;
     return this.isStuck() ? 'the database cannot be written to: it does not answer commits' : undefined;
   }
 
   /** Why nothing can be asked at the moment; undefined while all is well. */
   get fault(): ApiError | undefined {
-    return this.away && unavailable('the database does not answer', new Error(this.away.reason), true);
+    const away = this.away.reason;
+    return away && unavailable('the database does not answer', new Error(away.text), true);
   }
 
   /** For how long the server has been away, in milliseconds; 0 while it is there. */
   get awayMs(): number {
-    return this.away ? performance.now() - this.away.since : 0;
+    return this.away.ms;
   }
 
   /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
@@ -120,41 +139,17 @@ export class PostgresTroubles extends WriteTrouble {
   }
 
   private refusedInCrowd(error: unknown): void {
-    if (!this.crowd && !this.isEnded) {
-      this.logger.warn(
-        `${this.name} does not keep up: ${messageOf(error)}. What would wait longer is refused with 503; reads from the cache go on.`,
-      );
-      const look = setInterval(() => this.lookAtCrowd(look), KEEPS_UP_MS / 5);
-      // The timer alone must not keep the process running.
-      look.unref();
-    }
-    this.crowd = { refused: (this.crowd?.refused ?? 0) + 1, lastAt: performance.now() };
-  }
-
-  private lookAtCrowd(look: NodeJS.Timeout): void {
-    if (this.crowd && !this.isEnded && performance.now() - this.crowd.lastAt < KEEPS_UP_MS) return;
-    clearInterval(look);
-    if (this.crowd)
-      this.logger.log(`${this.name} keeps up again: ${this.crowd.refused} statements were refused`);
-    this.crowd = undefined;
+    if (!this.isEnded) this.crowd.note(() => messageOf(error));
   }
 
   private went(where: 'away' | 'readOnly', error: unknown): void {
     if (where === 'away') this.lost = undefined;
     if (this.isEnded) return;
-    if (!this[where]) {
-      const reason = messageOf(error);
-      this[where] = { since: performance.now(), reason, isFull: isFull(error) };
-      this.logger.error(
-        where === 'away'
-          ? `${this.name} does not answer: ${reason}. Requests that need it are refused with 503; the service goes on by itself.`
-          : `${this.name} cannot be written: ${reason}. Writes are refused with 503, reads go on; the service goes on by itself.`,
-      );
-    }
+    this[where].note(() => ({ text: messageOf(error), isFull: isFull(error) }));
     this.watch();
   }
 
-  private watch(afterMs = this.away || this.readOnly ? PERIOD_MS : 0): void {
+  private watch(afterMs = this.away.reason || this.readOnly.reason ? PERIOD_MS : 0): void {
     if (this.timer || this.isTrying || this.isEnded) return;
     this.timer = setTimeout(() => void this.try(), afterMs);
     // The timer alone must not keep the process running.
@@ -174,13 +169,13 @@ export class PostgresTroubles extends WriteTrouble {
     // Without a descriptor for the try nobody knows; connections that are open may do.
     if (failure !== undefined && meaningOf(failure) === 'busy') this.watch(PERIOD_MS);
     else if (failure !== undefined) this.went('away', failure);
-    else if (this.readOnly) this.watch();
+    else if (this.readOnly.reason) this.watch();
   }
 
   /** Why the server could not be tried; undefined when it could. */
   private async failureOfAttempt(): Promise<unknown> {
     try {
-      this.found(await this.attempt(this.readOnly?.isFull ?? false));
+      this.found(await this.attempt(this.readOnly.reason?.isFull ?? false));
       return undefined;
     } catch (error) {
       return error;
@@ -188,24 +183,16 @@ export class PostgresTroubles extends WriteTrouble {
   }
 
   private found(found: Found): void {
-    if (this.away) this.logger.log(`${this.name} answers again, after ${secondsOf(this.away)} s`);
+    const isOver = this.away.reason ?? (found === 'writes' && this.readOnly.reason);
+    this.away.end();
     if (this.lost !== undefined)
       this.logger.warn(
         `${this.name} ended a connection: ${this.lost}. Reads were repeated, writes on it refused with 503`,
       );
-    const isOver = this.away ?? (found === 'writes' && this.readOnly);
-    this.away = this.lost = undefined;
-    if (found === 'writes') {
-      if (this.readOnly)
-        this.logger.log(`${this.name} is written again, after ${secondsOf(this.readOnly)} s`);
-      this.readOnly = undefined;
-    }
+    this.lost = undefined;
+    if (found === 'writes') this.readOnly.end();
     if (!isOver) return;
     this.overAt = performance.now();
     this.onOver();
   }
-}
-
-function secondsOf({ since }: Trouble): number {
-  return Math.round((performance.now() - since) / 1_000);
 }

@@ -1,5 +1,4 @@
-import { expect, it } from 'vitest';
-import { WaitedTooLong } from './request-waits.js';
+import { expect, it, vi } from 'vitest';
 import { WritePlaces, placesOf } from './write-places.js';
 
 it.each([
@@ -15,26 +14,30 @@ it.each([
 
 it('go to those who wait in their order, and to nobody who waits no more', async () => {
   const places = new WritePlaces(1);
-  await places.take(10);
+  await places.take();
   const order: string[] = [];
-  await expect(places.take(1)).rejects.toBeInstanceOf(WaitedTooLong);
+  vi.useFakeTimers();
+  const refused = expect(places.take()).rejects.toThrow('as long as it may');
+  await vi.advanceTimersByTimeAsync(1_000);
+  await refused;
+  vi.useRealTimers();
   const waiting = ['first', 'second'].map(async (name) => {
-    await places.take(1_000);
+    await places.take();
     order.push(name);
     places.giveBack();
   });
   places.giveBack();
   await Promise.all(waiting);
   expect(order).toEqual(['first', 'second']);
-  await places.take(1);
+  await places.take();
 });
 
 it('refuse all who wait at once', async () => {
   const places = new WritePlaces(1);
-  await places.take(10);
-  const waiting = [places.take(1_000), places.take(1_000)];
+  await places.take();
+  const waiting = [places.take(), places.take()];
   places.refuse(new Error('stuck'));
   expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   places.giveBack();
-  await places.take(1);
+  await places.take();
 });

@@ -1,6 +1,7 @@
 import { TransientMap } from '../../core/transient-map.js';
-import { WaitedTooLong } from './request-waits.js';
 
+/** How long a write waits for a place at most, in milliseconds. */
+const MOST_WAIT_MS = 1_000;
 /** How many connections of a pool are kept for reads, at least: while commits hang, reads go on. */
 const LEAST_FOR_READS = 1;
 /** Which part of a pool is kept for reads. */
@@ -14,11 +15,10 @@ export function placesOf(pool: number): number {
   return Math.min(pool, Math.max(pool - forReads, LEAST_PLACES));
 }
 
-/** One who waits for a place. */
-interface Waiting {
-  readonly go: () => void;
-  readonly refuse: (reason: unknown) => void;
-}
+const WAITED = 'a write has waited for a connection for as long as it may';
+
+/** Ends a wait for a place: with it, or with the reason why there is none. */
+type Waiting = (refusal?: Error) => void;
 
 /** The places of writes: first come, first served. */
 export class WritePlaces {
@@ -32,43 +32,34 @@ export class WritePlaces {
     return this.waiting.size;
   }
 
-  /** Takes a place, which is to be given back. Throws WaitedTooLong when none comes free within that time, in milliseconds. */
-  async take(limitMs: number): Promise<void> {
+  /** Takes a place, which is to be given back. Throws when none comes free within a second. */
+  async take(): Promise<void> {
     if (this.taken < this.most) this.taken += 1;
-    else await this.next(limitMs);
+    else await this.next();
   }
 
   /** Hands a place to the next, or frees it. */
   giveBack(): void {
     const [next] = this.waiting.first() ?? [];
-    if (next) next.go();
+    if (next) next();
     else this.taken -= 1;
   }
 
   /** Refuses all who wait. */
-  refuse(reason: unknown): void {
-    for (const [{ refuse }] of this.waiting.all()) refuse(reason);
+  refuse(refusal: Error): void {
+    for (const [end] of this.waiting.all()) end(refusal);
   }
 
-  private next(limitMs: number): Promise<void> {
+  private next(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const done = (): void => {
+      const end: Waiting = (refusal) => {
         clearTimeout(limit);
-        this.waiting.delete(one);
+        this.waiting.delete(end);
+        if (refusal) reject(refusal);
+        else resolve();
       };
-      const one: Waiting = {
-        go: () => {
-          done();
-          resolve();
-        },
-        refuse: (reason) => {
-          done();
-          // The caller decides what it is; errors of this service are Errors.
-          reject(reason instanceof Error ? reason : new Error(String(reason)));
-        },
-      };
-      const limit = setTimeout(() => one.refuse(new WaitedTooLong()), limitMs);
-      this.waiting.set(one, true);
+      const limit = setTimeout(() => end(new Error(WAITED)), MOST_WAIT_MS);
+      this.waiting.set(end, true);
     });
   }
 }

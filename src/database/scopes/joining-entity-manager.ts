@@ -8,7 +8,7 @@ import {
   TypeORMError,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { GroupedInserts } from '../grouped-inserts.js';
+import type { InsertBatches } from '../insert-batches.js';
 import type { Isolation } from './connection-scope.js';
 import { type ScopedQueryRunner, scopesOf } from './runner-scopes.js';
 
@@ -23,7 +23,7 @@ export class JoiningEntityManager extends EntityManager {
   constructor(
     dataSource: DataSource,
     queryRunner: QueryRunner | undefined,
-    private readonly inserts: () => GroupedInserts,
+    private readonly inserts: () => InsertBatches,
   ) {
     super(dataSource, queryRunner);
   }

@@ -2,7 +2,7 @@ import { type QueryRunner, TransactionNotStartedError } from 'typeorm';
 import type { CachedKind } from '../data-version.js';
 import type { AsyncContext } from '../transactions.js';
 import type { ConnectionScope, Isolation } from './connection-scope.js';
-import { type StatementScope, type Turn, placeOf, takeTurn } from './statement-scope.js';
+import { type StatementScope, type Turn, activeScope, takeTurn } from './statement-scope.js';
 import { TransactionScope } from './transaction-scope.js';
 
 /** A query runner whose statements and transactions run in scopes. */
@@ -59,8 +59,8 @@ export class RunnerScopes {
   }
 
   /** Where the caller's next statement runs. */
-  place(): StatementScope {
-    return placeOf(this.own, this.home.context.current());
+  active(): StatementScope {
+    return activeScope(this.own, this.home.context.current());
   }
 
   /** Waits until the caller's next statement may run. */

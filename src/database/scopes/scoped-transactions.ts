@@ -19,7 +19,7 @@ export abstract class ScopedTransactions extends Transactions {
   }
 
   async run<T>({ name, first }: TransactionStart, work: (inside: Inside) => Promise<T>): Promise<T> {
-    const around = this.context.current()?.place() ?? this.connection;
+    const around = this.context.current()?.active() ?? this.connection;
     const scope = new TransactionScope(this.connection, around, {
       name: () => name,
       first: (within) => this.context.run(within, first),
@@ -41,7 +41,7 @@ export abstract class ScopedTransactions extends Transactions {
   }
 
   isInside(): boolean {
-    const scope = this.context.current()?.place();
+    const scope = this.context.current()?.active();
     return scope !== undefined && scope !== this.connection;
   }
 

@@ -116,10 +116,10 @@ export class StatementScope {
    * Where work that was begun in it runs its statements: here, or around it once it was left. Throws when what it is a part
    * of has ended before it, or has failed.
    */
-  place(): StatementScope {
+  active(): StatementScope {
     if (this.isLeft && this.outer) {
       this.hasOutlived = true;
-      return this.outer.place();
+      return this.outer.active();
     }
     this.check();
     return this;
@@ -138,14 +138,14 @@ export class StatementScope {
 }
 
 /**
- * Waits for a turn in the scope where the work runs its statements (`placeOf`). Determines it again after the wait, because the
+ * Waits for a turn in the scope where the work runs its statements (`activeScope`). Determines it again after the wait, because the
  * statement that it waited for may have ended the scope.
  */
 export async function takeTurn(own: StatementScope, begunIn: StatementScope | undefined): Promise<Turn> {
-  const scope = placeOf(own, begunIn);
+  const scope = activeScope(own, begunIn);
   const giveBack = await scope.take();
   try {
-    if (placeOf(own, begunIn) === scope) return { scope, giveBack };
+    if (activeScope(own, begunIn) === scope) return { scope, giveBack };
   } catch (error) {
     giveBack();
     throw error;
@@ -155,8 +155,8 @@ export async function takeTurn(own: StatementScope, begunIn: StatementScope | un
 }
 
 /** Where work runs its statements: in the scope that it was begun in, if that is within its runner's own; else in the latter. */
-export function placeOf(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
-  const scope = (begunIn && own.contains(begunIn) ? begunIn : own).place();
+export function activeScope(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
+  const scope = (begunIn && own.contains(begunIn) ? begunIn : own).active();
   // A runner with a transaction of its own may not go on outside of it.
   if (!own.contains(scope)) throw endedBefore();
   return scope;

@@ -1,17 +1,16 @@
+import { LRUCache } from 'lru-cache';
 import { outsideOfSpans } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
+import type { Bound, Row } from './connection.js';
 import { READ_OF_ROW, joinedStatement } from './joined-statement.js';
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
 const MOST_JOINED = 16;
-/** Statements of which the joined ones are remembered. */
+/** Statements of which the joined ones are remembered: clients choose how lists are filtered and sorted, each in one of its own. */
 const MOST_STATEMENTS = 500;
 
-export type Row = Readonly<Record<string, unknown>>;
-export type Parameters = readonly (string | number | null)[];
-
 interface Waiting {
-  readonly parameters: Parameters;
+  readonly parameters: readonly Bound[];
   readonly resolve: (row: Row | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -23,13 +22,13 @@ interface Waiting {
 export class JoinedReads {
   private readonly waiting = new TransientMap<string, Waiting[]>();
   /** Joined statements, by the statement and the number of reads. */
-  private readonly statements = new Map<string, string[]>();
+  private readonly statements = new LRUCache<string, string[]>({ max: MOST_STATEMENTS });
 
   /** `all` answers the rows of a statement, of which each may run once at a time. */
-  constructor(private readonly all: (sql: string, parameters: Parameters) => Promise<readonly Row[]>) {}
+  constructor(private readonly all: (sql: string, parameters: readonly Bound[]) => Promise<readonly Row[]>) {}
 
   /** The row of a statement that answers one at most, with how many parameters is always the same. Rejects as `all` does. */
-  first(sql: string, parameters: Parameters): Promise<Row | undefined> {
+  first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       const waiting = this.waiting.get(sql);
       if (waiting) {
@@ -75,11 +74,7 @@ export class JoinedReads {
 
   private statement(sql: string, parameters: number, reads: number): string {
     let statements = this.statements.get(sql);
-    if (!statements) {
-      // Clients choose how lists are filtered and sorted, each in a statement of its own.
-      if (this.statements.size >= MOST_STATEMENTS) this.statements.clear();
-      this.statements.set(sql, (statements = []));
-    }
+    if (!statements) this.statements.set(sql, (statements = []));
     return (statements[reads] ??= joinedStatement(sql, parameters, reads));
   }
 }

@@ -1,8 +1,7 @@
-import sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { openForReading } from './read-connection.js';
 import { ConnectionTurns } from '../scopes/statement-scope.js';
+import { Connection } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
@@ -16,7 +15,7 @@ const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
  * writer. It is not that of ReadConnection, which looks up keys: a long query of a module must not delay those.
  */
 export class PlainReads {
-  private connection: sqlite3.Database | undefined;
+  private connection: Connection | undefined;
   private runner: SqliteQueryRunner | undefined;
   private readonly turns = new ConnectionTurns();
 
@@ -28,9 +27,9 @@ export class PlainReads {
 
   /** Opens the file, which must be there; before it, every read goes to the writer. */
   async open(file: string, busyTimeoutMs: number): Promise<void> {
-    const connection = await openForReading(file, busyTimeoutMs);
+    const connection = await Connection.open(file, 'read', { busyTimeoutMs });
     this.connection = connection;
-    this.runner = new RunnerOn(this.driver, () => connection);
+    this.runner = new RunnerOn(this.driver, () => connection.driver);
   }
 
   /** Closes the connection. */
@@ -38,13 +37,7 @@ export class PlainReads {
     const { connection } = this;
     this.runner = undefined;
     this.connection = undefined;
-    if (!connection) return;
-    await new Promise<void>((resolve, reject) => {
-      connection.close((error) => {
-        if (error) reject(error);
-        else resolve();
-      });
-    });
+    await connection?.close();
   }
 
   /** Whether the statement certainly only reads, and reads what is committed. */

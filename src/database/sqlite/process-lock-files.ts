@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import sqlite3 from 'sqlite3';
+import { Connection } from './connection.js';
 import { realFileOf } from './real-file.js';
 import { makePrivateFile } from './private-files.js';
 
@@ -10,6 +10,7 @@ import { makePrivateFile } from './private-files.js';
 const ATTEMPTS = 5;
 /** After this time a lock file that is seen for the first time is checked again, in milliseconds. */
 const SECOND_LOOK_MS = 100;
+const AT_ONCE = { busyTimeoutMs: 0 };
 
 /**
  * Counts the processes that serve an SQLite file. Each creates a lock file beside it and holds SQLite's own lock
@@ -42,7 +43,7 @@ export class ProcessLockFiles {
     for (let attempt = 1; !this.own; attempt += 1) {
       const path = join(this.folder, `${this.prefix}${process.pid}-${randomUUID().slice(0, 8)}`);
       this.own = await made(path).catch((error: unknown) => {
-        if (attempt === ATTEMPTS || (error as DriverError).code !== 'SQLITE_BUSY') throw error;
+        if (attempt === ATTEMPTS) throw error;
         return undefined;
       });
     }
@@ -54,7 +55,7 @@ export class ProcessLockFiles {
     this.own = undefined;
     if (!own) return;
     await rm(own.path, { force: true });
-    await closed(own.database);
+    await own.connection.close();
   }
 
   /** How many other processes serve the file; lock files of processes that have ended are `removed` or `left`. */
@@ -70,38 +71,32 @@ export class ProcessLockFiles {
       if (this.known.has(path) || (await isHeld(path, leftOver))) held.add(path);
     }
     this.known = held;
-    if (leftOver === 'removed') await this.removeHidden(names, held);
     return held.size;
-  }
-
-  /** Removes the hidden files that earlier versions created beside their lock files and left behind. */
-  private async removeHidden(names: readonly string[], held: ReadonlySet<string>): Promise<void> {
-    for (const name of names.filter((one) => one.startsWith(`.${this.prefix}`))) {
-      const lockFile = name.slice(1).replace(/-journal$/, '');
-      const path = join(this.folder, name);
-      if (held.has(join(this.folder, lockFile))) continue;
-      if (name.endsWith('-journal')) await rm(path, { force: true });
-      else await isHeld(path, 'removed');
-    }
   }
 }
 
 interface OwnLockFile {
   readonly path: string;
   readonly inode: bigint;
-  readonly database: sqlite3.Database;
+  readonly connection: Connection;
 }
 
 /** Creates a lock file and locks it. If it cannot be locked, or was removed before it was locked, nothing of it is left. */
 async function made(path: string): Promise<OwnLockFile> {
   await makePrivateFile(path);
-  const database = await opened(path, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE);
-  const refusal = await lock(database);
-  const inode = await inodeOf(path);
-  if (!refusal && inode !== undefined) return { path, inode, database };
-  await rm(path, { force: true });
-  await closed(database);
-  throw refusal ?? Object.assign(new Error(`${path} was removed`), { code: 'SQLITE_BUSY' });
+  try {
+    const connection = await Connection.open(path, 'write', AT_ONCE);
+    try {
+      await lock(connection);
+      return { path, inode: (await stat(path, { bigint: true })).ino, connection };
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 /** The inode of a file; undefined if it does not exist. */
@@ -111,38 +106,24 @@ async function inodeOf(path: string): Promise<bigint | undefined> {
 
 /** Whether a process holds the lock file; one that is not held is `removed` or `left`. */
 async function isHeld(path: string, leftOver: 'removed' | 'left'): Promise<boolean> {
-  const database = await opened(path, sqlite3.OPEN_READWRITE).catch(() => undefined);
+  const connection = await Connection.open(path, 'write', AT_ONCE).catch(() => undefined);
   // It was removed since it was listed, or may not be opened by this user: it is not counted.
-  if (!database) return false;
-  const refusal = await lock(database);
-  // Removed while it is locked: a process that is just creating it finds it gone as soon as it gets the lock.
-  if (!refusal && leftOver === 'removed') await rm(path, { force: true });
-  await closed(database);
-  return refusal?.code === 'SQLITE_BUSY';
+  if (!connection) return false;
+  try {
+    await lock(connection);
+    // Removed while it is locked: a process that is just creating it finds it gone as soon as it gets the lock.
+    if (leftOver === 'removed') await rm(path, { force: true });
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === 'SQLITE_BUSY';
+  } finally {
+    await connection.close();
+  }
 }
 
-function opened(path: string, mode: number): Promise<sqlite3.Database> {
-  return new Promise((resolve, reject) => {
-    const database: sqlite3.Database = new sqlite3.Database(path, mode, (error) => {
-      if (error) reject(error);
-      else resolve(database);
-    });
-  });
-}
-
-/** Locks the file without waiting; returns the error if it cannot be locked. */
-function lock(database: sqlite3.Database): Promise<DriverError | null> {
-  database.configure('busyTimeout', 0);
-  return new Promise((resolve) => {
-    // Nothing is ever written. A journal file would take room on a disk that may be full, and stay after a crash.
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE', resolve);
-  });
-}
-
-type DriverError = Error & { readonly code?: string };
-
-function closed(database: sqlite3.Database): Promise<void> {
-  return new Promise((resolve) => {
-    database.close(() => resolve());
-  });
+/** Locks the file without waiting; throws SQLITE_BUSY when another connection has locked it. */
+async function lock(connection: Connection): Promise<void> {
+  // Nothing is ever written. A journal file would take room on a disk that may be full, and stay after a crash.
+  await connection.all('PRAGMA journal_mode = MEMORY');
+  await connection.all('BEGIN EXCLUSIVE');
 }

@@ -5,8 +5,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
 import { inStatementSpan } from '../statement-span.js';
-import type { KeptStatements } from './kept-statements.js';
-import type { SqliteConnection } from './sqlite-connection.js';
+import type { SqliteWriter } from './sqlite-writer.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
@@ -18,15 +17,15 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
   /** `home` is where it runs what is in no transaction of its own: the connection, or the transaction that it is made for. */
   constructor(
     driver: SqliteDriver,
-    private readonly sqlite: SqliteConnection,
+    private readonly writer: SqliteWriter,
     home: RunnerHome,
   ) {
     super(driver);
-    this.scopes = new RunnerScopes(this, home, (other) => new SerialQueryRunner(driver, sqlite, other));
+    this.scopes = new RunnerScopes(this, home, (other) => new SerialQueryRunner(driver, writer, other));
   }
 
-  override connect(): Promise<KeptStatements> {
-    return Promise.resolve(this.sqlite.statements);
+  override connect(): Promise<unknown> {
+    return Promise.resolve(this.writer.connection.driver);
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
@@ -36,14 +35,14 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
   private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
     const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
-    const { reads } = this.sqlite;
-    if (!this.isReleased && reads.takes(sql) && this.scopes.place() === this.sqlite) {
+    const { reads } = this.writer;
+    if (!this.isReleased && reads.takes(sql) && this.scopes.active() === this.writer) {
       const read = await reads.query(sql, bindable, structured);
       if (read) return read.answer as never;
     }
     const { scope, giveBack } = await this.scopes.take();
     try {
-      return (await this.sqlite.run(scope, sql, async () =>
+      return (await this.writer.run(scope, sql, async () =>
         this.withExactRowId(await super.query(sql, bindable, structured)),
       )) as never;
     } finally {

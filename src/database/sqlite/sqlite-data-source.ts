@@ -14,19 +14,16 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
-import { GroupedInserts } from '../grouped-inserts.js';
-import { UnlimitedWaits } from '../request-waits.js';
+import { InsertBatches } from '../insert-batches.js';
 import { int64Transformer } from '../int64.js';
 import type { Transactions } from '../transactions.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OpenedFile } from './opened-file.js';
-import type { PlainReads } from './plain-reads.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
-import { SqliteConnection } from './sqlite-connection.js';
+import { SqliteWriter } from './sqlite-writer.js';
 import { SqliteTransactions } from './sqlite-transactions.js';
-import type { SqliteWriteTrouble } from './troubles/access-trouble.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { LOCK_TRY_MS } from './troubles/write-lock.js';
@@ -40,7 +37,6 @@ const logger = new Logger('Database');
  * and generated ids as doubles.
  */
 export class SqliteDataSource extends Database {
-  readonly waits = new UnlimitedWaits();
   readonly dialect = SQLITE_DIALECT;
   /** Processes that serve one file mark it (ProcessLockFiles). */
   readonly onlyServer = undefined;
@@ -55,9 +51,8 @@ export class SqliteDataSource extends Database {
 
   /** What the results of statements have shown to be wrong with the database. */
   readonly troubles: DatabaseTroubles;
-  private readonly connection: SqliteConnection;
-  private readonly plainReads: PlainReads;
-  private readonly inserts: GroupedInserts;
+  private readonly writer: SqliteWriter;
+  private readonly inserts: InsertBatches;
 
   constructor(options: DataSourceOptions) {
     super(options);
@@ -66,24 +61,23 @@ export class SqliteDataSource extends Database {
     this.troubles = new DatabaseTroubles(file, this.files);
     const ownWrites = new OwnWritesVersion();
     this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
-    this.connection = new SqliteConnection(driver, ownWrites, this.files, this.troubles);
-    const { connection } = this;
-    this.plainReads = connection.reads;
-    const transactions = new SqliteTransactions(connection);
+    this.writer = new SqliteWriter(driver, ownWrites, this.files, this.troubles);
+    const { writer } = this;
+    const transactions = new SqliteTransactions(writer);
     this.transactions = transactions;
     const own = { dataSource: this, dataVersion: this.dataVersion, transactions };
-    this.inserts = new GroupedInserts(own, this.waits);
-    driver.createQueryRunner = () => new SerialQueryRunner(driver, connection, transactions.home);
+    this.inserts = new InsertBatches(own);
+    driver.createQueryRunner = () => new SerialQueryRunner(driver, writer, transactions.home);
     driver.createGeneratedMap = generatedIds;
   }
 
   get load(): ConnectionLoad {
-    const { isTaken, waiting } = this.connection.load;
+    const { isTaken, waiting } = this.writer.load;
     return { inUse: isTaken ? 1 : 0, idle: isTaken ? 0 : 1, waiting, most: 1 };
   }
 
-  get writeTrouble(): SqliteWriteTrouble {
-    return this.troubles.writes;
+  get writeTrouble(): DatabaseTroubles {
+    return this.troubles;
   }
 
   override readEntities(): Promise<void> {
@@ -115,13 +109,9 @@ export class SqliteDataSource extends Database {
 
   override async destroy(): Promise<void> {
     this.files.end();
-    // Not closed: the operating system closes the files when the process ends.
-    if (!this.files.mayBeClosed) this.driver.disconnect = () => Promise.resolve();
-    else {
-      if (this.reader instanceof ReadConnection) await this.reader.close();
-      await this.plainReads.close();
-      if (this.isInitialized) this.connection.statements.finalize();
-    }
+    if (this.reader instanceof ReadConnection) await this.reader.close();
+    await this.writer.reads.close();
+    if (this.isInitialized) this.writer.connection.finalize();
     this.reader = new OwnConnection(this);
     await super.destroy();
   }
@@ -143,9 +133,9 @@ export class SqliteDataSource extends Database {
     const index = mode?.journal_mode === 'wal' ? new WalIndex(`${resolved}-shm`) : undefined;
     if (index && this.dataVersion instanceof WalDataVersion) this.dataVersion.watch(index);
     if (!index && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
-    this.files.watch({ configured: resolve(database), resolved, index });
+    this.files.watch({ configured: resolve(database), resolved, hasLog: index !== undefined });
     this.reader = await ReadConnection.open(this, resolved, busyTimeout);
-    await this.plainReads.open(resolved, busyTimeout);
+    await this.writer.reads.open(resolved, busyTimeout);
     this.files.confirm();
   }
 

@@ -125,31 +125,6 @@ describe('the state of a WAL index', () => {
     expect(await changedBy(declared)).toEqual(['keys']);
     expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
   });
-
-  it('changes for everything when a declaration was taken back and somebody else makes the next commit', async () => {
-    const { put, version, changedBy } = await proven();
-    version.expectCommit([]);
-    version.withdraw();
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(ALL_CACHED);
-  });
-
-  it('changes for everything when the declared counter comes late, behind another', async () => {
-    const { put, version, changedBy } = await proven();
-    version.expectCommit([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual(ALL_CACHED);
-  });
-
-  it('is another one after each of many changes, and the same when asked again', async () => {
-    const { put, current } = await proven();
-    const seen = new Set<string>();
-    for (let counter = 9; counter < 30; counter += 1) {
-      await put({ counter });
-      expect(current()).toEqual(current());
-      seen.add(String(current()));
-    }
-    expect(seen.size).toBe(21);
-  });
 });
 
 describe('an index that does not tell', () => {
@@ -168,13 +143,6 @@ describe('an index that does not tell', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('is no fault when nothing was declared', async () => {
-    const { version, commit, current } = await open();
-    version.confirmCommit();
-    await commit([], { counter: 8 });
-    expect(current()).not.toEqual(UNKNOWN);
-  });
-
   it('because the files are gone or replaced is unknown while they are', async () => {
     const { files, current } = await proven();
     const before = current();
@@ -182,16 +150,6 @@ describe('an index that does not tell', () => {
     expect(current()).toEqual(UNKNOWN);
     files.fault = undefined;
     expect(current()).toEqual(before);
-  });
-
-  it('because it is cut short is unknown until it is whole', async () => {
-    const { path, put, current } = await proven();
-    const before = current();
-    await writeFile(path, 'cut short');
-    expect(current()).toEqual(UNKNOWN);
-    await put({ counter: 8 });
-    expect(current()[0]).toBeTypeOf('number');
-    expect(before).not.toEqual(UNKNOWN);
   });
 
   it('is begun anew with another index: what was cached before is void', async () => {
@@ -202,14 +160,6 @@ describe('an index that does not tell', () => {
     await commit([], { counter: 9 });
     const after = current();
     for (const kind of [0, 1]) expect([undefined, before[kind]]).not.toContain(after[kind]);
-  });
-
-  it('can be read by nobody watches nothing', () => {
-    const version = new WalDataVersion({ fault: undefined } as unknown as DatabaseFiles);
-    version.expectCommit([]);
-    version.confirmCommit();
-    version.withdraw();
-    expect(version.current('keys')).toBeUndefined();
   });
 });
 

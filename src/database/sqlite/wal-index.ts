@@ -1,7 +1,5 @@
 import { openSync, readSync } from 'node:fs';
-import { Logger } from '@nestjs/common';
-
-const logger = new Logger('Database');
+import { Outage } from '../outage.js';
 
 /**
  * The WAL index (`-shm`) of an SQLite file, which all processes share as mapped memory
@@ -10,25 +8,27 @@ const logger = new Logger('Database');
  */
 export class WalIndex {
   private descriptor: number | undefined;
-  private isFailing = false;
+  private readonly outage: Outage<string>;
 
-  constructor(private readonly path: string) {}
+  constructor(private readonly path: string) {
+    this.outage = new Outage({
+      begun: (said) =>
+        `${path} cannot be read (${said}). Until it can, every response is read from the database, which is slower.`,
+      over: () => `${path} is read again, and responses are cached.`,
+      level: 'warn',
+    });
+  }
 
   /** Fills a buffer from the beginning of the index; returns false if it cannot be read at the moment. */
   read(into: Buffer): boolean {
     try {
       this.descriptor ??= openSync(this.path, 'r');
       const isWhole = readSync(this.descriptor, into, 0, into.length, 0) === into.length;
-      if (this.isFailing) logger.log(`${this.path} is read again, and answers are cached.`);
-      this.isFailing = false;
+      this.outage.end();
       return isWhole;
     } catch (error) {
       // For example too many open files, which passes.
-      if (!this.isFailing)
-        logger.warn(
-          `${this.path} cannot be read (${String(error)}). Until it can, every answer is read from the database, which is slower.`,
-        );
-      this.isFailing = true;
+      this.outage.note(() => String(error));
       return false;
     }
   }

@@ -16,7 +16,7 @@ export function describeDeprecation(
   const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
   operation.deprecated = true;
   operation.description += isRemoved
-    ? ` Removed on ${date}: it answers 410 \`operation_removed\` alone.`
+    ? ` Removed on ${date}: the response is always 410 \`operation_removed\`.`
     : ` Deprecated: it will be removed on ${date}.`;
   operation.description += ` Use \`${deprecation.replacement}\` instead.`;
   const instant = new Date(sunset).toISOString();

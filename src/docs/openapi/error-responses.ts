@@ -138,7 +138,7 @@ function responseOf(
 }
 
 function shownRequest(operation: OperationObject, method: string, { target, body }: InvalidRequest): string {
-  const request = `The answer to \`${method} ${target}\``;
+  const request = `The response to \`${method} ${target}\``;
   return body === undefined
     ? request
     : `${request} with the body \`${body}\` as \`${jsonTypeOf(operation)}\``;

@@ -51,7 +51,7 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   'Idempotent-Replayed': {
-    description: '`true` when this is the answer to an earlier request with the same `Idempotency-Key`',
+    description: '`true` when this is the response to an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
   // Optional, because an operation may answer 409 for conflicts of its own, which waiting does not solve.
@@ -61,13 +61,13 @@ const HEADERS = {
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text(
-    'Related addresses (RFC 8288): with rel `deprecation` what is told of it, and on a refusal with rel `help` the page of its code',
+    'Related addresses (RFC 8288): with rel `deprecation` its description, and on a refusal with rel `help` the page of its code',
     '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"',
   ),
   // Optional, because a refusal of Node's parser, or under overload, has none.
   'Link-Help': optional(
     text(
-      'With rel `help`: the page that tells what this refusal means and what to do (RFC 8288)',
+      'With rel `help`: the page that explains what this refusal means and what to do (RFC 8288)',
       '</docs/errors#invalid_api_key>; rel="help"',
     ),
   ),

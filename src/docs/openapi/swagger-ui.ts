@@ -23,12 +23,11 @@ const LIBRARY: Readonly<Record<string, string>> = {
 const OWN: Readonly<Record<string, string>> = {
   'docs.css': STYLE,
   'accessible-names.js': SCRIPT,
+  'authorize-dialog.js': SCRIPT,
   'exact-json.js': SCRIPT,
-  'folded-prose.js': SCRIPT,
-  'response-headers.js': SCRIPT,
   'linked-operation.js': SCRIPT,
   'operations.js': SCRIPT,
-  'kept-key.js': SCRIPT,
+  'page-layout.js': SCRIPT,
   'docs.js': SCRIPT,
 };
 
@@ -137,7 +136,7 @@ function pageOf({ title, docsPath }: DocumentOutline, path: string, site: Site):
     title,
     path,
     place: docsPath,
-    styles: [`${DOCS}/swagger-ui.css`, `${DOCS}/assets/docs.css`],
+    styles: [`${DOCS}/assets/docs.css`],
     main: `  <main id="main" tabindex="-1">
     <div id="swagger-ui" data-document="${document}"></div>
     <p class="raw">The document itself: <a href="${document}">openapi.json</a>,

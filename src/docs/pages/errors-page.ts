@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { MOST_DETAILS } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
-import { contentsOf } from './contents.js';
 import { escapeHtml, escapeWithCode } from './html.js';
-import type { PageContent } from './layout.js';
+import { COMMANDS, type PageContent, contentsOf } from './layout.js';
 
 const EXAMPLE = '{ "code": "pet_not_found", "message": "There is no animal with the id 5.", "status": 404 }';
 
@@ -40,6 +39,7 @@ ${ofStatus(status).map(sectionOf).join('\n')}`,
 ${sections.join('\n')}
     </article>
   </main>`,
+    scripts: [COMMANDS],
   };
 }
 

@@ -1,5 +1,5 @@
-import { contentsOf } from './contents.js';
-import { type PageContent, relativeTo } from './layout.js';
+import { escapeHtml } from './html.js';
+import { COMMANDS, type PageContent, contentsOf, relativeTo } from './layout.js';
 import { renderMarkdown } from './markdown.js';
 import { guideFile } from '../page-files.js';
 
@@ -18,8 +18,11 @@ function pageOf(file: string): string | undefined {
   return Object.hasOwn(GUIDES, name) ? `${GUIDES_PATH}/${name}` : undefined;
 }
 
-/** The page of a guide, made of its file. Rejects if there is no such file. */
-export async function guidePage(name: string): Promise<PageContent> {
+/** The address of the API in the files, where readers of the repository have their service. */
+const EXAMPLE = 'http://127.0.0.1:3000/v1';
+
+/** The page of a guide, made of its file, with the address of the API. Rejects if there is no such file. */
+export async function guidePage(name: string, api: string): Promise<PageContent> {
   const path = `${GUIDES_PATH}/${name}`;
   const { title, html, headings } = await renderMarkdown(await guideFile(`${name}.md`), (href) => {
     if (/^(?:https?:|mailto:|#)/.test(href)) return href;
@@ -28,12 +31,14 @@ export async function guidePage(name: string): Promise<PageContent> {
     return page && relativeTo(path, page) + (anchor === undefined ? '' : `#${anchor}`);
   });
   const list = headings.map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`).join('');
+  const address = `<span data-api="${relativeTo(path, '/v1')}">${escapeHtml(api)}</span>`;
   return {
     title,
     path,
     main: `  <main class="text" id="main" tabindex="-1">
     ${contentsOf('On this page', `<ul>${list}</ul>`)}
-    <article class="prose">${html}</article>
+    <article class="prose">${html.replaceAll(EXAMPLE, address)}</article>
   </main>`,
+    scripts: [COMMANDS],
   };
 }

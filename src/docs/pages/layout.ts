@@ -30,8 +30,16 @@ export interface PageContent {
   readonly modules?: readonly string[];
 }
 
+/** The list of what stands on a page, as a landmark of it; on a narrow screen it is open when asked for. */
+export function contentsOf(title: string, list: string): string {
+  return `<nav class="contents" aria-label="${title}"><details><summary>${title}</summary>${list}</details></nav>`;
+}
+
 /** Where the files of every page are served, with what they are in src/docs/pages/static. */
 export const ASSETS_PATH = '/docs/assets';
+
+/** The script of pages that have lines to paste. */
+export const COMMANDS = `${ASSETS_PATH}/commands.js`;
 
 /**
  * The address of a path of the service for a page at another one: `../v1/pets` for a page at /docs/errors. Relative, because a
@@ -57,7 +65,7 @@ export function layout(
       .join('');
   const name = escapeHtml(site.name);
   return `<!DOCTYPE html>
-<html lang="en" class="petstore">
+<html lang="en">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -73,8 +81,8 @@ ${[...styles, `${ASSETS_PATH}/colours.css`, `${ASSETS_PATH}/pages.css`].map((sty
     <a class="brand" href="${to('/')}"><img src="${to(`${ASSETS_PATH}/mark.svg`)}" alt="" width="32" height="32"><span>${name}</span></a>
     <nav class="documents" aria-label="Documents"><ul class="places">${list(site.documents)}</ul></nav>
     <nav aria-label="Guides"><ul class="places">${list(site.guides)}</ul></nav>
-    <label class="theme" hidden><span class="visually-hidden">Colours</span>
-      <select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
+    <label class="theme" hidden>
+      <select id="theme" aria-label="Colours"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
   </div></header>
 ${main}
   <footer class="foot"><div class="foot-inner"><span>${name}</span><a href="${to('/docs/openapi.json')}">OpenAPI document</a></div></footer>

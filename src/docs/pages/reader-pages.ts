@@ -8,8 +8,8 @@ import { GUIDES, GUIDES_PATH, guidePage } from './guide-page.js';
 import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
 import { pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
-import type { ServedPages } from './served-pages.js';
-import { type StartFacts, startPage } from './start-page.js';
+import { type ServedPages, prefersHtml } from './served-pages.js';
+import { type StartFacts, missingPage, startPage } from './start-page.js';
 
 /** Type of the pages. */
 export const HTML = 'text/html; charset=utf-8';
@@ -22,7 +22,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   'colours.css': STYLE,
   'pages.css': STYLE,
   'theme.js': SCRIPT,
-  'start.js': SCRIPT,
+  'commands.js': SCRIPT,
   'mark.svg': SVG,
 };
 
@@ -61,9 +61,10 @@ export function addReaderPages(
   pages.add('/robots.txt', { asset: new ServedAsset('text/plain; charset=utf-8', () => ROBOTS) });
   for (const name of Object.keys(GUIDES))
     pages.add(`${GUIDES_PATH}/${name}`, {
-      asset: new ServedAsset(HTML, async () => layout(site, await guidePage(name))),
+      asset: new ServedAsset(HTML, async () => layout(site, await guidePage(name, facts.api))),
     });
   pages.add(ERRORS_PATH, { asset: new ServedAsset(HTML, () => layout(site, errorsPage(errorCatalogue()))) });
+  pages.missing = (path) => layout(site, missingPage(site, path));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
   const links = machineLinks(publicPrefix(publicBaseUrl));
   pages.add('/', {
@@ -83,8 +84,7 @@ function machineLinks(prefix: string): string {
 
 /** Whether to answer with the page: only to who names HTML. Everyone else gets the Error body, with links to what is there. */
 function isForPeople(request: Request, response: Response, links: string): boolean {
-  response.vary('Accept');
-  if (request.accepts(['json', 'html']) === 'html') return true;
+  if (prefersHtml(request, response)) return true;
   response.setHeader('Link', links);
   return false;
 }

@@ -17,6 +17,15 @@ export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
   'frame-ancestors': `'none'`,
 };
 
+/** Maximum number of segments of a path that gets a page: its addresses climb each of them. */
+const MOST_SEGMENTS = 16;
+
+/** Whether to answer with HTML: only to who names it and does not prefer JSON. */
+export function prefersHtml(request: Request, response: Response): boolean {
+  response.vary('Accept');
+  return request.accepts(['json', 'html']) === 'html';
+}
+
 /** Something to serve at one path. */
 export interface Served {
   readonly asset: Pick<ServedAsset, 'send'>;
@@ -29,6 +38,9 @@ export interface Served {
 /** Serves the pages for people and their files, from memory, behind all routes, where they cost other requests nothing. */
 @Injectable()
 export class ServedPages implements OnModuleInit {
+  /** Makes the page for a path at which there is nothing; without it everyone gets the Error body. */
+  missing: ((path: string) => string) | undefined;
+
   private readonly served = new Map<string, { page: Served; policy: string }>();
 
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -42,10 +54,7 @@ export class ServedPages implements OnModuleInit {
 
   /** Serves something at a path; what a route of the service answers already stays as it is. */
   add(path: string, page: Served): void {
-    const policy = Object.entries({ ...CONTENT_SECURITY_POLICY, ...page.policy }).map((parts) =>
-      parts.join(' '),
-    );
-    this.served.set(path, { page, policy: policy.join('; ') });
+    this.served.set(path, { page, policy: policyOf(page.policy) });
   }
 
   private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
@@ -53,14 +62,36 @@ export class ServedPages implements OnModuleInit {
     const found = this.served.get(path);
     const isRead = READS.has(request.method);
     if (found && !isRead) request.isServedReadOnly = true;
+    if (!found && isRead) this.offerMissing(path, request, response);
     if (!found || !isRead || found.page.answers?.(request, response) === false) {
       next();
       return undefined;
     }
     noteServed(request, path);
-    response.setHeader('Content-Security-Policy', found.policy);
-    response.setHeader('Referrer-Policy', 'no-referrer');
-    response.setHeader('X-Frame-Options', 'DENY');
+    protect(response, found.policy);
     return found.page.asset.send(request, response);
   }
+
+  /** Notes the page for a browser; it is sent when no guard has refused the request. */
+  private offerMissing(path: string, request: Request, response: Response): void {
+    const { missing } = this;
+    if (!missing || path.split('/').length > MOST_SEGMENTS || !prefersHtml(request, response)) return;
+    request.missingPage = () => {
+      protect(response, policyOf());
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      return missing(path);
+    };
+  }
+}
+
+function policyOf(directives: Served['policy'] = {}): string {
+  return Object.entries({ ...CONTENT_SECURITY_POLICY, ...directives })
+    .map((parts) => parts.join(' '))
+    .join('; ');
+}
+
+function protect(response: Response, policy: string): void {
+  response.setHeader('Content-Security-Policy', policy);
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('X-Frame-Options', 'DENY');
 }

@@ -1,6 +1,6 @@
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml } from './html.js';
-import { ASSETS_PATH, type PageContent, type Site, relativeTo } from './layout.js';
+import { COMMANDS, type PageContent, type Site, relativeTo } from './layout.js';
 
 /** What the page at / tells, besides what the site has. */
 export interface StartFacts {
@@ -15,25 +15,6 @@ export interface StartFacts {
 /** The page at /: what this is, and where to go from here. */
 export function startPage(site: Site, { apiVersion, version, api }: StartFacts): PageContent {
   const to = (path: string) => escapeHtml(relativeTo('/', path));
-  const cards = [
-    ...site.documents.map(({ label, path }, at) => ({
-      label: at === 0 ? 'API reference' : label,
-      path,
-      text:
-        at === 0
-          ? 'Every operation, with its schemas and answers; try them out in the browser.'
-          : TEXTS[path],
-    })),
-    ...site.guides.map(({ label, path }) => ({ label, path, text: TEXTS[path] })),
-    {
-      label: 'OpenAPI document',
-      path: '/docs/openapi.json',
-      text: 'For Postman and generators of clients; openapi.yaml is the same.',
-    },
-  ].map(
-    ({ label, path, text }) =>
-      `<li><a href="${to(path)}"><strong>${escapeHtml(label)}</strong><span>${escapeHtml(text ?? '')}</span></a></li>`,
-  );
   return {
     title: site.name,
     path: '/',
@@ -41,7 +22,7 @@ export function startPage(site: Site, { apiVersion, version, api }: StartFacts):
     <h1>${escapeHtml(site.name)}</h1>
     <p class="lead">A catalogue of the animals that a store offers, as an HTTP API. Every call carries an API key; every answer says
       what is left of its quota; every refusal says what to do next.</p>
-    <ul class="cards">${cards.join('')}</ul>
+    ${cardsOf(site, '/')}
     <h2>The first call</h2>
     <p>With a key that the operator of this service has given you:</p>
     <pre tabindex="0"><code>export KEY=pst_…
@@ -54,13 +35,39 @@ curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeH
       <dt>Health</dt><dd><a href="${to('/health/ready')}">ready</a>, <a href="${to('/health/live')}">live</a></dd>
     </dl>
   </main>`,
-    scripts: [`${ASSETS_PATH}/start.js`],
+    scripts: [COMMANDS],
   };
 }
 
+/** The page for a path at which there is nothing. */
+export function missingPage(site: Site, path: string): PageContent {
+  return {
+    title: 'Not found',
+    path,
+    main: `  <main class="start" id="main" tabindex="-1">
+    <h1>Not found</h1>
+    <p class="lead">There is nothing at this address. Perhaps you are looking for one of these:</p>
+    ${cardsOf(site, path)}
+  </main>`,
+  };
+}
+
+/** Where to go from a page. */
+function cardsOf({ documents, guides }: Site, from: string): string {
+  const reference = documents.map((place, at) => (at === 0 ? { ...place, label: 'API reference' } : place));
+  const cards = [...reference, ...guides, { label: 'OpenAPI document', path: '/docs/openapi.json' }].map(
+    ({ label, path }) =>
+      `<li><a href="${escapeHtml(relativeTo(from, path))}"><strong>${escapeHtml(label)}</strong><span>${escapeHtml(TEXTS[path] ?? '')}</span></a></li>`,
+  );
+  return `<ul class="cards">${cards.join('')}</ul>`;
+}
+
 const TEXTS: Readonly<Record<string, string>> = {
+  '/docs': 'Every operation with its schemas and responses, to try out in the browser.',
+  '/docs/openapi.json': 'For Postman and client generators, also as openapi.yaml.',
   '/docs/admin': 'Clients, keys, usage and the audit trail, for a key with the scope admin.',
-  '/docs/account': 'What the holder of a key can see and change.',
-  '/docs/guides/using-the-api': 'Paging, revalidation, safe retries and quotas, with lines to paste.',
-  [ERRORS_PATH]: 'Every code that a refusal may have: its cause, and what to do.',
+  '/docs/account': 'What a key holder can see and change.',
+  '/docs/guides/using-the-api':
+    'Pagination, conditional requests, safe retries and quotas, with examples to paste.',
+  [ERRORS_PATH]: 'Every error code with its cause and remedy.',
 };

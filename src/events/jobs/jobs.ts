@@ -2,21 +2,14 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
-import { OneAtATime } from '../../database/one-at-a-time.js';
 import { Transactions } from '../../database/transactions.js';
+import { BackgroundLoop, type Piece } from './background-loop.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';
 import { type DueState, JobStates } from './job-states.js';
 import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
-import { Running } from './running.js';
-
-/**
- * Longest time until due jobs are looked for again, in milliseconds: one that another process was to run, and that it has left
- * due, and a clock that was set.
- */
-const LONGEST_SLEEP_MS = 1_000;
 
 /**
  * Runs the background jobs that `@Job()` declares: one process among all on the database, one run of a job at a time. Runs that
@@ -27,13 +20,7 @@ const LONGEST_SLEEP_MS = 1_000;
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
-  private readonly running = new Running();
-  private readonly looks = new OneAtATime(() => this.look());
-  private timer: NodeJS.Timeout | undefined;
-  /** Whether jobs run by themselves. */
-  private isServing = false;
-  /** Whether the database refused what jobs need; the log is told when that begins and when it ends. */
-  private isFailing = false;
+  private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -44,7 +31,20 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly metrics: JobMetrics,
     private readonly clock: Clock,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.loop = new BackgroundLoop(
+      {
+        most: Number.POSITIVE_INFINITY,
+        due: (inHand) => this.due(inHand),
+        untilDue: () => this.untilDue(),
+        logger: this.logger,
+        refused: 'The database refuses what jobs need; they run when it is back',
+        recovered: 'Jobs run again',
+      },
+      leases,
+      transactions,
+    );
+  }
 
   onApplicationBootstrap(): void {
     for (const job of providerMethods<JobOptions>(this.discovery, this.scanner, JOB)) {
@@ -62,22 +62,17 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Runs jobs from now on when they are due. */
   begin(): void {
-    if (this.jobs.size === 0 || this.running.isStopping) return;
-    this.isServing = true;
-    void this.looks.run();
+    if (this.jobs.size > 0) this.loop.begin();
   }
 
   /** Starts no job any more; waits for those that run, at most SHUTDOWN_TIMEOUT_MS, then aborts them. */
   async stop(): Promise<void> {
-    this.isServing = false;
-    clearTimeout(this.timer);
-    await this.running.stop(this.settings.shutdownTimeoutMs);
+    await this.loop.stop(this.settings.shutdownTimeoutMs);
   }
 
   /** Runs the jobs that are due and waits for them. Never rejects: the log tells of failures. */
   async runDue(): Promise<void> {
-    await this.looks.run();
-    await this.running.settled();
+    await this.loop.run();
   }
 
   /**
@@ -88,62 +83,51 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     const job = this.jobs.get(name);
     if (!job) throw new Error(`There is no job "${name}"; there are: ${[...this.jobs.keys()].join(', ')}.`);
     if (this.transactions.isInside()) throw new Error(`Run job "${name}" outside of the transaction.`);
-    const outcome = await this.running.run(name, () => this.attempt(job, 'now'));
+    const outcome = await this.loop.runNow(name, (stopped) => this.attempt(job, 'now', stopped));
     if (!outcome)
       throw new Error(`Job "${name}" is running, here or in another process, or the service stops.`);
     if (outcome.error !== undefined) throw outcome.error;
   }
 
-  /** Begins the jobs that are due, and sleeps until the next is. Never rejects. */
-  private async look(): Promise<void> {
-    await Promise.all([...this.jobs.values()].map((job) => this.beginIfDue(job)));
-    this.sleep();
-  }
-
-  private async beginIfDue(job: ProviderMethod<JobOptions>): Promise<void> {
-    const { name } = job.declared;
-    try {
-      if (this.running.has(name) || !(await this.states.isDue(job.declared))) return;
-    } catch (error) {
-      return this.fail(error);
+  private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
+    const pieces: Piece[] = [];
+    for (const [key, job] of this.jobs) {
+      if (inHand.has(key) || !(await this.states.isDue(job.declared))) continue;
+      const run = async (stopped: AbortSignal): Promise<boolean> =>
+        (await this.attempt(job, 'if due', stopped)) !== undefined;
+      pieces.push({ key, run });
     }
-    this.running
-      .run(name, () => this.attempt(job, 'if due'))
-      .then(
-        (outcome) => outcome && this.recover(outcome),
-        (error: unknown) => this.fail(error),
-      );
+    return pieces;
   }
 
-  /** Looks again when the next job is due. Jobs that are overdue are another process's, or the database's fault. */
-  private sleep(): void {
-    clearTimeout(this.timer);
-    if (!this.isServing) return;
+  /** Jobs that are overdue are another process's, or the database's fault. */
+  private untilDue(): number {
     const times = [...this.jobs.values()].map(({ declared }) => this.states.untilDue(declared));
-    const next = Math.min(LONGEST_SLEEP_MS, ...times.filter((time) => time !== undefined));
-    // The timer alone must not keep the process running.
-    this.timer = setTimeout(() => void this.looks.run(), next).unref();
+    return Math.min(...times.filter((time) => time !== undefined));
   }
 
   /** Runs a job, if this process may; undefined when another one runs it, or has run it meanwhile. */
   private async attempt(
     job: ProviderMethod<JobOptions>,
     when: 'now' | 'if due',
+    stopped: AbortSignal,
   ): Promise<JobOutcome | undefined> {
     const { declared } = job;
-    const held = await this.leases.hold(`job/${declared.name}`, async (lost) => {
+    const lease = await this.leases.take(`job/${declared.name}`);
+    if (!lease) return undefined;
+    try {
       const { dueAt, failures } = await this.states.read(declared);
       const begun = this.clock.now();
       if (when === 'if due' && !isDue(declared, dueAt, failures, begun)) return undefined;
-      const outcome = await this.carryOut(job, lost);
+      const outcome = await this.carryOut(job, AbortSignal.any([lease.abort.signal, stopped]));
       await this.conclude(declared, outcome, { dueAt, failures }, begun);
       return outcome;
-    });
-    return held?.result;
+    } finally {
+      await lease.release();
+    }
   }
 
-  private async carryOut(job: ProviderMethod<JobOptions>, lost: AbortSignal): Promise<JobOutcome> {
-    const signal = AbortSignal.any([lost, this.running.signal]);
+  private async carryOut(job: ProviderMethod<JobOptions>, signal: AbortSignal): Promise<JobOutcome> {
     const begun = this.clock.steady();
     const outcome = await this.transactions.outside(async (): Promise<JobOutcome> => {
       try {
@@ -173,19 +157,5 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     const dueAt =
       failures > 0 ? this.clock.now() + retryDelay(job, failures) : dueAfter(job, before.dueAt, begun);
     await this.states.store(job, { dueAt, failures });
-  }
-
-  private fail(error: unknown): void {
-    // A look that had begun when the service stopped may find the database closed.
-    if (!this.isFailing && !this.running.isStopping)
-      this.logger.error('The database refuses what jobs need; they run when it is back', error);
-    this.isFailing = true;
-  }
-
-  private recover({ is }: JobOutcome): void {
-    if (this.isFailing) this.logger.log('Jobs run again');
-    this.isFailing = false;
-    // It may be due before the timer ends, or already.
-    if (is !== 'aborted' && this.isServing) void this.looks.run();
   }
 }

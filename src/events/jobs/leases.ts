@@ -12,6 +12,16 @@ const HELD_MS = 10_000;
 /** How often it is renewed, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
+/** A lease that this process holds. */
+export interface HeldLease {
+  /** Aborts when the lease is lost; its holder may abort what runs under it, too. */
+  readonly abort: AbortController;
+  /** Gives it up when it was not renewed in time, as after the process stood still. Call it before work is begun under it. */
+  readonly check: () => void;
+  /** Gives it back. Never rejects: one that cannot be given back is free after its time. */
+  readonly release: () => Promise<void>;
+}
+
 interface Held {
   readonly name: string;
   readonly holder: string;
@@ -39,28 +49,13 @@ export class Leases {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Does work while this process alone holds the lease; answers its result, and undefined when another holds it. The signal
-   * aborts when the lease is lost meanwhile. Throws what the work throws, or the database.
-   */
-  async hold<T>(
-    name: string,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<{ readonly result: T } | undefined> {
-    const held = await this.take(name);
+  /** Takes a lease; undefined while another holds it, in this process or another. Rejects when the database does. */
+  async take(name: string): Promise<HeldLease | undefined> {
+    const held = await this.occupy(name);
     if (!held) return undefined;
     this.held.add(held);
     this.timer ??= setInterval(() => void this.renewAll(), RENEWAL_MS).unref();
-    try {
-      return { result: await work(held.abort.signal) };
-    } finally {
-      this.held.delete(held);
-      if (this.held.size === 0) {
-        clearInterval(this.timer);
-        this.timer = undefined;
-      }
-      await this.release(held);
-    }
+    return { abort: held.abort, check: () => void this.isInTime(held), release: () => this.release(held) };
   }
 
   /**
@@ -82,7 +77,7 @@ export class Leases {
     await Promise.all([...this.held].map((held) => this.renew(held)));
   }
 
-  private async take(name: string): Promise<Held | undefined> {
+  private async occupy(name: string): Promise<Held | undefined> {
     const row = await this.dataSource.manager.findOneBy(Lease, { name });
     if (row && row.holder !== null && !this.isAbandoned(row)) return undefined;
     const held: Held = {
@@ -118,7 +113,7 @@ export class Leases {
 
   private async renew(held: Held): Promise<void> {
     const begun = this.clock.steady();
-    if (begun - held.renewedAt >= HELD_MS) return this.lose(held, 'it could not be renewed in time');
+    if (!this.isInTime(held)) return;
     if (held.isRenewing || held.abort.signal.aborted) return;
     held.isRenewing = true;
     try {
@@ -131,14 +126,24 @@ export class Leases {
     }
   }
 
+  private isInTime(held: Held): boolean {
+    if (this.clock.steady() - held.renewedAt < HELD_MS) return true;
+    this.lose(held, 'it could not be renewed in time');
+    return false;
+  }
+
   private lose({ name, abort }: Held, why: string): void {
     if (abort.signal.aborted) return;
     this.logger.warn(`The lease ${name} is lost: ${why}. What ran under it is aborted`);
     abort.abort(new Error(`The lease ${name} is lost: ${why}.`));
   }
 
-  /** One that cannot be released is free after its time. */
   private async release(held: Held): Promise<void> {
+    this.held.delete(held);
+    if (this.held.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
     await this.change(held, null).catch(() => undefined);
   }
 

@@ -8,6 +8,10 @@ import { OutboxEvent } from './outbox-event.entity.js';
 /** How long an event is kept that nobody handles, in milliseconds. */
 const KEPT_MS = 90 * 86_400_000;
 const LONGEST_ERROR = 500;
+/** Longest time until an event is tried again, in milliseconds. */
+export const LONGEST_RETRY_MS = 3_600_000;
+/** By how much the clocks of two instances may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** What became of an event that a listener failed to handle. */
 export interface FailedDelivery {
@@ -45,7 +49,7 @@ export class OutboxStore {
 
   /** Writes one row for each listener, in the caller's transaction if there is one. */
   async add(listeners: readonly string[], event: string, key: string, told: string): Promise<void> {
-    const publishedAt = new Date(this.clock.now()).toISOString();
+    const publishedAt = this.clock.instant();
     const row = { event, key, told, publishedAt, failures: 0, dueAt: 0n, error: null };
     const rows = listeners.map((listener) => ({ listener, ...row }));
     const [first] = rows;
@@ -55,17 +59,23 @@ export class OutboxStore {
 
   /**
    * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
-   * and none of the keys that are in hand.
+   * and none of the keys that are in hand. One that is to be tried further ahead than ever is not waited for: the clock was put back.
    */
   next(listener: string, most: number, inHand: readonly string[] = []): Promise<OutboxEvent[]> {
-    const deliverable = this.deliverable(listener).orderBy('waiting.id').limit(most);
+    const now = this.clock.now();
+    const times = { soonest: now + 1, latest: now + LONGEST_RETRY_MS + CLOCKS_DIFFER_MS };
+    const deliverable = this.dataSource.manager
+      .createQueryBuilder(OutboxEvent, 'waiting')
+      .where('waiting.listener = :listener AND waiting.due_at IS NOT NULL', { listener, ...times })
+      .andWhere('waiting.due_at NOT BETWEEN :soonest AND :latest')
+      .andWhere(
+        `NOT EXISTS (SELECT 1 FROM outbox_events later
+         WHERE later.listener = :listener AND later.key = waiting.key AND later.due_at BETWEEN :soonest AND :latest)`,
+      )
+      .orderBy('waiting.id')
+      .limit(most);
     if (inHand.length > 0) deliverable.andWhere('waiting.key NOT IN (:...inHand)', { inHand });
     return deliverable.getMany();
-  }
-
-  /** Whether there is an event that a listener may be given. */
-  hasNext(listener: string): Promise<boolean> {
-    return this.deliverable(listener).getExists();
   }
 
   /** Deletes the events that were handled, and notes the others. */
@@ -150,16 +160,6 @@ export class OutboxStore {
       { id, listener: Not(In(listeners)) },
     ]);
     return affected ?? 0;
-  }
-
-  private deliverable(listener: string) {
-    return this.dataSource.manager
-      .createQueryBuilder(OutboxEvent, 'waiting')
-      .where('waiting.listener = :listener AND waiting.due_at <= :now', { listener, now: this.clock.now() })
-      .andWhere(
-        `NOT EXISTS (SELECT 1 FROM outbox_events later
-         WHERE later.listener = :listener AND later.key = waiting.key AND later.due_at > :now)`,
-      );
   }
 }
 

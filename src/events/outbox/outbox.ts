@@ -3,17 +3,14 @@ import { DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { Transactions } from '../../database/transactions.js';
+import { BackgroundLoop } from '../jobs/background-loop.js';
 import { Leases } from '../jobs/leases.js';
 import { providerMethods } from '../jobs/provider-methods.js';
-import { Running } from '../jobs/running.js';
-import { outsideOfSpans } from '../../core/tracing/spans.js';
-import { type Delivery, ListenerQueue } from './listener-queue.js';
+import { type Delivery, DurableListener } from './durable-listener.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
 import { toldText } from './told-json.js';
 
-/** How often events that another process has published, or that are to be tried again, are looked for, in milliseconds. */
-const PERIOD_MS = 1_000;
 const LONGEST_KEY = 255;
 
 /** Where a method keeps which durable events it listens to. */
@@ -35,14 +32,11 @@ type Handler = (told: object, delivery: Delivery) => unknown;
 @Injectable()
 export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Events');
-  private readonly running = new Running();
   /** By listener, what handles each event. */
   private known: ReadonlyMap<string, ReadonlyMap<string, Handler>> | undefined;
-  private queues: readonly ListenerQueue[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private isServing = false;
-  private isWoken = false;
-  private began = 0;
+  /** One for each listener. */
+  private loops: readonly BackgroundLoop[] = [];
+  private isStopping = false;
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -57,25 +51,17 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.queues = [...this.listeners].map(([name, handlers]) => {
+    const { store, transactions, clock, leases } = this;
+    this.loops = [...this.listeners].map(([name, handlers]) => {
       const call = (event: string, told: object, delivery: Delivery): unknown => {
         const handler = handlers.get(event);
         if (!handler) throw new Error(`Listener ${name} does not listen to ${event} any more.`);
         return handler(told, delivery);
       };
-      const { store, leases, transactions, clock } = this;
-      return new ListenerQueue(
-        { name, call },
-        {
-          store,
-          leases,
-          transactions,
-          clock,
-          count: (listener, outcome) => this.metrics.count(listener, outcome),
-          stopping: this.running.signal,
-          isStopping: () => this.running.isStopping,
-        },
-      );
+      const count = this.metrics.count.bind(this.metrics);
+      const isStopping = () => this.isStopping;
+      const listener = new DurableListener(name, { call, store, transactions, clock, count, isStopping });
+      return new BackgroundLoop(listener, leases, transactions);
     });
     this.metrics.show(
       [...this.listeners].flatMap(([listener, handlers]) =>
@@ -99,20 +85,14 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
     const listeners = [...this.listeners].flatMap(([name, handlers]) => (handlers.has(event) ? [name] : []));
     if (listeners.length === 0) return;
     await this.store.add(listeners, event, key, text);
-    this.transactions.afterCommit(() => this.wake());
+    this.transactions.afterCommit(() => {
+      for (const loop of this.loops) loop.wake();
+    });
   }
 
   /** Delivers what is committed and due by the clock, and waits for it. Never rejects. */
   async deliver(): Promise<void> {
-    const name = `delivery ${(this.began += 1)}`;
-    // A caller's own transaction would show events that it may yet undo, and wait for itself.
-    await outsideOfSpans(() =>
-      this.transactions.outside(() =>
-        this.running.run(name, async () => {
-          await Promise.all(this.queues.map((queue) => queue.deliver()));
-        }),
-      ),
-    );
+    await Promise.all(this.loops.map((loop) => loop.run()));
   }
 
   /** The names of the listeners. */
@@ -122,29 +102,14 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Begins no delivery any more; waits for those that run, at most SHUTDOWN_TIMEOUT_MS, then aborts them. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running.stop(this.settings.shutdownTimeoutMs);
+    this.isStopping = true;
+    await Promise.all(this.loops.map((loop) => loop.stop(this.settings.shutdownTimeoutMs)));
   }
 
   private begin(): void {
-    if (this.running.isStopping) return;
-    this.isServing = true;
+    if (this.isStopping) return;
     void this.tellOfOrphans();
-    if (this.queues.length === 0) return;
-    this.timer = setInterval(() => void this.deliver(), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
-    this.wake();
-  }
-
-  /** Delivers in a later turn of the event loop: once for all events that were committed in this one. */
-  private wake(): void {
-    if (!this.isServing || this.isWoken) return;
-    this.isWoken = true;
-    setImmediate(() => {
-      this.isWoken = false;
-      void this.deliver();
-    });
+    for (const loop of this.loops) loop.begin();
   }
 
   private get listeners(): ReadonlyMap<string, ReadonlyMap<string, Handler>> {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../core/config/settings.js';
-import { RequestWaits } from '../../database/request-waits.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { noteArrival } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
@@ -74,7 +73,6 @@ export class Connections implements AnswersInTurn {
     private readonly settings: Settings,
     private readonly refusals: ParserRefusals,
     private readonly overload: Overload,
-    private readonly waits: RequestWaits,
   ) {}
 
   /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
@@ -107,14 +105,17 @@ export class Connections implements AnswersInTurn {
 
   /**
    * From now on every response carries `Connection: close`, so that no client sends its next request on a connection that is
-   * about to be closed. Connections on which nothing has arrived yet are closed at once.
+   * about to be closed.
    */
   drain(): void {
     this.draining = true;
-    for (const [socket, { current }] of this.connections.all()) {
+    for (const [, { current }] of this.connections.all())
       if (current && !current.closed && !current.headersSent) current.setHeader('Connection', 'close');
-      else if (socket.bytesRead === 0) socket.destroy();
-    }
+  }
+
+  /** Closes connections on which nothing has arrived yet, which Node does not count among the idle ones. */
+  closeUnused(): void {
+    for (const [socket] of this.connections.all()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   /**
@@ -222,7 +223,7 @@ export class Connections implements AnswersInTurn {
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
     if (this.draining) response.setHeader('Connection', 'close');
-    if (this.overload.admit(request, response)) this.waits.run(() => this.handle?.(request, response));
+    if (this.overload.admit(request, response)) this.handle?.(request, response);
   }
 
   /**

@@ -9,7 +9,6 @@ import {
 import * as nestKeys from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
-import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { RouteParamsFactory } from '@nestjs/core/router/route-params-factory.js';
 import { RouterResponseController } from '@nestjs/core/router/router-response-controller.js';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
@@ -21,6 +20,7 @@ import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.j
 import { ValidationPipe } from '../validation/validation.pipe.js';
 import type { Handler } from '../../core/handler-metadata.js';
 import type { DeclaredOperation } from './declared-operation.js';
+import { DirectContext } from './direct-context.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './handler-parameters.js';
 
 /** The parts of an application that decide what runs around a handler. */
@@ -98,14 +98,14 @@ export function directRoute(
   const responses = new RouterResponseController(adapter);
   const [filter] = config.getGlobalFilters();
   const refuse = filter?.catch.bind(filter);
-  const answerOf = (request: Request, context: ExecutionContextHost): unknown => {
+  const answerOf = (request: Request, context: DirectContext): unknown => {
     if (cached) return cached.answer(request, () => call(context));
     return idempotency ? idempotency.around(context, () => call(context)) : call(context);
   };
 
   return async (request: Request, response: Response, next: NextFunction) => {
     onRequest?.();
-    const context = new ExecutionContextHost([request, response, next], controller, handler);
+    const context = new DirectContext([request, response, next], controller, handler);
     try {
       for (const guard of guards) {
         const verdict = guard.canActivate(context);
@@ -171,10 +171,10 @@ function calling(
   handler: Handler,
   parameters: readonly HandlerParameter[],
   config: ApplicationConfig,
-): (context: ExecutionContextHost) => Promise<unknown> {
+): (context: DirectContext) => Promise<unknown> {
   const values = new RouteParamsFactory(config);
   const pipes = config.getGlobalPipes();
-  const valueOf = ({ kind, data, factory }: HandlerParameter, context: ExecutionContextHost): unknown => {
+  const valueOf = ({ kind, data, factory }: HandlerParameter, context: DirectContext): unknown => {
     if (kind === 'custom') return factory?.(data, context);
     const [req, res, next] = context.getArgs<[Request, Response, NextFunction]>();
     return values.exchangeKeyForValue(kind, data as string, { req, res, next });

@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { Connections } from './connections.js';
 
 /** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
 /**
- * How long idle connections stay open after the stop has begun, in milliseconds. A request that arrives in this time is
- * answered.
+ * How long idle connections, and those on which nothing has arrived yet, stay open after the stop has begun, in milliseconds.
+ * A request that arrives in this time is answered.
  */
 const LAST_REQUEST_MS = 300;
+/** How many connections may wait to be accepted: what Node asks the operating system for. */
+const BACKLOG = 511;
 
 /**
  * Stops accepting connections and waits until the requests in flight are answered, at most `timeoutMs`; then closes all
@@ -21,10 +24,12 @@ export async function stopServing(
   timeoutMs: number,
 ): Promise<boolean> {
   if (!server.listening) return true;
+  const since = performance.now();
+  connections.drain();
+  await acceptArrived(server, timeoutMs / 2);
   const closed = once(server, 'close').then(() => true);
   // The `close()` of `http.Server` would close idle connections at once, although a client may be sending its next request.
   NetServer.prototype.close.call(server);
-  connections.drain();
   const idleFrom = performance.now() + Math.min(LAST_REQUEST_MS, timeoutMs);
   let sweep: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -32,16 +37,38 @@ export async function stopServing(
   const answered = new Promise<true>((resolve) => {
     sweep = setInterval(() => {
       connections.endEventStreams();
-      if (performance.now() >= idleFrom) server.closeIdleConnections();
+      if (performance.now() >= idleFrom) {
+        server.closeIdleConnections();
+        connections.closeUnused();
+      }
       if (connections.areClosed) resolve(true);
     }, SWEEP_MS);
   });
   const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
+    timer = setTimeout(() => resolve(false), since + timeoutMs - performance.now());
   });
   const finished = await Promise.race([closed, answered, timedOut]);
   if (!finished) server.closeAllConnections();
   clearInterval(sweep);
   clearTimeout(timer);
   return finished;
+}
+
+/**
+ * Accepts the connections that wait, for so many milliseconds at most: the operating system resets them when it stops listening. Node
+ * accepts one in each turn of the event loop. While others keep coming, as many are accepted as may have waited.
+ */
+async function acceptArrived(server: Server, timeoutMs: number): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  const accepted = { connections: 0 };
+  const count = (): void => void (accepted.connections += 1);
+  server.on('connection', count);
+  let before: number;
+  do {
+    before = accepted.connections;
+    // Between two of them there is a whole turn.
+    await setImmediate();
+    await setImmediate();
+  } while (accepted.connections > before && accepted.connections < BACKLOG && performance.now() < until);
+  server.off('connection', count);
 }

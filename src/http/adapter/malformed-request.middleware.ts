@@ -3,11 +3,8 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { quotaSubjectOf } from '../../throttling/quota-subject.js';
+import { MOST_FIELDS } from '../../core/errors/raw-response.js';
 import { QuotaService } from '../../throttling/quota.service.js';
-
-/** The most header fields that a request may have. */
-export const MOST_FIELDS = 100;
 
 /** Host and optional port (RFC 9110 section 7.2); the host may be empty. */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d{0,5})?$/i;
@@ -34,9 +31,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
   private async refuse(request: Request, response: Response, refusal: ApiError): Promise<never> {
     // It is uncertain where a malformed request ends and the next one begins, so nothing more is read from the connection.
     response.setHeader('Connection', 'close');
-    const { headers, isLogged } = await this.quota.countRefusal(quotaSubjectOf(request));
-    response.setHeaders(new Map(Object.entries(headers)));
-    if (!isLogged) request.isUnlogged = true;
+    await this.quota.noteRefusal(request, response);
     throw refusal;
   }
 }

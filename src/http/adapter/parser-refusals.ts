@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../core/config/settings.js';
 import type { Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { UNREADABLE, rawResponse, rowOf } from '../../core/errors/raw-response.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { HelpLinks } from '../../core/errors/help-link.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -15,16 +16,8 @@ import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
 import { addressSubject } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import type { CountedRefusal } from '../../throttling/refused-addresses.js';
-import { MOST_FIELDS } from './malformed-request.middleware.js';
 import { failBody } from '../body/read-body.js';
 import { hasUnreadBody, lingerBeforeClosing } from './service-server.js';
-
-/** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
-const ROWS: Readonly<Record<string, ErrorRow>> = {
-  HPE_HEADER_OVERFLOW: HTTP_ERRORS.headers_too_large,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: HTTP_ERRORS.payload_too_large,
-  ERR_HTTP_REQUEST_TIMEOUT: HTTP_ERRORS.request_timeout,
-};
 
 const NOT_COUNTED: CountedRefusal = { headers: {}, isLogged: true };
 
@@ -59,7 +52,7 @@ export class ParserRefusals {
   /** Answers whatever the server's parser rejects, after the responses to the requests before it on the connection. */
   answer(server: Server, connections: AnswersInTurn): void {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      const row = ROWS[error.code ?? ''] ?? HTTP_ERRORS.malformed_request;
+      const row = rowOf(error);
       const current = connections.answerOf(socket);
       const refuse = (): void => connections.afterAnswers(socket, () => this.refuse(socket, row));
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
@@ -109,9 +102,8 @@ export class ParserRefusals {
 
   private refusalOf(row: ErrorRow, headers = {}): ApiError {
     const params = {
-      reason: 'it cannot be read as HTTP/1.1',
+      ...UNREADABLE,
       limit: this.settings.bodyLimitBytes,
-      fields: MOST_FIELDS,
       method: 'CONNECT',
       allowed: 'none, because the service is no proxy',
     };
@@ -149,21 +141,6 @@ export class ParserRefusals {
     const link = this.help.of(code);
     return link === undefined ? {} : { Link: link };
   }
-}
-
-function rawResponse(body: ApiError['body'], headers: Readonly<Record<string, string>>): string {
-  const text = JSON.stringify(body);
-  const fields = {
-    ...headers,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(text)),
-    'Cache-Control': 'no-store',
-    Date: new Date().toUTCString(),
-    'X-Content-Type-Options': 'nosniff',
-    Connection: 'close',
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${body.status} ${STATUS_CODES[body.status] ?? ''}\r\n${lines.join('')}\r\n${text}`;
 }
 
 /**

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { RequestsInFlight } from './requests-in-flight.js';
 
 const RESPONSE = { countedIn: undefined, abandoned: undefined };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-afterEach(() => void vi.useRealTimers());
 
 /** Answers so many requests evenly over so many milliseconds, while the rate is asked for again and again. */
 function answer(rate: RequestsInFlight, requests: number, ms: number): void {

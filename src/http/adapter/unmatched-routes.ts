@@ -40,7 +40,7 @@ export class UnmatchedRoutes implements OnModuleInit {
         next();
       });
     const guarded = new Set([...GUARDED_SEGMENTS, ...routes.flatMap(guardedSegmentOf)]);
-    const anyone = (request: Request, response: Response): undefined => this.refuse(request, response);
+    const anyone = (request: Request, response: Response) => this.pageFor(request, response);
     Reflect.defineMetadata(PUBLIC_ROUTE, true, anyone);
     const answer = this.throughChain(this.refuse);
     const answerAnyone = this.throughChain(anyone);
@@ -61,7 +61,9 @@ export class UnmatchedRoutes implements OnModuleInit {
   }
 
   /** Has the guards of the chain run before a handler. */
-  private throughChain(handler: typeof this.refuse): RequestHandler {
+  private throughChain(
+    handler: (request: Request, response: Response) => string | undefined,
+  ): RequestHandler {
     // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
     ignoreBodies(handler);
     const options = { guards: true, interceptors: true, filters: false };
@@ -72,14 +74,18 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
   }
 
+  /** A page for a browser that asks for a path without a route; all else is refused. What is below the API has the Error body alone. */
+  private pageFor(request: Request, response: Response): string | undefined {
+    if (!request.missingPage || request.routesOfPath) return this.refuse(request, response);
+    refuseUndecodable(request);
+    request.refusalCode = HTTP_ERRORS.route_not_found.code;
+    response.status(404).setHeader('Cache-Control', 'no-store');
+    return request.missingPage();
+  }
+
   /** Always throws, except for OPTIONS on a known path, which is answered with its methods (RFC 9110 section 9.3.7). */
   private refuse = (request: Request, response: Response): undefined => {
-    try {
-      decodeURIComponent(request.path);
-    } catch {
-      const params = { reason: 'its path holds a broken percent-encoding' };
-      throw new ApiError(HTTP_ERRORS.malformed_request, { params });
-    }
+    refuseUndecodable(request);
     const allowed = this.methodsOf(request);
     const { method } = request;
     // A route of this path and method may have passed the request on, because it is for another host or version.
@@ -105,6 +111,15 @@ export class UnmatchedRoutes implements OnModuleInit {
     const methods = new Set([...there.map(({ method }) => method), 'OPTIONS']);
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].toSorted();
+  }
+}
+
+function refuseUndecodable({ path }: Request): void {
+  try {
+    decodeURIComponent(path);
+  } catch {
+    const params = { reason: 'its path holds a broken percent-encoding' };
+    throw new ApiError(HTTP_ERRORS.malformed_request, { params });
   }
 }
 

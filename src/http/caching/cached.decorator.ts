@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeader } from 'node:http';
 import { Logger, Req, type Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
@@ -28,13 +29,15 @@ const SETTING = 'response cache';
  * any other, such as Set-Cookie, belongs to its request.
  */
 const CACHED_HEADER = 'link';
+/** Of the answers that set none, which stay in the cache for long: one for all of them. */
+const NO_HEADERS: Answer['headers'] = [];
 
 /** What the answers of an operation depend on. */
 export interface CachedOptions {
   /**
    * The answer is what `JsonRows` has read, as it stands, and depends on nothing else of the database: not on other rows, and not on
    * whether there are any. Then a new row voids no answer that shows one row, and no page, in the order of the id, that another
-   * follows. Default: false.
+   * follows; and where instances share a Redis, no write to another table does. Default: false.
    */
   readonly ofRowsAlone?: boolean;
 }
@@ -120,12 +123,19 @@ function cached(cache: ResponseCache, request: Request, read: () => Promise<Answ
 async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {
   const before = response.getHeaders();
   const body = await handler();
-  const set = response.getHeaderNames().filter((name) => response.getHeader(name) !== before[name]);
+  const headers: [name: string, value: OutgoingHttpHeader][] = [];
+  let isOfTarget = true;
+  for (const name of response.getHeaderNames()) {
+    const value = response.getHeader(name);
+    if (value === undefined || value === before[name]) continue;
+    headers.push([name === CACHED_HEADER ? 'Link' : name, value]);
+    isOfTarget &&= name === CACHED_HEADER;
+  }
   return {
     body,
-    headers: set.map((name) => [name === CACHED_HEADER ? 'Link' : name, response.getHeader(name) ?? '']),
-    isCacheable:
-      body instanceof JsonText && response.statusCode === 200 && set.every((name) => name === CACHED_HEADER),
+    headers: headers.length > 0 ? headers : NO_HEADERS,
+    isCacheable: isOfTarget && body instanceof JsonText && response.statusCode === 200,
     outlastsNewRows: ofRowsAlone && body instanceof JsonText && body.outlastsNewRows,
+    table: ofRowsAlone && body instanceof JsonText ? body.table : undefined,
   };
 }

@@ -16,7 +16,7 @@ export function IfMatch({ optional = false }: { readonly optional?: boolean } = 
   return (prototype, method, index) => {
     if (method === undefined)
       declarationFault(
-        `${decorated(prototype)}: @IfMatch() stands in its constructor. Put it on a parameter of a handler.`,
+        `${decorated(prototype)}: @IfMatch() is in its constructor. Put it on a parameter of a handler.`,
       );
     WithPrecondition()(prototype, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;

@@ -55,16 +55,6 @@ describe('an answer', () => {
     expect(textOf(await memory.answer('/a', () => Promise.resolve(answer('new'))))).toBe('new');
   });
 
-  it('of one caller is not cached', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-    const operation = vi.fn<() => Promise<Answer>>(() =>
-      Promise.resolve({ ...answer('a'), isCacheable: false }),
-    );
-    await memory.answer('/a', operation);
-    await memory.answer('/a', operation);
-    expect(operation).toHaveBeenCalledTimes(2);
-  });
-
   it.each([
     ['many small ones', 80_000, 1],
     ['few large ones', 20, 1_048_576],

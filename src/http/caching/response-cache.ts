@@ -25,6 +25,8 @@ export interface Answer {
   readonly isCacheable: boolean;
   /** Whether no new row changes it. */
   readonly outlastsNewRows: boolean;
+  /** The one table that it depends on; undefined when there may be several. */
+  readonly table?: string | undefined;
 }
 
 /**
@@ -36,9 +38,12 @@ const SHARED_MS = 5_000;
 /** An answer that is kept, and until when. */
 interface Entry {
   readonly answer: Answer;
+  /** The version that it was read at. */
   readonly version: number;
   /** What it is void by: any commit, or any but of new rows. */
   readonly kind: 'responses' | 'rows';
+  /** Where that is known, only by a commit that changes this table. */
+  readonly table: string | undefined;
   /** Of the steady clock, where it is void by age; otherwise 0. */
   readonly at: number;
 }
@@ -86,12 +91,10 @@ export class ResponseCache {
   answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Answer | Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
     const versions = target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
-    const { responses: version } = versions;
-    const shared = version === undefined ? undefined : this.shared(target, versions);
+    const shared = this.shared(target, versions);
     const given = (answer: Answer | undefined): Answer | Promise<Answer> => {
       this.use[answer ? 'hits' : 'misses'] += 1;
-      if (answer) return answer;
-      return version === undefined ? operation() : this.read(target, version, versions, operation);
+      return answer ?? this.read(target, versions, operation);
     };
     // Nothing may be awaited where nothing is shared: who asks next must find the read.
     return shared instanceof Promise ? shared.then(given) : given(shared);
@@ -99,39 +102,47 @@ export class ResponseCache {
 
   private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {
     const entry = this.entries.get(target);
-    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
+    if (entry && entry.version === versionOf(entry, versions) && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
     return pending && pending.version === versions.responses ? pending.answer : undefined;
   }
 
-  private async read(
-    target: string,
-    version: number,
-    { rows }: Versions,
-    operation: () => Promise<Answer>,
-  ): Promise<Answer> {
+  private async read(target: string, versions: Versions, operation: () => Promise<Answer>): Promise<Answer> {
+    const { responses: version } = versions;
     const at = this.dataVersion.isShared ? this.clock.steady() : 0;
     const answering = operation();
-    const pending = { version, answer: answering.then(cacheable, nothing) };
-    this.pending.set(target, pending);
+    const pending =
+      version === undefined ? undefined : { version, answer: answering.then(cacheable, nothing) };
+    if (pending) this.pending.set(target, pending);
     try {
       const answer = await answering;
-      // A new row that came while it was read changes an answer no more than a later one that outlasts it.
-      if (answer.isCacheable) {
-        const isOfRows = answer.outlastsNewRows && rows !== undefined;
-        const [kind, since] = isOfRows ? (['rows', rows] as const) : (['responses', version] as const);
-        this.entries.set(target, { answer, version: since, kind, at });
-      }
+      const entry = answer.isCacheable ? entryOf(answer, versions, at) : undefined;
+      if (entry) this.entries.set(target, entry);
       return answer;
     } finally {
-      if (this.pending.get(target) === pending) this.pending.delete(target);
+      if (pending && this.pending.get(target) === pending) this.pending.delete(target);
     }
   }
 
   private isYoung({ at }: Entry): boolean {
     return !this.dataVersion.isShared || this.clock.steady() - at < SHARED_MS;
   }
+}
+
+function versionOf({ kind, table }: Entry, versions: Versions): number | undefined {
+  return table === undefined ? versions[kind] : versions.ofTable?.(table);
+}
+
+/** An answer that was read at these versions, to be kept; undefined when it must not be. */
+function entryOf(answer: Answer, versions: Versions, at: number): Entry | undefined {
+  const { outlastsNewRows, table } = answer;
+  const ofTable = table === undefined ? undefined : versions.ofTable?.(table);
+  if (ofTable !== undefined) return { answer, version: ofTable, kind: 'responses', table, at };
+  // A new row that came while it was read changes an answer no more than a later one that outlasts it.
+  const kind = outlastsNewRows && versions.rows !== undefined ? 'rows' : 'responses';
+  const version = versions[kind];
+  return version === undefined ? undefined : { answer, version, kind, table: undefined, at };
 }
 
 const nothing = (): undefined => undefined;

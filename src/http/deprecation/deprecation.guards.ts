@@ -45,7 +45,7 @@ export class DeprecationService {
     this.prefix = publicPrefix(settings.publicBaseUrl);
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
-      'Calls of deprecated operations; `petstore usage list --deprecated` tells by whom.',
+      'Calls of deprecated operations; `petstore usage list --deprecated` shows by which clients.',
       // No label by client: there may be a hundred thousand.
       ['method', 'route'],
     );

@@ -14,6 +14,9 @@ const WHOLE: ReadonlyMap<unknown, string> = new Map([
   [RouteParamtypes.PARAM, '@Param()'],
 ]);
 
+/** What compilers write for types that do not exist at run time, or of whose members nothing is known there. */
+const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
+
 /** Checks path parameters against those of the path, and that bodies and queries are validated at all. */
 export function checkParameters(handlers: readonly CheckedHandler[], findings: Findings): void {
   for (const handler of handlers) {
@@ -51,9 +54,9 @@ function checkClasses({ name, handler, parameters }: CheckedHandler, { faults, w
     const decorator = WHOLE.get(kind);
     const isWhole = data === undefined || data === '';
     if (!decorator || !isWhole || pipes.length > 0 || fieldsOf(metatype)) continue;
-    if (kind === RouteParamtypes.BODY && declaredOperationOf(handler) && (metatype as unknown) === Object)
+    if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
       faults.push(
-        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type does not exist at run time. ` +
+        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is not known at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
       );
     else if (kind !== RouteParamtypes.PARAM)

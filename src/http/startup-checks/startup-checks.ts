@@ -1,7 +1,8 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
+import type { Database } from '../../database/database.js';
 import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { DeclarationError } from '../../core/declaration-faults.js';
 import type { Findings } from './checked-handlers.js';
@@ -19,7 +20,7 @@ export class StartupChecks implements OnModuleInit {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly dataSource: DataSource,
+    @Inject(DataSource) private readonly dataSource: Database,
     private readonly settings: Settings,
   ) {}
 

@@ -43,16 +43,6 @@ const bansOf = async ({ dataSource }: ServiceParts) =>
   dataSource.query<Record<string, unknown>[]>('SELECT * FROM key_bans ORDER BY key_id');
 
 describe('what a client has used', () => {
-  it('is nothing until something is written, and then that of the very minute and day', async () => {
-    const { journal } = await openParts();
-    expect(await journal.used('a', NOW, TODAY)).toEqual({ minute: 0, day: 0 });
-    await journal.write([count('a', 3, 5), count('b', 1, 1)], []);
-    expect(await journal.used('a', NOW, TODAY)).toEqual({ minute: 3, day: 5 });
-    expect(await journal.used('a', NOW + MINUTE_MS, TODAY)).toEqual({ minute: 0, day: 5 });
-    expect(await journal.used('a', NOW, TODAY + DAY_MS)).toEqual({ minute: 3, day: 0 });
-    expect(await journal.used('c', NOW, TODAY)).toEqual({ minute: 0, day: 0 });
-  });
-
   it('adds up in a minute and a day, and begins anew with the next of each', async () => {
     const { journal } = await openParts();
     await journal.write([count('a', 3, 5)], []);
@@ -73,55 +63,6 @@ describe('what a client has used', () => {
       { key: 'a', start: midnight, used: 2 },
     ]);
   });
-
-  it('is told by day, of those who are asked for, from an instant on', async () => {
-    const { journal } = await openParts();
-    for (const key of ['a', 'b', 'c'])
-      await journal.write([count(key, 1, 1, NOW - DAY_MS), count(key, 1, 2)], []);
-    expect(await journal.days(['a', 'c'], TODAY)).toEqual([
-      { key: 'a', start: TODAY, used: 2 },
-      { key: 'c', start: TODAY, used: 2 },
-    ]);
-    expect(await journal.days(['b'], TODAY - DAY_MS)).toHaveLength(2);
-    expect(await journal.days(['b'], TODAY + 1)).toEqual([]);
-  });
-
-  it('is read once for requests that arrive together', async () => {
-    const { journal } = await openParts();
-    const store = new MemoryQuotaStore(new SystemClock(), journal);
-    let readings = 0;
-    const used = journal.used.bind(journal);
-    journal.used = (...asked) => {
-      readings += 1;
-      return used(...asked);
-    };
-    await Promise.all(Array.from({ length: 50 }, async () => store.take(request(1), NOW)));
-    expect([readings, await dayOf(store, 1)]).toEqual([1, 9_950]);
-  });
-
-  it.each([
-    ['the minute', MINUTE_MS, 0],
-    ['the day', DAY_MS, 1],
-  ])(
-    'may be slow while %s turns: what others were counted in the new one stays',
-    async (_, length, index) => {
-      const { journal } = await openParts();
-      const store = new MemoryQuotaStore(new SystemClock(), journal);
-      const turn = Math.floor(NOW / length) * length + length;
-      const used = journal.used.bind(journal);
-      let answer = (): void => undefined;
-      const held = new Promise<void>((resolve) => (answer = resolve));
-      journal.used = async (key, ...starts) => {
-        if (key === 'client:1') await held;
-        return used(key, ...starts);
-      };
-      const slow = store.take(request(1), turn - 10);
-      await store.take(request(2), turn + 10);
-      answer();
-      expect((await slow).windows.map((window) => window.resetsAt)[index]).toBe(turn + length);
-      expect((await store.peek(request(2), turn + 20)).windows[index]?.used).toBe(1);
-    },
-  );
 
   it('is what two processes count together', async () => {
     const { journal } = await openParts();
@@ -164,34 +105,6 @@ describe('a writing', () => {
       'key_bans',
     );
     expect(await journal.used('a', NOW, TODAY)).toEqual({ minute: 0, day: 0 });
-  });
-
-  it('replaces what was known of a key, but for when its ban was lifted', async () => {
-    const parts = await openParts();
-    const { journal } = parts;
-    const state = {
-      retryAt: 11,
-      forgivenUntil: 12,
-      strikes: 13,
-      lastStrikeAt: 14,
-      bans: 15,
-      bannedUntil: 16,
-    };
-    await journal.write([], [{ keyId: 'k', state: FREE }]);
-    await journal.lift('k', NOW);
-    await journal.write([], [{ keyId: 'k', state }]);
-    expect(await bansOf(parts)).toEqual([
-      {
-        key_id: 'k',
-        retry_at: 11,
-        forgiven_until: 12,
-        strikes: 13,
-        last_strike_at: 14,
-        bans: 15,
-        banned_until: 16,
-        lifted_at: NOW,
-      },
-    ]);
   });
 });
 
@@ -260,50 +173,6 @@ describe('bans', () => {
 });
 
 describe('what has had its time', () => {
-  it('are counts of more than 90 days ago', async () => {
-    const { journal, sweeper, clock, dataSource } = await openParts();
-    const days = (ago: number) => clock.now() - ago * DAY_MS;
-    await journal.write(
-      [count('a', 1, 1, days(91)), count('b', 1, 1, days(90)), count('c', 1, 1, days(0))],
-      [],
-    );
-    await journal.write([count('a', 1, 1, days(91))], []);
-    await sweeper.sweep();
-    const kept = (await journal.days(['a', 'b', 'c'], 0)).map(({ key }) => key);
-    const minutes = await dataSource.query<{ key: string }[]>('SELECT key FROM quota_minutes ORDER BY key');
-    expect([kept, minutes]).toEqual([
-      ['b', 'c'],
-      [{ key: 'b' }, { key: 'c' }],
-    ]);
-  });
-
-  it.each([
-    ['nothing runs any more', {}, 0, true],
-    ['the ban has just ended', { bannedUntil: 0 }, 0, true],
-    ['a ban runs', { bannedUntil: 1 }, 0, false],
-    ['the wait is just over', { retryAt: 0 }, 0, true],
-    ['a wait runs', { retryAt: 1 }, 0, false],
-    ['the last strike was a day ago', { lastStrikeAt: -DAY_MS }, 0, true],
-    ['the last strike was less than a day ago', { lastStrikeAt: 1 - DAY_MS }, 0, false],
-    ['it was lifted a day ago', {}, -DAY_MS, true],
-    ['it was lifted less than a day ago', {}, 1 - DAY_MS, false],
-  ] as const)('is the ban of a key, or not, when %s', async (_, fromNow, lifted, isSwept) => {
-    const parts = await openParts();
-    const { journal, sweeper, clock } = parts;
-    const past = -2 * DAY_MS;
-    const state = { ...FREE, retryAt: past, lastStrikeAt: past, bannedUntil: past, ...fromNow };
-    const at = (name: 'retryAt' | 'lastStrikeAt' | 'bannedUntil') => clock.now() + state[name];
-    const instants = {
-      retryAt: at('retryAt'),
-      lastStrikeAt: at('lastStrikeAt'),
-      bannedUntil: at('bannedUntil'),
-    };
-    if (lifted !== 0) await journal.lift('k', clock.now() + lifted);
-    await journal.write([], [{ keyId: 'k', state: { ...FREE, ...instants } }]);
-    await sweeper.sweep();
-    expect((await bansOf(parts)).length).toBe(isSwept ? 0 : 1);
-  });
-
   it.each([
     ['ban', 'banned_until'],
     ['wait', 'retry_at'],

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/database.js';
-import { RequestWaits } from '../../database/request-waits.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
@@ -29,7 +28,6 @@ export class DatabaseQuotaJournal extends QuotaJournal {
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     private readonly cacheNeutralWrites: CacheNeutralWrites,
-    private readonly waits: RequestWaits,
     sweeper: Sweeper,
   ) {
     super();
@@ -39,10 +37,6 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
     const row = await this.reader.first(USED, [key, minuteStart, dayStart]);
     return { minute: Number(row?.['minute']), day: Number(row?.['day']) };
-  }
-
-  bounded<T>(read: Promise<T>): Promise<T> {
-    return this.waits.bounded(read);
   }
 
   async days(keys: readonly string[], since: number): Promise<DayCount[]> {

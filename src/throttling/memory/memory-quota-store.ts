@@ -1,5 +1,13 @@
 import type { Clock } from '../../core/time/clock.js';
-import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, recordRefusal } from '../bans.js';
+import {
+  BAN_RULES,
+  type BanRules,
+  type BanState,
+  RefusedKeys,
+  heldToLength,
+  neverRefused,
+  recordRefusal,
+} from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
@@ -10,20 +18,21 @@ import {
   type WindowState,
   retryAtOf,
 } from '../quota.js';
-import { ClientCounts, CompactKeys, WindowCounts } from './current-counts.js';
+import { WindowCounts } from './current-counts.js';
 import { type BanChange, type QuotaJournal, UnsavedChanges } from './quota-journal.js';
 
 /**
- * Counts in the memory of this process; with a journal, bans and the counts of clients survive a restart. ClientCounts holds the
- * minute and day of clients; WindowCounts holds windows of addresses and routes, which are never written.
+ * Counts in the memory of this process; with a journal, bans and the minute and day of clients survive a restart. Windows of
+ * addresses and routes are never written.
  */
 export class MemoryQuotaStore extends QuotaStore {
   /** What is not in the journal yet. */
   readonly unsaved = new UnsavedChanges();
-  private readonly clients = new ClientCounts();
+  private readonly minutes = new WindowCounts(MINUTE_MS);
+  private readonly days: WindowCounts;
+  /** Windows of addresses and routes, by their length. */
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
-  private readonly keys = new CompactKeys();
   private readonly loading = new Map<string, Promise<void>>();
   /** Time of the last request. A request that had to wait for the journal is decided at this time, not at its own earlier one. */
   private lastNow = 0;
@@ -34,7 +43,8 @@ export class MemoryQuotaStore extends QuotaStore {
     private readonly rules: BanRules = BAN_RULES,
   ) {
     super(clock);
-    this.refused = new RefusedKeys(rules.resetMs + Math.max(...rules.ladderMs));
+    this.days = new WindowCounts(DAY_MS, journal !== undefined);
+    this.refused = new RefusedKeys(rules);
   }
 
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
@@ -62,126 +72,93 @@ export class MemoryQuotaStore extends QuotaStore {
 
   /** Puts in strikes and bans that the journal kept over a restart. */
   restoreBans(bans: readonly BanChange[], now: number): void {
-    for (const { keyId, state } of bans)
-      this.refused.restore(keyId, heldToLength(state, now, this.rules), now);
-  }
-
-  override clockStepped(by: number): void {
-    for (const [keyId, state] of this.refused.moveWithClock(by))
-      if (this.journal) this.unsaved.noteBan(keyId, state);
+    for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
   }
 
   private turnTo(now: number): void {
     this.lastNow = now;
-    this.clients.turnTo(now);
+    this.minutes.turnTo(now);
+    this.days.turnTo(now);
   }
 
   private decide(request: QuotaRequest, now: number): QuotaVerdict {
     const verdict = this.look(request, now);
-    if (verdict.bannedUntil !== undefined) return verdict;
     if (!verdict.admitted) return request.keyId === undefined ? verdict : this.refuse(request.keyId, verdict);
-    let index = 0;
-    for (const window of request.windows) {
+    for (const [index, window] of request.windows.entries()) {
       const state = verdict.windows[index] as { used: number; remaining: number } & WindowState;
       state.used += 1;
       state.remaining -= 1;
-      this.count(request, window, state.used);
-      index += 1;
+      this.countsOf(window, request, now).set(window.key, state.used);
+      if (this.journal && window.lengthMs === DAY_MS && isOwn(window, request))
+        this.unsaved.noteCount(window.key, this.minutes.start, this.days.start);
     }
     return verdict;
   }
 
   private look(request: QuotaRequest, now: number): QuotaVerdict {
-    const { windows, keyId, subject, isClient } = request;
-    const at = isClient ? this.clients.find(subject) : undefined;
     const states: WindowState[] = [];
     let admitted = true;
-    for (const window of windows) {
-      const state = this.stateOf(window, isOwn(window, request), at, now);
-      if (state.remaining === 0) admitted = false;
-      states.push(state);
+    for (const window of request.windows) {
+      const { key, name, limit, lengthMs } = window;
+      const counts = this.countsOf(window, request, now);
+      const used = counts.of(key);
+      const remaining = used < limit ? limit - used : 0;
+      if (remaining === 0) admitted = false;
+      states.push({ name, limit, lengthMs, used, remaining, resetsAt: counts.start + lengthMs });
     }
+    const { keyId } = request;
     const bannedUntil = keyId === undefined ? 0 : (this.refused.find(keyId)?.bannedUntil ?? 0);
     if (bannedUntil > now) return { admitted: false, at: now, windows: states, bannedUntil };
     return { admitted, at: now, windows: states };
   }
 
-  private stateOf(window: QuotaWindow, own: boolean, at: number | undefined, now: number): WindowState {
-    const { key, name, limit, lengthMs } = window;
-    const { clients } = this;
-    let used = 0;
-    let start: number;
-    if (!own) {
-      const counts = this.othersOf(lengthMs);
-      counts.turnTo(now);
-      used = counts.of(key);
-      start = counts.start;
-    } else if (lengthMs === DAY_MS) {
-      if (at !== undefined) used = clients.dayUsed(at);
-      start = clients.dayStart;
-    } else {
-      if (at !== undefined) used = clients.minuteUsed(at);
-      start = clients.minuteStart;
-    }
-    const remaining = used < limit ? limit - used : 0;
-    return { name, limit, lengthMs, used, remaining, resetsAt: start + lengthMs };
-  }
-
-  private count(request: QuotaRequest, window: QuotaWindow, used: number): void {
-    const { key, lengthMs } = window;
-    if (!isOwn(window, request)) {
-      this.othersOf(lengthMs).set(used === 1 ? this.keys.of(key) : key, used);
-      return;
-    }
-    const { clients } = this;
-    const at = clients.find(key) ?? clients.add(this.keys.of(key));
-    if (lengthMs === MINUTE_MS) {
-      clients.setMinute(at, used);
-      return;
-    }
-    clients.setDay(at, used);
-    if (this.journal) this.unsaved.noteCount(key, clients.minuteStart, clients.dayStart);
+  /** The counts that a window is counted in. */
+  private countsOf(window: QuotaWindow, request: QuotaRequest, now: number): WindowCounts {
+    const { lengthMs } = window;
+    if (isOwn(window, request)) return lengthMs === DAY_MS ? this.days : this.minutes;
+    let counts = this.others.get(lengthMs);
+    if (!counts) this.others.set(lengthMs, (counts = new WindowCounts(lengthMs)));
+    counts.turnTo(now);
+    return counts;
   }
 
   private refuse(keyId: string, verdict: QuotaVerdict): QuotaVerdict {
-    const state = this.refused.touch(keyId, verdict.at);
-    recordRefusal(state, verdict.at, retryAtOf(verdict), this.rules);
-    if (this.journal) this.unsaved.noteBan(keyId, state);
+    const { at } = verdict;
+    // The clock may have been set back since the key was last refused.
+    const state = heldToLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
+    if (verdict.bannedUntil === undefined) recordRefusal(state, at, retryAtOf(verdict), this.rules);
+    else if (state.bannedUntil === verdict.bannedUntil) return verdict;
+    this.keep(keyId, state, at);
     const { bannedUntil } = state;
-    return bannedUntil > verdict.at ? { ...verdict, bannedUntil, banBegins: true } : verdict;
+    if (verdict.bannedUntil !== undefined) return { ...verdict, bannedUntil };
+    return bannedUntil > at ? { ...verdict, bannedUntil, banBegins: true } : verdict;
   }
 
-  private othersOf(lengthMs: number): WindowCounts {
-    let counts = this.others.get(lengthMs);
-    if (!counts) {
-      counts = new WindowCounts(lengthMs);
-      this.others.set(lengthMs, counts);
-    }
-    return counts;
+  private keep(keyId: string, state: BanState, now: number): void {
+    this.refused.set(keyId, state, now);
+    if (this.journal) this.unsaved.noteBan(keyId, state);
   }
 
   /** Reads the counts of a client from the journal at its first request of the day; undefined when they are known already. */
   private load(request: QuotaRequest, journal: QuotaJournal): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
-    if (!isClient || this.clients.knowsDay(this.clients.find(subject))) return undefined;
+    if (!isClient || this.days.has(subject)) return undefined;
     if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
     // Concurrent requests of one client share one read.
     const running = this.loading.get(subject);
-    if (running) return journal.bounded(running);
+    if (running) return running;
     const reading = this.read(subject, journal).finally(() => this.loading.delete(subject));
     this.loading.set(subject, reading);
     return reading;
   }
 
   private async read(subject: string, journal: QuotaJournal): Promise<void> {
-    const { clients } = this;
-    const { minuteStart, dayStart } = clients;
+    const { minutes, days } = this;
+    const [minuteStart, dayStart] = [minutes.start, days.start];
     const used = await journal.used(subject, minuteStart, dayStart);
-    if (clients.dayStart !== dayStart) return;
-    const at = clients.find(subject) ?? clients.add(this.keys.of(subject));
-    if (clients.knowsDay(at)) return;
-    clients.setDay(at, used.day);
-    if (clients.minuteStart === minuteStart) clients.setMinute(at, clients.minuteUsed(at) + used.minute);
+    if (days.start !== dayStart || days.has(subject)) return;
+    days.set(subject, used.day);
+    if (minutes.start === minuteStart) minutes.set(subject, minutes.of(subject) + used.minute);
   }
 }
 

@@ -60,11 +60,11 @@ export class OtherProcesses implements OnModuleDestroy {
       await this.lockFiles.keep();
       const others = await this.lockFiles.others('removed');
       if (this.settings.redisUrl === null) this.tell(others);
-      if (this.isBlind) this.logger.log(`Other processes on ${file} can be told again`);
+      if (this.isBlind) this.logger.log(`Other processes on ${file} can be notified again`);
       this.isBlind = false;
     } catch (error) {
       // For example a full disk or an unreadable folder; the next run tries again.
-      if (!this.isBlind) this.logger.warn(`Other processes on ${file} cannot be told: ${String(error)}`);
+      if (!this.isBlind) this.logger.warn(`Other processes on ${file} cannot be notified: ${String(error)}`);
       this.isBlind = true;
     }
   }

@@ -23,75 +23,6 @@ const countsOf = ({ counts }: { counts: ReturnType<UnsavedChanges['drain']>['cou
 const struck = (strikes: number) => ({ ...neverRefused(), strikes });
 
 describe('the requests of a client between two writings', () => {
-  it.each<[string, [number, number][], number[][]]>([
-    ['none', [], []],
-    [
-      'of one minute',
-      [
-        [0, 5],
-        [0, 5],
-        [0, 5],
-      ],
-      [[0, 3, 5, 3]],
-    ],
-    [
-      'of two minutes: the day adds up, of the minutes the later one counts',
-      [
-        [0, 5],
-        [0, 5],
-        [0, 6],
-      ],
-      [[0, 3, 6, 1]],
-    ],
-    [
-      'of two days: each is written',
-      [
-        [0, 1439],
-        [0, 1439],
-        [1, 0],
-      ],
-      [
-        [0, 2, 1439, 2],
-        [1, 1, 0, 1],
-      ],
-    ],
-    [
-      'of three days',
-      [
-        [0, 0],
-        [1, 0],
-        [2, 0],
-        [2, 0],
-      ],
-      [
-        [0, 1, 0, 1],
-        [1, 1, 0, 1],
-        [2, 2, 0, 2],
-      ],
-    ],
-  ])('%s', (_, requests, expected) => {
-    expect(countsOf(noting(requests).drain())).toEqual(expected);
-  });
-
-  it('are told once', () => {
-    const unsaved = noting([
-      [0, 0],
-      [1, 0],
-    ]);
-    unsaved.noteBan('key', struck(1));
-    unsaved.drain();
-    expect(unsaved.drain()).toEqual({ counts: [], bans: [] });
-  });
-
-  it('are told of each client by itself', () => {
-    const unsaved = noting([[0, 0]]);
-    unsaved.noteCount('B', 0, 0);
-    expect(unsaved.drain().counts.map(({ key, inDay }) => [key, inDay])).toEqual([
-      ['A', 1],
-      ['B', 1],
-    ]);
-  });
-
   it.each<[string, [number, number][], [number, number][], number[][]]>([
     [
       'and nothing came since',
@@ -149,35 +80,9 @@ describe('the requests of a client between two writings', () => {
     unsaved.putBack(changes);
     expect(countsOf(unsaved.drain())).toEqual(expected);
   });
-
-  it('are not changed under the writing by requests that come while it runs', () => {
-    const unsaved = noting([[0, 0]]);
-    const changes = unsaved.drain();
-    unsaved.putBack(changes);
-    unsaved.noteCount('A', 0, 0);
-    expect(countsOf(changes)).toEqual([[0, 1, 0, 1]]);
-  });
 });
 
 describe('the strikes of a key between two writings', () => {
-  it('are written as they stand then, whatever becomes of them later', () => {
-    const unsaved = new UnsavedChanges();
-    const state = struck(1);
-    unsaved.noteBan('key', state);
-    state.strikes = 2;
-    const { bans } = unsaved.drain();
-    state.strikes = 3;
-    expect(bans).toEqual([{ keyId: 'key', state: struck(2) }]);
-  });
-
-  it('are not written once the ban was lifted', () => {
-    const unsaved = new UnsavedChanges();
-    unsaved.noteBan('key', struck(1));
-    unsaved.noteBan('other', struck(1));
-    unsaved.forgetBan('key');
-    expect(unsaved.drain().bans.map(({ keyId }) => keyId)).toEqual(['other']);
-  });
-
   it('that could not be written are written the next time, unless there are newer ones', () => {
     const unsaved = new UnsavedChanges();
     unsaved.noteBan('key', struck(1));

@@ -36,8 +36,6 @@ export interface LiftedBan {
 export abstract class QuotaJournal {
   /** Requests counted so far for a client in the minute and the day with these starts. */
   abstract used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }>;
-  /** Waits for what was read for several requests, no longer than the caller's may wait. */
-  abstract bounded<T>(read: Promise<T>): Promise<T>;
   /** The counts of clients per day since an instant; days without requests are left out. */
   abstract days(keys: readonly string[], since: number): Promise<DayCount[]>;
   /** The keys that are banned, told to wait, or had strikes within the last day. */

@@ -1,5 +1,5 @@
 import { SystemClock } from '../../core/time/clock.js';
-import { type RedisPlace, connectTo, isClusterUrl, reasonOf, redisClient } from './redis-client.js';
+import { type RedisLocation, connectTo, isClusterUrl, reasonOf, redisClient } from './redis-client.js';
 import { type InTime, withTimeout } from './redis-commands.js';
 import { remedyFor } from './redis-remedies.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
@@ -17,14 +17,14 @@ const inTime: InTime = (answer) => withTimeout(answer, CHECK_LIMIT_MS);
  * `noeviction`.
  */
 export async function checkRedis(
-  place: RedisPlace,
+  location: RedisLocation,
 ): Promise<{ readonly aheadMs: number; readonly evicts: string | undefined }> {
-  const redis = redisClient(place, { connectTimeout: CHECK_LIMIT_MS });
+  const redis = redisClient(location, { connectTimeout: CHECK_LIMIT_MS });
   let reason: Error | undefined;
   redis.on('error', (error) => (reason = reasonOf(error)));
   // `petstore doctor` has no application whose clock it could use.
   const clock = new SystemClock();
-  const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(place.url));
+  const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(location.url));
   try {
     await connectTo(redis);
     await inTime(new RedisQuotaStore(redis, keys, clock).probe());

@@ -50,7 +50,7 @@ export class InstanceCount {
   ) {
     this.told = metrics.gauge(
       'petstore_quota_redis_instances',
-      'Instances that count in Redis, as last seen: while one counts alone, limits are divided by them.',
+      'Instances that count in Redis, as last seen: while one counts alone, limits are divided by this number.',
       [],
     );
     this.told.set(this.counted);

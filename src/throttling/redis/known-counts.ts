@@ -13,25 +13,21 @@ export interface KnownCount {
   readonly number: number;
   /** The count that Redis last answered. */
   seen: number;
-  /** Requests that this instance admitted by itself while Redis was away. */
+  /** Requests that this instance admitted by its share. */
   alone: number;
-  /** The part of `alone` that Redis has already got. */
+  /** The part of `alone` that Redis has counted. */
   handedOver: number;
-  /** What `seen` and `handedOver` were when Redis failed last: what was left then is divided among the instances. */
+  /** What both were when Redis failed for the time with this number: what was left then is divided among the instances. */
   divided?: { readonly failure: number; readonly seen: number; readonly handedOver: number };
 }
 
-/** The known counts of one window length; only those of the latest window. */
-class Latest {
-  number = Number.NEGATIVE_INFINITY;
-  readonly counts = new Map<string, KnownCount>();
-  readonly toHandOver = new Set<KnownCount>();
-
-  turnTo(number: number): void {
-    this.number = number;
-    this.counts.clear();
-    this.toHandOver.clear();
-  }
+/** A ban as this instance knows it. */
+export interface KnownBan {
+  readonly subject: string;
+  /** In ms since the Unix epoch. */
+  readonly until: number;
+  /** Whether it began in this instance, and Redis does not know of it. */
+  isOwn: boolean;
 }
 
 /**
@@ -39,53 +35,30 @@ class Latest {
  * when Redis has lost its data. The number is bounded, and counts are dropped when their window has passed.
  */
 export class KnownCounts {
-  private readonly lengths = new Map<number, Latest>();
-  private readonly bans = new Map<string, { readonly subject: string; readonly until: number }>();
+  /** By the id of the API key. */
+  private readonly bans = new Map<string, KnownBan>();
+  /** By the length of the window, the counts of the latest one. */
+  private readonly lengths = new Map<number, { number: number; readonly counts: Map<string, KnownCount> }>();
   private lastNow = 0;
 
   /** The known counts of the windows of a request; empty for addresses, of which nothing is kept. */
-  of(request: QuotaRequest, now: number): KnownCount[] {
+  of({ isClient, subject, windows }: QuotaRequest, now: number): KnownCount[] {
     this.lastNow = now;
-    return request.isClient ? request.windows.map((window) => this.find(request.subject, window, now)) : [];
+    return isClient ? windows.map((window) => this.find(subject, window, now)) : [];
   }
 
-  /** Stores what Redis answered. Returns whether Redis has lost a count: it answered less than before. */
-  learn(known: readonly KnownCount[], { windows }: QuotaVerdict): boolean {
-    let lost = false;
-    for (const [index, count] of known.entries()) {
-      const used = windows[index]?.used ?? 0;
-      if (used >= count.seen) count.seen = used;
-      else lost = this.noteToHandOver(count) || lost;
-    }
-    return lost;
+  /** All counts that Redis should have. */
+  all(): KnownCount[] {
+    return [...this.lengths.values()].flatMap(({ counts }) =>
+      [...counts.values()].filter(({ seen, alone }) => seen > 0 || alone > 0),
+    );
   }
 
-  /** Counts a request that this instance admitted by itself. */
-  admittedAlone(known: readonly KnownCount[]): void {
-    for (const count of known) {
-      count.alone += 1;
-      this.noteToHandOver(count);
-    }
-  }
-
-  /** Counts a request that this instance admitted by itself and Redis has counted, too. */
-  admittedInBoth(known: readonly KnownCount[]): void {
-    for (const count of known) {
-      count.alone += 1;
-      count.handedOver += 1;
-    }
-  }
-
-  /** Stores what a verdict says of the ban of a key; returns whether that is a change. */
-  learnBan({ keyId, subject }: QuotaRequest, { bannedUntil }: QuotaVerdict): boolean {
-    if (keyId === undefined || (bannedUntil === undefined && this.bans.size === 0)) return false;
-    const known = this.bans.get(keyId);
-    if (known?.until === bannedUntil) return false;
-    if (bannedUntil === undefined) this.bans.delete(keyId);
-    else {
-      makeRoom(this.bans);
-      this.bans.set(keyId, { subject, until: bannedUntil });
-    }
+  /** Notes what a verdict says of the ban of a key; returns whether that is a change. */
+  learnBan({ keyId, subject }: QuotaRequest, { bannedUntil: until }: QuotaVerdict, isOwn: boolean): boolean {
+    if (keyId === undefined || this.bans.get(keyId)?.until === until) return false;
+    this.bans.delete(keyId);
+    if (until !== undefined) insert(this.bans, keyId, { subject, until, isOwn });
     return true;
   }
 
@@ -94,69 +67,53 @@ export class KnownCounts {
     this.bans.delete(keyId);
   }
 
-  /** Marks all counts to be handed over. */
-  noteAllToHandOver(): void {
-    for (const { counts, toHandOver } of this.lengths.values())
-      for (const count of counts.values()) if (count.seen > 0) toHandOver.add(count);
-  }
-
-  /** Returns at most so many of the counts that are to be handed over, and unmarks them. */
-  takeToHandOver(most: number): KnownCount[] {
-    const taken: KnownCount[] = [];
-    for (const { toHandOver } of this.lengths.values())
-      for (const count of toHandOver) {
-        if (taken.length === most) return taken;
-        toHandOver.delete(count);
-        taken.push(count);
-      }
-    return taken;
-  }
-
-  /** Bans that have not ended. */
-  runningBans(): { keyId: string; subject: string; until: number }[] {
-    const running = [];
-    for (const [keyId, ban] of this.bans)
-      if (ban.until > this.lastNow) running.push({ keyId, ...ban });
-      else this.bans.delete(keyId);
-    return running;
+  /** Bans that have not ended, with the ids of their keys. */
+  runningBans(): [keyId: string, ban: KnownBan][] {
+    for (const [keyId, { until }] of this.bans) if (until <= this.lastNow) this.bans.delete(keyId);
+    return [...this.bans];
   }
 
   private find(subject: string, { key, lengthMs }: QuotaWindow, now: number): KnownCount {
     const number = Math.floor(now / lengthMs);
-    const latest = this.latestOf(lengthMs);
+    let latest = this.lengths.get(lengthMs);
+    if (!latest) this.lengths.set(lengthMs, (latest = { number, counts: new Map() }));
     // A late request of the previous window must not make that one the latest again; a clock that was set back must.
-    if (number > latest.number || number < latest.number - 1) latest.turnTo(number);
+    if (number > latest.number || number < latest.number - 1) {
+      latest.number = number;
+      latest.counts.clear();
+    }
     const found = latest.counts.get(key);
     if (found?.number === number) return found;
     const count: KnownCount = { subject, key, lengthMs, number, seen: 0, alone: 0, handedOver: 0 };
-    if (number !== latest.number) return count;
-    const forgotten = makeRoom(latest.counts);
-    if (forgotten) latest.toHandOver.delete(forgotten);
-    latest.counts.set(key, count);
+    if (number === latest.number) insert(latest.counts, key, count);
     return count;
-  }
-
-  private latestOf(lengthMs: number): Latest {
-    let latest = this.lengths.get(lengthMs);
-    if (!latest) this.lengths.set(lengthMs, (latest = new Latest()));
-    return latest;
-  }
-
-  /** Marks a count to be handed over; returns false if it was marked already or evicted. */
-  private noteToHandOver(count: KnownCount): boolean {
-    const latest = this.latestOf(count.lengthMs);
-    if (latest.counts.get(count.key) !== count || latest.toHandOver.has(count)) return false;
-    latest.toHandOver.add(count);
-    return true;
   }
 }
 
-/** Evicts the oldest entry of a full map and returns it. */
-function makeRoom<Value>(map: Map<string, Value>): Value | undefined {
-  if (map.size < LARGEST) return undefined;
-  for (const [key, value] of map) {
-    map.delete(key);
-    return value;
-  }
-  return undefined;
+/**
+ * The request with the limits that this instance applies while Redis is away or other instances are: of each window, its share of what
+ * was left when Redis failed, plus what it had admitted by itself before and handed over. The share is 0 if nothing was left, else at
+ * least 1. `failure` is the number of the failure.
+ */
+export function shareOf(
+  request: QuotaRequest,
+  known: readonly KnownCount[],
+  failure: number,
+  instances: number,
+): QuotaRequest {
+  const windows = request.windows.map((window, index) => {
+    const count = known[index];
+    if (count && count.divided?.failure !== failure)
+      count.divided = { failure, seen: count.seen, handedOver: count.handedOver };
+    const { seen = 0, handedOver = 0 } = count?.divided ?? {};
+    const left = window.limit - seen;
+    return { ...window, limit: handedOver + (left > 0 ? Math.max(1, Math.floor(left / instances)) : 0) };
+  });
+  return { ...request, windows };
+}
+
+/** Adds an entry; evicts the oldest of a full map. */
+function insert<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  if (map.size >= LARGEST) for (const oldest of map.keys()) if (map.delete(oldest)) break;
+  map.set(key, value);
 }

@@ -7,7 +7,7 @@ import { RedisKeys } from './redis-keys.js';
 export type RedisClient = Redis | Cluster;
 
 /** Where Redis is, as the settings say. */
-export interface RedisPlace {
+export interface RedisLocation {
   /** A REDIS_URL. */
   readonly url: string;
   /** File with the certificates that are trusted with TLS; null for those of Node.js. */
@@ -40,7 +40,7 @@ const SLOT_MOVING_MS = 10;
 const MOST_TRIED = 2_000;
 
 /** The client for a REDIS_URL, not yet connected. Throws when it is none, or the certificates cannot be read. */
-export function redisClient({ url, ca }: RedisPlace, limit: ConnectionLimit): RedisClient {
+export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit): RedisClient {
   const address = readRedisUrl(url);
   if (!address) throw new Error('This is no URL of Redis.');
   const options = { ...CONNECTION, ...limit };

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DecisionBatches, LateAnswers, TimeoutError, withTimeout } from './redis-commands.js';
 
 describe('decisions in batches', () => {
@@ -32,14 +32,6 @@ describe('decisions in batches', () => {
     expect(runs.map(({ keys }) => keys.length)).toEqual([32, 32, 6]);
   });
 
-  it('sends nothing when there is nothing left', async () => {
-    const { batches, runs } = open();
-    await Promise.all(Array.from({ length: 33 }, (_, at) => batches.add([`${at}`], [at])));
-    await setImmediate();
-    await setImmediate();
-    expect(runs.map(({ keys }) => keys.length)).toEqual([32, 1]);
-  });
-
   it('fails every decision of a command that fails, and none of the next', async () => {
     let isBroken = true;
     const { batches } = open((args) => {
@@ -69,8 +61,8 @@ describe('decisions in batches', () => {
   });
 });
 
-describe('decisions on a cluster', () => {
-  it('are one command for each group, and each waits for what is asked for once beside them', async () => {
+describe('decisions with something asked beside them', () => {
+  it('are one command for each group, and each waits for what is asked once', async () => {
     const runs: (readonly string[])[] = [];
     let besides = 0;
     let answerBeside = (): void => undefined;
@@ -95,7 +87,7 @@ describe('decisions on a cluster', () => {
     expect(new Set(told)).toEqual(new Set([1, 2, 3]));
   });
 
-  it('fail with what is asked for beside them', async () => {
+  it('fail with it', async () => {
     const batches = new DecisionBatches(
       (_, args) => Promise.resolve(args),
       () => Promise.reject(new Error('gone')),
@@ -110,9 +102,6 @@ describe('an answer that is waited for', () => {
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   /** An answer that comes when it is told to. */
@@ -142,20 +131,6 @@ describe('an answer that is waited for', () => {
     expect([told, vi.getTimerCount()]).toEqual([['answer'], 0]);
   });
 
-  it('fails as the answer fails', async () => {
-    const { told, reject } = asked();
-    reject(new Error('broken'));
-    await settle();
-    expect([told, vi.getTimerCount()]).toEqual([['Error: broken'], 0]);
-  });
-
-  it('fails when nothing comes', async () => {
-    const late = withTimeout(new Promise(() => undefined), LIMIT_MS).catch((error: unknown) => error);
-    vi.runAllTimers();
-    expect(await late).toBeInstanceOf(TimeoutError);
-    expect(await late).toMatchObject({ message: 'no answer within 50 ms' });
-  });
-
   it('takes an answer that lies in the socket when a busy process gets to its timer', async () => {
     const { told, resolve } = asked();
     // The timer runs, then the sockets are read, then the immediates run.
@@ -170,8 +145,7 @@ describe('an answer that is waited for', () => {
 
 describe('an answer that is late', () => {
   const LIMIT_MS = 50;
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   const never = () => new Promise<string>(() => undefined);
 
   it('is taken all the same when it comes while a probe is under way', async () => {

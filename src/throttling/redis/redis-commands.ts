@@ -89,7 +89,7 @@ export function numbersOf(answer: unknown): number[] {
 /** No answer came within the limit. */
 export class TimeoutError extends Error {
   constructor(limitMs: number) {
-    super(`no answer within ${limitMs} ms`);
+    super(`no response within ${limitMs} ms`);
   }
 }
 

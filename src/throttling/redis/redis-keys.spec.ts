@@ -12,8 +12,9 @@ const namesOf = (keys: RedisKeys) => [
   keys.strikes('client:a', 'k'),
   keys.strikes('client:a', 'l'),
   keys.strikes('client:b', 'k'),
-  keys.handedOver('1', 'client:a'),
-  keys.handedOver('2', 'client:a'),
+  keys.handedOver('1', 'client:a', 'client:a:60000:7'),
+  keys.handedOver('2', 'client:a', 'client:a:60000:7'),
+  keys.handedOver('1', 'client:a', 'client:a:60000:8'),
   keys.instances(),
   keys.versions(),
   keys.writers('responses'),
@@ -41,7 +42,7 @@ it.each(['client:a', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'])(
       keys.strikes(subject, ''),
       keys.counter(subject, subject, 60_000, 7),
       keys.counter(subject, `${subject}:rare`, 10_000, 8),
-      keys.handedOver('1', subject),
+      keys.handedOver('1', subject, keys.counter(subject, subject, 60_000, 7)),
     ];
     expect(new Set(names.map(slotOf)).size).toBe(1);
   },
@@ -60,6 +61,5 @@ it('are those of the versions before on a single server', () => {
     keys.counter('client:a', 'client:a', 60_000, 7),
     keys.strikes('client:a', 'k'),
     keys.instances(),
-    keys.handedOver('1', 'client:a'),
-  ]).toEqual(['shop:client:a:60000:7', 'shop:client:a:key:k', 'shop:instances', 'shop:handed-over:1']);
+  ]).toEqual(['shop:client:a:60000:7', 'shop:client:a:key:k', 'shop:instances']);
 });

@@ -22,9 +22,9 @@ export class RedisKeys {
     return this.isCluster ? `${this.inSlotOf(subject)}key:${keyId}` : `${this.prefix}${subject}:key:${keyId}`;
   }
 
-  /** Exists while the batch with this id, which has counts of this subject, must not be applied again. */
-  handedOver(id: string, subject: string): string {
-    return `${this.isCluster ? this.inSlotOf(subject) : this.prefix}handed-over:${id}`;
+  /** What one instance has handed over of a count of this subject. */
+  handedOver(instance: string, subject: string, counter: string): string {
+    return `${this.isCluster ? this.inSlotOf(subject) : this.prefix}handed-over:${instance}:${counter}`;
   }
 
   /** The heartbeats of the instances. */

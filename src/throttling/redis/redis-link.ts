@@ -1,21 +1,30 @@
+import { Logger } from '@nestjs/common';
+import type { Counter, Gauge } from 'prom-client';
 import type { Clock } from '../../core/time/clock.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import { InstanceCount } from './instance-count.js';
-import { type RedisClient, type RedisPlace, connectTo, reasonOf, redisClient } from './redis-client.js';
+import { type RedisClient, type RedisLocation, connectTo, reasonOf, redisClient } from './redis-client.js';
 import { LateAnswers, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
-import { CLOSED, RedisState, RetryBackoff } from './redis-state.js';
+import { toldReason } from './redis-remedies.js';
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 2_000;
 /** How long connecting may take, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-
+/** Shortest and longest pause between two attempts to connect, in milliseconds. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** Redis must be up for so long for the pauses to start from the shortest, so that an unstable one is not tried too often. */
+const HELD_MS = 10_000;
 /**
  * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
  * attempts, and what one attempt takes.
  */
 const RETURN_MS = 7_000;
+
+const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
+const CLOSED = 'the connection was closed';
 
 /** What a RedisLink works with. */
 export interface RedisLinkParts {
@@ -29,54 +38,71 @@ export interface RedisLinkParts {
 export interface RedisDuties {
   /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
-  /** Sends Redis the counts that it does not have; with `all` also those that it may have lost. */
-  handOver(all: boolean): Promise<void>;
+  /** Tells Redis the counts and bans that it does not have, or may have lost. */
+  handOver(): Promise<void>;
 }
 
 /**
- * The connection to Redis, and whether it can be used. Requests use it only while `isUp`; reconnecting happens in the background,
- * so that no request waits for it.
+ * The connection to Redis, and whether it can be used; each change is one line of the log, and counted in a metric. Requests use it only
+ * while `isUp`. One loop in the background beats while it is, and else connects anew, so that no request waits for that.
  */
 export class RedisLink {
   readonly redis: RedisClient;
   /** Grows each time that Redis fails: what was told to it before may be lost. */
   epoch = 0;
+  /** Whether requests may be decided in Redis. */
+  isUp = false;
   /** Called when Redis fails. */
   onFailure: () => void = () => undefined;
   /** Called with every heartbeat while Redis is used. */
-  onBeat: () => Promise<void> = () => Promise.resolve();
+  onBeat: () => Promise<unknown> = () => Promise.resolve();
   readonly instances: InstanceCount;
   readonly late: LateAnswers;
-  private readonly state: RedisState;
-  private readonly backoff: RetryBackoff;
+  private readonly logger = new Logger('Redis');
+  private readonly up: Gauge;
+  private readonly changes: Counter<'to'>;
+  private readonly clock: Clock;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private closed = false;
-  private lostCounts = false;
-  /** By the steady clock. */
+  private isBeating = false;
+  private isClosed = false;
+  private isTold = false;
+  /** Whether Redis is to be told counts and bans. */
+  private owes = false;
+  /** Attempts and failures in a row. */
+  private failures = 0;
+  /** By the steady clock, when Redis was used last from then on, and when that was after a failure. */
+  private upSince = -Infinity;
   private returnedAt = -Infinity;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
-  private refusal: Error | undefined;
+  private refusal: unknown;
 
   constructor(
-    place: RedisPlace,
+    location: RedisLocation,
     keys: RedisKeys,
     private readonly parts: RedisLinkParts,
   ) {
+    const { metrics, clock, limitMs } = parts;
+    this.clock = clock;
+    this.up = metrics.gauge(
+      'petstore_quota_redis_up',
+      'Whether quotas are counted in Redis (1) or by this instance alone (0).',
+      [],
+    );
+    this.changes = metrics.counter(
+      'petstore_quota_redis_changes_total',
+      'Changes between counting in Redis and alone.',
+      ['to'],
+    );
     const probe = () => (this.isUp ? this.duties?.probe() : undefined);
-    this.late = new LateAnswers(parts.limitMs, probe, (error) => this.failed(error));
-    this.backoff = new RetryBackoff(parts.clock);
-    this.state = new RedisState(parts.metrics);
-    this.redis = redisClient(place, { connectTimeout: CONNECT_LIMIT_MS });
+    this.late = new LateAnswers(limitMs, probe, (error) => this.failed(error));
+    this.redis = redisClient(location, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])
-      this.redis.on(event, (error: Error) => {
-        this.refusal = reasonOf(error);
-        this.state.noteReason(this.refusal);
-      });
+      this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
     // That one node of a Cluster is gone is a failure, too: its replica may know less than was told to it.
     for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
-    this.instances = new InstanceCount(this.redis, keys, parts.metrics, parts.clock);
+    this.instances = new InstanceCount(this.redis, keys, metrics, clock);
   }
 
   /** The random name of the data of the Redis that is used; undefined while none is. */
@@ -90,14 +116,9 @@ export class RedisLink {
     if (this.isUp) this.schedule(0);
   }
 
-  /** Whether requests may be decided in Redis. */
-  get isUp(): boolean {
-    return this.state.isUp;
-  }
-
   /** Whether Redis is back so recently that other instances may still count alone. */
   get isReturning(): boolean {
-    return this.parts.clock.steady() < this.returnedAt + RETURN_MS;
+    return this.clock.steady() < this.returnedAt + RETURN_MS;
   }
 
   /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
@@ -108,44 +129,57 @@ export class RedisLink {
 
   /** Logs the state at the start; when the connection is opened, the logger is not set up yet. */
   tell(): void {
-    this.state.tell();
+    // The store is provided under two tokens, and Nest calls its hooks once for each.
+    if (this.isTold) return;
+    this.isTold = true;
+    if (this.isUp) this.logger.log(COUNTED_IN_REDIS);
+    else
+      this.logger.warn(
+        `Redis cannot be used (${toldReason(this.refusal)}); quotas are counted by this instance alone until it can`,
+      );
   }
 
   /** Records that Redis failed a request: from now on this instance counts by itself, until a probe succeeds. */
   failed(error: unknown): void {
-    if (!this.isUp || this.closed) return;
+    if (!this.isUp || this.isClosed) return;
     this.epoch += 1;
+    this.changed(false);
     this.onFailure();
-    this.state.setDown(error, this.instances.number);
+    this.logger.warn(
+      `Redis failed (${toldReason(error)}); this instance counts alone, at 1/${this.instances.number} of what is left of each limit`,
+    );
     // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
     this.redis.disconnect();
-    this.schedule(this.backoff.next());
+    if (this.clock.steady() - this.upSince >= HELD_MS) this.failures = 0;
+    this.schedule();
   }
 
-  /** Called when Redis has lost counts: they are handed over at once. */
-  lost(): void {
-    if (!this.isUp || this.lostCounts) return;
-    this.lostCounts = true;
-    this.schedule(0);
+  /** Called when there is something that Redis does not know, or has lost: it is handed over at once, or when Redis is back. */
+  owe(): void {
+    if (this.owes) return;
+    this.owes = true;
+    if (this.isUp) this.schedule(0);
   }
 
   /** Hands over what Redis does not have yet, removes this instance from the count and disconnects. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     clearTimeout(this.timer);
     if (this.isUp) await this.leave().catch(() => undefined);
     this.redis.disconnect();
   }
 
   private async leave(): Promise<void> {
-    await this.duties?.handOver(false);
+    if (this.owes) await this.duties?.handOver();
     await withTimeout(this.instances.leave(), this.parts.limitMs);
   }
 
   private async beat(): Promise<void> {
+    this.isBeating = true;
     if (this.isUp) await this.stay().catch((error: unknown) => this.failed(error));
     else await this.comeBack();
-    if (this.isUp) this.schedule(HEARTBEAT_MS);
+    this.isBeating = false;
+    this.schedule(this.owes ? 0 : HEARTBEAT_MS);
   }
 
   private async stay(): Promise<void> {
@@ -153,9 +187,7 @@ export class RedisLink {
     await this.duties?.probe();
     await this.onBeat();
     // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
-    const all = isNew || this.lostCounts;
-    this.lostCounts = false;
-    await this.duties?.handOver(all);
+    if (isNew || this.owes) await this.pay();
   }
 
   private async comeBack(): Promise<void> {
@@ -167,30 +199,44 @@ export class RedisLink {
       await this.duties?.probe().catch(() => undefined);
       await this.duties?.probe();
       await this.late.inTime(this.instances.beat());
-      await this.duties?.handOver(true);
+      await this.pay();
       await this.onBeat();
-      this.recovered();
+      // The connection may have been closed since the last answer was received.
+      if (this.redis.status !== 'ready') throw new Error(CLOSED);
+      this.upSince = this.clock.steady();
+      if (this.epoch > 0) this.returnedAt = this.upSince;
+      this.changed(true);
+      if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
     } catch (error) {
-      this.state.noteReason(this.refusal ?? error);
+      this.refusal ??= error;
       // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
       this.redis.disconnect();
-      this.schedule(this.backoff.next());
     }
   }
 
-  private recovered(): void {
-    if (this.isUp || this.closed) return;
-    // The connection may have been closed since the last answer was received.
-    if (this.redis.status !== 'ready') throw new Error(CLOSED);
-    this.backoff.up();
-    if (this.epoch > 0) this.returnedAt = this.parts.clock.steady();
-    this.state.setUp();
+  private async pay(): Promise<void> {
+    this.owes = false;
+    try {
+      await this.duties?.handOver();
+    } catch (error) {
+      this.owes = true;
+      throw error;
+    }
   }
 
-  private schedule(delayMs: number): void {
+  private changed(isUp: boolean): void {
+    this.isUp = isUp;
+    this.up.set(isUp ? 1 : 0);
+    this.changes.inc({ to: isUp ? 'redis' : 'alone' });
+  }
+
+  /** A beat under way schedules the next itself. While Redis is away, pauses double, less a random part so that instances spread. */
+  private schedule(pauseMs = HEARTBEAT_MS): void {
+    if (this.isBeating || this.isClosed) return;
     clearTimeout(this.timer);
-    if (this.closed) return;
-    this.timer = setTimeout(() => void this.beat(), delayMs);
+    const retryMs = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 2);
+    if (!this.isUp) this.failures += 1;
+    this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs);
     // The timer alone must not keep the process running.
     this.timer.unref();
   }

@@ -1,49 +1,73 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/time/clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
-import type { StateNames } from '../../database/shared-data-version.js';
+import type { SharedKind, StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
+import type { KnownBan, KnownCount } from './known-counts.js';
 import { type RedisClient, namesForEachMaster } from './redis-client.js';
-import { DecisionBatches, type InTime, numbersOf } from './redis-commands.js';
+import { DecisionBatches, type InTime, numbersOf, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
-import { PEEK_SCRIPT, takeScript } from './redis-scripts.js';
+import { HAND_OVER_SCRIPT, PEEK_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
+
+/** Timeout of handing over counts, in milliseconds; no request waits for it. */
+const HAND_OVER_LIMIT_MS = 1_000;
+/** So many counts or bans are handed over at a time; decisions that have come in the meantime are sent before the next. */
+const HANDED_OVER_AT_ONCE = 500;
+/** The state of a key that was unbanned. */
+const NEVER_REFUSED = '[0,0,0,0,0,0]';
 
 /** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
+  handOverCounts(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+  handOverBans(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+}
+
+/** What is told of what instances cache. */
+export interface CachedStates {
+  readonly kinds: readonly SharedKind[];
+  readonly heard: (names: StateNames) => void;
 }
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
   /** Called when an answer shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
-  /** Called with the names of the states of what is cached, which come with every decision. */
-  onNames: (names: StateNames) => void = () => undefined;
+  /** What this instance caches, and whom to tell the names of its states, which come with every decision. */
+  states: CachedStates = { kinds: ['responses'], heard: () => undefined };
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
+  private readonly counts: DecisionBatches;
+  private readonly bans: DecisionBatches;
+  /** Names what this instance has handed over. */
+  private readonly id = randomUUID();
 
   /** `inTime` rejects when the answer to a command is too late. */
   constructor(
     redis: RedisClient,
     private readonly keys: RedisKeys,
     clock: Clock,
-    rules: BanRules = BAN_RULES,
+    private readonly rules: BanRules = BAN_RULES,
     private readonly inTime: InTime = (answer) => answer,
   ) {
     super(clock);
-    redis.defineCommand('takeQuotas', { lua: takeScript(rules, !keys.isCluster) });
+    redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
     redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
+    redis.defineCommand('handOverCounts', { lua: HAND_OVER_SCRIPT });
+    redis.defineCommand('handOverBans', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
-    this.batches = keys.isCluster
-      ? new DecisionBatches(
-          (names, args) => this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
-          () => this.askNames(),
-        )
-      : new DecisionBatches(async (names, args) => {
-          const all = [keys.versions(), ...names];
-          return this.decisionsIn(await this.inTime(this.redis.takeQuotas(all.length, ...all, ...args)));
-        });
+    this.batches = new DecisionBatches(
+      (names, args) => this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
+      () => this.askNames(),
+    );
+    this.counts = new DecisionBatches((names, args) =>
+      withTimeout(this.redis.handOverCounts(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
+    );
+    this.bans = new DecisionBatches((names, args) =>
+      withTimeout(this.redis.handOverBans(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
+    );
   }
 
   /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
@@ -80,8 +104,36 @@ export class RedisQuotaStore extends QuotaStore {
     return verdictOf(request, now, fits && bannedUntil === 0, bannedUntil, used);
   }
 
+  /** A state is left, so that no instance that has not heard of it hands the ban over. */
   async unban(keyId: string, subjectId: string): Promise<void> {
-    await this.inTime(this.redis.del(this.keys.strikes(subjectId, keyId)));
+    const state = this.keys.strikes(subjectId, keyId);
+    await this.inTime(this.redis.set(state, NEVER_REFUSED, 'PX', keptMs(this.rules)));
+  }
+
+  /**
+   * Tells Redis counts and bans that it may not have. What gets no answer may be told again: Redis notes what each instance has admitted
+   * by itself. Answers the keys whose bans have been lifted. Rejects when Redis fails.
+   */
+  async handOver(
+    counts: readonly KnownCount[],
+    bans: readonly (readonly [keyId: string, ban: KnownBan])[],
+  ): Promise<string[]> {
+    const lifted: string[] = [];
+    for (let from = 0; from < bans.length; from += HANDED_OVER_AT_ONCE)
+      await Promise.all(
+        bans.slice(from, from + HANDED_OVER_AT_ONCE).map(async ([keyId, ban]) => {
+          const { subject, until, isOwn } = ban;
+          const state = this.keys.strikes(subject, keyId);
+          const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
+          ban.isOwn = false;
+          if (isBanned === 0) lifted.push(keyId);
+        }),
+      );
+    for (let from = 0; from < counts.length; from += HANDED_OVER_AT_ONCE)
+      await Promise.all(
+        counts.slice(from, from + HANDED_OVER_AT_ONCE).map((count) => this.handOverCount(count)),
+      );
+    return lifted;
   }
 
   /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
@@ -93,24 +145,28 @@ export class RedisQuotaStore extends QuotaStore {
     );
   }
 
-  /** The decisions in an answer; tells of the names that stand behind them. */
-  private decisionsIn(answer: unknown): unknown {
-    const names: unknown = Array.isArray(answer) ? answer.pop() : undefined;
-    if (!Array.isArray(names)) throw new Error('it answered something that is no decision');
-    this.tellNames(names);
-    return answer;
+  private async handOverCount(count: KnownCount): Promise<void> {
+    const { subject, key, lengthMs, number, seen, alone, handedOver } = count;
+    const counter = this.keys.counter(subject, key, lengthMs, number);
+    const used = await this.counts.add(
+      [counter, this.keys.handedOver(this.id, subject, counter)],
+      [seen, alone, handedOver, lengthMs],
+      this.slotOf(subject),
+    );
+    if (!Number.isSafeInteger(used)) throw new Error('it answered something that is no count');
+    // More may have been admitted since.
+    count.handedOver += alone - handedOver;
+    count.seen = Math.max(count.seen, used as number);
   }
 
   /**
-   * On a Cluster the names lie in another slot than the counts: they are asked for in the same turn, and a decision is known only
-   * when they are. So they are as new as the decision, or newer.
+   * On a Cluster the names lie in another slot than the counts, so they are asked for in the same turn, and a decision is known only
+   * when they are: they are newer than the requests of that turn.
    */
   private async askNames(): Promise<void> {
-    this.tellNames(await this.inTime(this.redis.hmget(this.keys.versions(), 'responses', 'keys')));
-  }
-
-  private tellNames([responses, keys]: readonly (string | null)[]): void {
-    this.onNames({ responses: responses ?? null, keys: keys ?? null });
+    const { kinds, heard } = this.states;
+    const names = await this.inTime(this.redis.hmget(this.keys.versions(), ...kinds));
+    heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
   }
 
   /** Decisions of the same may share a command. */

@@ -23,3 +23,13 @@ export function remedyFor(error: unknown): string | undefined {
   const told = `${code ?? ''} ${error.message}`;
   return REMEDIES.find(([pattern]) => pattern.test(told))?.[1] ?? certificateRemedy(error, TRUST);
 }
+
+/** What the log says of an error: without the position in the script that Redis appends, and what to do about it where that is known. */
+export function toldReason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // What ioredis says of a command on a closed connection.
+  if (text.startsWith("Stream isn't writeable")) return 'the connection was closed';
+  const reason = text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
+  const remedy = remedyFor(error);
+  return remedy === undefined ? reason : `${reason.replace(/\.$/, '')}. ${remedy}`;
+}

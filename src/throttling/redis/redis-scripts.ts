@@ -1,26 +1,21 @@
 import type { BanRules } from '../bans.js';
 
 /** How long keys are kept after the end of their window or ban, in milliseconds. */
-export const MARGIN_MS = 60_000;
+const MARGIN_MS = 60_000;
 
 /**
  * Decides requests in Redis, one after the other and atomically, in the same steps as MemoryQuotaStore; the suite of the stores
  * compares the two. The common case, an admitted request of a key that was never refused, takes three commands: the key's state,
  * and one increment per window. If a window turns out to be full, the increments are undone.
  *
- * KEYS: the names of the states of what is cached; then, for every request: state of the API key, then one counter a window, its name ending in the window.
+ * KEYS, for every request: state of the API key, then one counter a window, its name ending in the window.
  * ARGV, for every request: the number of windows; what only the uncommon case needs, as JSON (now, whether there is an
  * API key, length in ms of every window, last known count of every window); the limit of every window. Arguments are few, because
  * each costs as much as a small command. A counter that is new here although its count was known has been lost by Redis, and
  * continues from the known count. Returns, for every request: if it is admitted, the counts of its windows, the first negative
  * when Redis had lost one; else the end of the ban or 0, negative when the ban begins with this request, and then the counts.
- * Behind them the names of both states. On a Cluster they lie in another slot: there neither the first of KEYS nor the last of what
- * is returned is part of it.
  */
-export function takeScript(
-  { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules,
-  withNames: boolean,
-): string {
+export function takeScript({ strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs }: BanRules): string {
   return `
 local function refuse(key, windows, arg, rest, kept, answer)
   local now, told = rest[1], 0
@@ -36,7 +31,7 @@ local function refuse(key, windows, arg, rest, kept, answer)
   local ladder = { ${ladderMs.join(', ')} }
   local function keep()
     local state = string.format('[%.0f,%.0f,%.0f,%d,%.0f,%d]', banned, retryAt, forgiven, strikes, last, bans)
-    redis.call('SET', KEYS[key], state, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
+    redis.call('SET', KEYS[key], state, 'PX', ${keptMs({ resetMs, ladderMs })})
   end
   if banned > now then
     -- Written by an instance whose clock was ahead: no ban lasts longer from now than its full length.
@@ -95,13 +90,12 @@ local function take(key, windows, arg)
   return refuse(key, windows, arg, rest, kept, answer)
 end
 
-local answers, key, arg = {}, ${withNames ? 2 : 1}, 1
+local answers, key, arg = {}, 1, 1
 while KEYS[key] do
   local windows = tonumber(ARGV[arg])
   answers[#answers + 1] = take(key, windows, arg + 1)
   key, arg = key + 1 + windows, arg + 2 + windows
 end
-${withNames ? "answers[#answers + 1] = redis.call('HMGET', KEYS[1], 'responses', 'keys')" : ''}
 return answers
 `;
 }
@@ -117,41 +111,54 @@ return answer
 `;
 
 /**
- * Sends Redis what an instance knows of counts and bans. A count becomes at least the one that the instance last saw, plus what the
- * instance admitted by itself since; it never decreases. The counts of one id are applied once, however often it is sent.
+ * Tells Redis counts that an instance knows. A count becomes at least the one that the instance last saw, plus what it has admitted by
+ * itself since; it never decreases. What an instance has told is noted, so that it counts once, however often it is told.
  *
- * KEYS: the id; the counters; the states of API keys. ARGV: the number of counters; for each the last seen count, what
- * was admitted locally, its length in ms; for each state the end of the ban. Returns the counts afterwards.
+ * KEYS: for each, the counter, and the note. ARGV: for each, the last seen count, what was admitted by the instance itself in this
+ * window, the part of that which it knows to be counted here, the length in ms. Returns the counts afterwards.
  */
-export function handoverScript({ resetMs, ladderMs }: BanRules): string {
-  return `
-local counters = tonumber(ARGV[1])
-local first = redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${MARGIN_MS})
+export const HAND_OVER_SCRIPT = `
 local answer = {}
-for i = 1, counters do
-  local arg = 2 + (i - 1) * 3
-  local name = KEYS[i + 1]
-  local used = tonumber(redis.call('GET', name) or 0)
-  if first then
-    local raised = math.max(used, tonumber(ARGV[arg])) + tonumber(ARGV[arg + 1])
-    if raised > used then
-      redis.call('SET', name, string.format('%.0f', raised), 'PX', tonumber(ARGV[arg + 2]) + ${MARGIN_MS})
-    end
-    used = raised
-  end
-  answer[i] = used
-end
-for i = counters + 2, #KEYS do
-  local banned = tonumber(ARGV[counters * 2 + i])
-  local state = redis.call('GET', KEYS[i])
-  local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
-  if kept[1] < banned then
-    local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
-    redis.call('SET', KEYS[i], new, 'PX', ${resetMs + Math.max(...ladderMs) + MARGIN_MS})
-  end
+for i = 1, #KEYS / 2 do
+  local counter, note, arg = KEYS[2 * i - 1], KEYS[2 * i], 4 * i - 3
+  local used = tonumber(redis.call('GET', counter) or 0)
+  local alone = tonumber(ARGV[arg + 1])
+  local noted = math.max(tonumber(ARGV[arg + 2]), tonumber(redis.call('GET', note) or 0))
+  local raised = math.max(used, tonumber(ARGV[arg])) + math.max(0, alone - noted)
+  local expiry = tonumber(ARGV[arg + 3]) + ${MARGIN_MS}
+  if raised > used then redis.call('SET', counter, string.format('%.0f', raised), 'PX', expiry) end
+  if alone > noted then redis.call('SET', note, ARGV[arg + 1], 'PX', expiry) end
+  answer[i] = raised
 end
 return answer
 `;
+
+/**
+ * Tells Redis bans that an instance knows. KEYS: the states of API keys. ARGV: for each, the end of the ban; 1 when it began in that
+ * instance. One that was learned from Redis begins anew only where Redis has lost the state: else it was lifted since. Returns for each
+ * whether the key is banned.
+ */
+export function banScript({ resetMs, ladderMs }: BanRules): string {
+  return `
+local answer = {}
+for i = 1, #KEYS do
+  local banned = tonumber(ARGV[2 * i - 1])
+  local state = redis.call('GET', KEYS[i])
+  local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
+  if kept[1] < banned and (not state or ARGV[2 * i] == '1') then
+    local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
+    redis.call('SET', KEYS[i], new, 'PX', ${keptMs({ resetMs, ladderMs })})
+    kept[1] = banned
+  end
+  answer[i] = kept[1] > 0 and 1 or 0
+end
+return answer
+`;
+}
+
+/** How long the state of a key is kept, in milliseconds. */
+export function keptMs({ resetMs, ladderMs }: Pick<BanRules, 'resetMs' | 'ladderMs'>): number {
+  return resetMs + Math.max(...ladderMs) + MARGIN_MS;
 }
 
 /** The time of Redis in milliseconds: the writers of all instances are noted by the same clock. */

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/time/clock.js';
-import {
-  ALL_SHARED,
-  type SharedDataVersion,
-  type SharedKind,
-  type StateLink,
-} from '../../database/shared-data-version.js';
+import type { SharedDataVersion, SharedKind, StateLink } from '../../database/shared-data-version.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { RedisLink } from './redis-link.js';
@@ -37,7 +32,7 @@ interface Writers {
 export class RedisStateLink implements StateLink {
   private readonly id = randomUUID();
   private readonly redis: RedisClient & StateCommands;
-  private readonly writers: Record<SharedKind, Writers> = { responses: nobody(), keys: nobody() };
+  private readonly writers = new Map<SharedKind, Writers>();
 
   constructor(
     private readonly link: RedisLink,
@@ -53,23 +48,24 @@ export class RedisStateLink implements StateLink {
   serve(version: SharedDataVersion): void {
     version.attach(this);
     this.link.onFailure = () => version.lost();
-    this.link.onBeat = () => this.nameWhatHasNone();
+    // A writer that died, or a Redis that is new, has left states without a name.
+    this.link.onBeat = () => this.name('', version.kinds);
   }
 
   async withdraw(kinds: readonly SharedKind[]): Promise<() => boolean> {
-    if (!this.link.isUp) throw new Error('Redis is away.');
+    if (!this.link.isUp) throw new Error('Redis is unavailable.');
     const { epoch } = this.link;
-    for (const kind of kinds) this.writers[kind].count += 1;
+    for (const kind of kinds) this.writersOf(kind).count += 1;
     const isNew = kinds.filter((kind) => !this.isNoted(kind));
     if (isNew.length > 0) {
-      const withdrawal = this.send(isNew);
-      for (const kind of isNew)
-        this.writers[kind] = { ...this.writers[kind], since: this.clock.steady(), withdrawal, epoch };
+      const withdrawal = this.send('withdrawStates', isNew, this.id, WRITER_MS);
+      const since = this.clock.steady();
+      for (const kind of isNew) Object.assign(this.writersOf(kind), { since, withdrawal, epoch });
     }
     try {
-      await Promise.all(kinds.map((kind) => this.writers[kind].withdrawal));
+      await Promise.all(kinds.map((kind) => this.writersOf(kind).withdrawal));
     } catch (error) {
-      for (const kind of kinds) this.writers[kind].count -= 1;
+      for (const kind of kinds) this.writersOf(kind).count -= 1;
       this.link.failed(error);
       throw error;
     }
@@ -79,7 +75,7 @@ export class RedisStateLink implements StateLink {
   async release(kinds: readonly SharedKind[]): Promise<void> {
     const done: SharedKind[] = [];
     for (const kind of kinds) {
-      const writers = this.writers[kind];
+      const writers = this.writersOf(kind);
       writers.count -= 1;
       if (writers.count > 0) continue;
       writers.since = -Infinity;
@@ -88,29 +84,29 @@ export class RedisStateLink implements StateLink {
     if (done.length > 0) await this.name(this.id, done).catch((error: unknown) => this.link.failed(error));
   }
 
-  /** A writer that died, or a Redis that is new, has left states without a name. */
-  private async nameWhatHasNone(): Promise<void> {
-    await this.name('', ALL_SHARED);
-  }
-
   /** Whether the writers of this kind that are under way count for a new one, too. */
   private isNoted(kind: SharedKind): boolean {
-    const { since, epoch } = this.writers[kind];
+    const { since, epoch } = this.writersOf(kind);
     return epoch === this.link.epoch && this.clock.steady() - since < RENEWED_MS;
   }
 
-  private send(kinds: readonly SharedKind[]): Promise<unknown> {
-    const keys = [this.keys.versions(), ...kinds.map((kind) => this.keys.writers(kind))];
-    return this.link.late.inTime(
-      this.redis.withdrawStates(keys.length, ...keys, this.id, WRITER_MS, ...kinds),
-    );
+  private writersOf(kind: SharedKind): Writers {
+    let writers = this.writers.get(kind);
+    if (!writers) this.writers.set(kind, (writers = nobody()));
+    return writers;
   }
 
   private name(id: string, kinds: readonly SharedKind[]): Promise<unknown> {
+    return this.send('nameStates', kinds, id, randomUUID(), NAMES_MS);
+  }
+
+  private send(
+    command: keyof StateCommands,
+    kinds: readonly SharedKind[],
+    ...args: (string | number)[]
+  ): Promise<unknown> {
     const keys = [this.keys.versions(), ...kinds.map((kind) => this.keys.writers(kind))];
-    return this.link.late.inTime(
-      this.redis.nameStates(keys.length, ...keys, id, randomUUID(), NAMES_MS, ...kinds),
-    );
+    return this.link.late.inTime(this.redis[command](keys.length, ...keys, ...args, ...kinds));
   }
 }
 

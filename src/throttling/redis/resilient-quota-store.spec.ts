@@ -43,7 +43,7 @@ it.each([true, false])(
   async (answers) => {
     let known = (): void => undefined;
     const late = { doubt: new Promise<void>((resolve) => (known = resolve)) };
-    const link = { isUp: true, epoch: 0, instances: { number: 1 }, late };
+    const link = { isUp: true, epoch: 0, instances: { number: 1 }, late, owe: () => undefined };
     const asked: QuotaRequest[] = [];
     const clock = new SystemClock();
     const alone = new MemoryQuotaStore(clock);

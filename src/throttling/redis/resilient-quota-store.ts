@@ -3,19 +3,26 @@ import type { Clock } from '../../core/time/clock.js';
 import type { DataVersion } from '../../database/data-version.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import { BAN_RULES } from '../bans.js';
+import { BAN_RULES, type BanRules } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { Handover } from './handover.js';
-import { type KnownCount, KnownCounts } from './known-counts.js';
-import { type RedisPlace, isClusterUrl } from './redis-client.js';
+import { type KnownCount, KnownCounts, shareOf } from './known-counts.js';
+import { type RedisLocation, isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
-import { RedisHandover } from './redis-handover.js';
 import { RedisLink } from './redis-link.js';
 import { RedisStateLink } from './redis-state-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
-import { divide, reportedVerdict, shareOf } from './shares.js';
+
+/** Where and how to count in Redis. */
+interface RedisSettings {
+  readonly location: RedisLocation;
+  /** Every key begins with it. */
+  readonly prefix: string;
+  /** An answer that takes longer is late, in milliseconds. */
+  readonly limitMs: number;
+  readonly rules?: BanRules;
+}
 
 /**
  * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
@@ -34,30 +41,31 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     super(clock);
   }
 
-  /**
-   * Connects to Redis; every key begins with the prefix, and Redis fails when several answers in a row take longer than `limitMs`.
-   * Resolves when Redis is away, too. A data version that instances share is told by it.
-   */
+  /** Connects to Redis. Resolves when it is away, too. A data version that instances share is told by it. */
   static async open(
-    { place, prefix, limitMs }: { place: RedisPlace; prefix: string; limitMs: number },
+    { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
     alone: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
-    const keys = new RedisKeys(prefix, isClusterUrl(place.url));
-    const link = new RedisLink(place, keys, { metrics, clock, limitMs });
-    const shared = new RedisQuotaStore(link.redis, keys, clock, BAN_RULES, link.late.inTime);
+    const keys = new RedisKeys(prefix, isClusterUrl(location.url));
+    const link = new RedisLink(location, keys, { metrics, clock, limitMs });
+    const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
-    const handover = new Handover(store.known, new RedisHandover(link.redis, keys));
-    shared.onLoss = () => link.lost();
+    shared.onLoss = () => link.owe();
     if (version instanceof SharedDataVersion) {
-      shared.onNames = (names) => {
-        if (link.isUp) version.heard(names);
+      shared.states = {
+        get kinds() {
+          return version.kinds;
+        },
+        heard(names) {
+          if (link.isUp) version.heard(names);
+        },
       };
       new RedisStateLink(link, keys, clock).serve(version);
     }
-    await link.open({ probe: () => shared.probe(), handOver: (all) => handover.run(all) });
+    await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
     return store;
   }
 
@@ -84,21 +92,17 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     return this.decide(
       (at) => this.shared.peek(request, at),
       async (at) => {
-        const verdict = await this.alone.peek(this.shareOf(request, this.known.of(request, at)), at);
-        return reportedVerdict(verdict, request, this.link.instances.number);
+        const share = this.shareOf(request, this.known.of(request, at));
+        return this.reported(await this.alone.peek(share, at), request);
       },
       now,
     );
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
+    await this.shared.unban(keyId, subjectId);
     this.known.forgetBan(keyId);
     await this.alone.unban(keyId, subjectId, now);
-    await this.shared.unban(keyId, subjectId);
-  }
-
-  override clockStepped(by: number): void {
-    this.alone.clockStepped(by);
   }
 
   onApplicationBootstrap(): void {
@@ -136,32 +140,61 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     if (isReturning) {
       // Others that are not back admit their shares yet, which Redis does not know of: this one keeps to its own.
       const share = await this.alone.take(this.shareOf(request, known), now);
-      if (!share.admitted) return this.reported(share, request);
+      if (!share.admitted) return this.learned(share, request);
     }
-    const seen = known.map((count) => count.seen);
-    const verdict = await this.shared.take(request, now, seen);
-    if (isReturning && verdict.admitted) this.known.admittedInBoth(known);
-    if (this.known.learn(known, verdict)) this.link.lost();
-    if (this.known.learnBan(request, verdict)) this.followBan(request, verdict);
+    const verdict = await this.shared.take(
+      request,
+      now,
+      known.map(({ seen }) => seen),
+    );
+    for (const [index, count] of known.entries()) {
+      const used = verdict.windows[index]?.used ?? 0;
+      if (used < count.seen) this.link.owe();
+      else count.seen = used;
+      if (!isReturning || !verdict.admitted) continue;
+      count.alone += 1;
+      count.handedOver += 1;
+    }
+    if (this.known.learnBan(request, verdict, false)) this.followBan(request, verdict);
     return verdict;
   }
 
   private async takeAlone(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const known = this.known.of(request, now);
     const verdict = await this.alone.take(this.shareOf(request, known), now);
-    if (verdict.admitted) this.known.admittedAlone(known);
-    return this.reported(verdict, request);
+    if (verdict.admitted && known.length > 0) {
+      for (const count of known) count.alone += 1;
+      this.link.owe();
+    }
+    return this.learned(verdict, request);
   }
 
   private shareOf(request: QuotaRequest, known: readonly KnownCount[]): QuotaRequest {
-    divide(known, this.link.epoch);
-    return shareOf(request, known, this.link.instances.number);
+    return shareOf(request, known, this.link.epoch, this.link.instances.number);
   }
 
-  /** A verdict of the local store as clients are told it. */
+  /** A verdict of the local store as clients are told it; Redis is told a ban. */
+  private learned(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
+    if (verdict.bannedUntil !== undefined && this.known.learnBan(request, verdict, true)) this.link.owe();
+    return this.reported(verdict, request);
+  }
+
+  /** The limit that is told is the share of the plan that this instance may admit in a whole window; what remains is as decided. */
   private reported(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
-    if (verdict.bannedUntil !== undefined) this.known.learnBan(request, verdict);
-    return reportedVerdict(verdict, request, this.link.instances.number);
+    const windows = verdict.windows.map((state, index) => {
+      const whole = request.windows[index]?.limit ?? state.limit;
+      const limit = Math.max(1, Math.floor(whole / this.link.instances.number));
+      return { ...state, limit, used: limit - state.remaining };
+    });
+    return { ...verdict, windows };
+  }
+
+  /** Tells Redis what this instance knows, and forgets the bans that were lifted elsewhere. */
+  private async handOver(): Promise<void> {
+    for (const keyId of await this.shared.handOver(this.known.all(), this.known.runningBans())) {
+      this.known.forgetBan(keyId);
+      this.alone.forgetBan(keyId);
+    }
   }
 
   /** Copies a ban from Redis into the local store, which decides when Redis fails. */

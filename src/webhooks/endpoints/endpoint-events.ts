@@ -3,32 +3,16 @@ import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookSubscription } from '../webhook-subscription.entity.js';
 
-/** Has an endpoint told of these events, of none of which it is told yet. */
+/** Has an endpoint told of these events and of no others. */
 export async function subscribe(
   endpointId: string,
   events: readonly string[],
   manager: EntityManager,
 ): Promise<void> {
-  if (events.length === 0) return;
+  await manager.delete(WebhookSubscription, { endpointId });
   await manager.insert(
     WebhookSubscription,
     events.map((event) => ({ endpointId, event })),
-  );
-}
-
-/** Has an endpoint told of these events and of no others; `before` is what it is told of. */
-export async function resubscribe(
-  endpointId: string,
-  before: readonly string[],
-  events: readonly string[],
-  manager: EntityManager,
-): Promise<void> {
-  const dropped = before.filter((event) => !events.includes(event));
-  if (dropped.length > 0) await manager.delete(WebhookSubscription, { endpointId, event: In(dropped) });
-  await subscribe(
-    endpointId,
-    events.filter((event) => !before.includes(event)),
-    manager,
   );
 }
 

@@ -2,9 +2,11 @@ import { type Operator } from '../../auth/clients/audited-changes.js';
 import { scopeChallenge } from '../../auth/clients/scopes.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { type WebhookEvent, declaredWebhookEvents } from '../webhook-events.js';
+import { WEBHOOK_TEST } from '../webhooks.events.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
-import { WEBHOOK_TEST } from './webhook-test.event.js';
 
+/** Most characters of the address of an endpoint. */
+export const LONGEST_URL = 2_048;
 /** Most endpoints of a client, and most names of events in one order. */
 export const MOST_ENDPOINTS = 20;
 export const MOST_EVENTS = 50;
@@ -19,7 +21,7 @@ export function tellableEvents(): WebhookEvent<object>[] {
 /** What is wrong with the names of events, for the field `events`: each that nobody declares, by its place. */
 export function eventFaults(events: readonly string[]): FaultDetail[] {
   const known = new Set(tellableEvents().map(({ name }) => name));
-  const message = 'There is no such event; GET …/webhook-events lists what there is.';
+  const message = 'There is no such event; GET …/webhook-events lists all events.';
   return events.flatMap((name, place) =>
     known.has(name) ? [] : [{ field: `events.${place}`, code: 'unknown_event', message }],
   );

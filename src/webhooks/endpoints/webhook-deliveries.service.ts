@@ -7,15 +7,15 @@ import { Clock } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
+import { WebhookDeliveries } from '../webhook-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
-import { WebhookDispatcher } from '../webhook-dispatcher.js';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
 import type { EndpointsOf } from './endpoint-orders.js';
+import { WEBHOOK_TEST } from '../webhooks.events.js';
 import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
-import { WEBHOOK_TEST } from './webhook-test.event.js';
 
 /** Which deliveries of an endpoint are listed. */
 export interface DeliveriesOf extends EndpointsOf {
@@ -29,7 +29,7 @@ export class WebhookDeliveriesService {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly dataSource: DataSource,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly dispatcher: WebhookDispatcher,
+    private readonly waiting: WebhookDeliveries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -92,7 +92,7 @@ export class WebhookDeliveriesService {
     await this.endpoints.get(endpointId, of);
     return this.dataSource.transaction(async (manager) => {
       await this.enabled(endpointId, of, manager);
-      const createdAt = new Date(this.clock.now()).toISOString();
+      const createdAt = this.clock.instant();
       const event = WEBHOOK_TEST.name;
       const message = Object.assign(new WebhookMessage(), {
         id: `msg_${randomBytes(16).toString('hex')}`,
@@ -145,7 +145,7 @@ export class WebhookDeliveriesService {
       error: null,
     });
     await manager.insert(WebhookDelivery, delivery);
-    this.transactions.afterCommit(() => this.dispatcher.wake());
+    this.transactions.afterCommit(() => this.waiting.ring());
     return Object.assign(delivery, { message });
   }
 }

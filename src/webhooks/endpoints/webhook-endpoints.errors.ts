@@ -18,16 +18,15 @@ export const WEBHOOK_ERRORS = defineErrors({
     status: 404,
     message: 'The webhook endpoint {endpoint} has no delivery {id}.',
     example: { endpoint: ENDPOINT, id: 7 },
-    cause:
-      'The endpoint was never sent this, or it is longer ago than deliveries are kept (`WEBHOOK_RETENTION_DAYS`).',
+    cause: 'The endpoint has no such delivery, or it is older than `WEBHOOK_RETENTION_DAYS`.',
     remedy: 'List the deliveries of the endpoint: `GET …/webhooks/{endpointId}/deliveries`.',
   },
   webhook_endpoint_limit_reached: {
     status: 409,
     message: 'The client has {limit} webhook endpoints; there can be no more.',
     example: { limit: 20 },
-    cause: 'Every endpoint is sent a message of its own of whatever happens, so their number is bounded.',
-    remedy: 'Delete an endpoint that nobody uses, or have one endpoint told of more events.',
+    cause: 'Every event is sent to every endpoint, so their number is limited.',
+    remedy: 'Delete an endpoint that nobody uses, or subscribe one endpoint to more events.',
   },
   webhook_secret_limit_reached: {
     status: 409,
@@ -35,7 +34,7 @@ export const WEBHOOK_ERRORS = defineErrors({
       'Besides its secret, {limit} earlier ones of the webhook endpoint {id} still sign; there can be no more.',
     example: { limit: 4, id: ENDPOINT },
     cause:
-      'The secret was rotated again and again within the grace of the rotations before, and each old secret still signs.',
+      'The secret was rotated too often within the grace of earlier rotations, and each old secret still signs.',
     remedy:
       'Wait until the grace of one is over, or rotate with a `grace` of `0`, which ends all old secrets at once.',
   },
@@ -44,7 +43,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     message: 'The webhook endpoint {id} is disabled since {instant}; it is sent nothing.',
     example: { id: ENDPOINT, instant: INSTANT },
     cause:
-      'The endpoint was disabled by its owner or by an operator, has failed for three days, or has answered 410.',
+      'The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410.',
     remedy: 'Enable it first: `PATCH …/webhooks/{endpointId}` with `{"enabled": true}`.',
   },
   webhook_endpoint_locked: {
@@ -56,11 +55,10 @@ export const WEBHOOK_ERRORS = defineErrors({
   },
   event_scope_not_held: {
     status: 403,
-    message: 'The key lacks what these events are told for: {scopes}.',
+    message: 'The key lacks the scopes of these events: {scopes}.',
     example: { scopes: 'pets:read' },
     cause:
-      'An event tells what a scope allows to read. The key would have an endpoint told of it, or send it to another address, or ' +
-      'read what was sent, without holding that scope.',
-    remedy: 'Name fewer `events`, or use a key that holds the scope.',
+      'An event contains data that a scope protects. The key would subscribe an endpoint to it, redirect it, or read its log without having that scope.',
+    remedy: 'Name fewer `events`, or use a key that has the scope.',
   },
 });

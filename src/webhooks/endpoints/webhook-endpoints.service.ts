@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
+import { AuditService, differences } from '../../auth/audit/audit.service.js';
 import { AuditedChanges, type Operator } from '../../auth/clients/audited-changes.js';
 import { ClientsService } from '../../auth/clients/clients.service.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
@@ -11,16 +12,20 @@ import { Transactions } from '../../database/transactions.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
+import { WebhookDeliveries } from '../webhook-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
-import { WebhookDispatcher } from '../webhook-dispatcher.js';
 import { type PreviousSecret, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { WebhookFanOuts } from '../webhook-fan-outs.js';
 import { newWebhookSecret, signing } from '../webhook-signature.js';
-import { eventsOf, resubscribe, subscribe, waitingEventsOf } from './endpoint-events.js';
-import type { EndpointChanges, EndpointsOf, NewEndpoint } from './endpoint-orders.js';
-import { EndpointTrail, changesShown } from './endpoint-trail.js';
+import { eventsOf, subscribe, waitingEventsOf } from './endpoint-events.js';
+import type {
+  EndpointChanges,
+  EndpointWithSecret,
+  EndpointsOf,
+  NewEndpoint,
+  SubscribedEndpoint,
+} from './endpoint-orders.js';
 import { MOST_ENDPOINTS, MOST_PREVIOUS_SECRETS, eventFaults, requireEventScopes } from './endpoint-rules.js';
-import { originOf, urlFaults } from './endpoint-url.js';
-import type { EndpointWithSecret, SubscribedEndpoint } from './subscribed-endpoint.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /**
@@ -33,9 +38,10 @@ export class WebhookEndpointsService {
     @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
     private readonly clients: ClientsService,
     private readonly changes: AuditedChanges,
-    private readonly trail: EndpointTrail,
+    private readonly audit: AuditService,
     private readonly addresses: WebhookAddresses,
-    private readonly dispatcher: WebhookDispatcher,
+    private readonly fanOuts: WebhookFanOuts,
+    private readonly deliveries: WebhookDeliveries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -78,7 +84,7 @@ export class WebhookEndpointsService {
     { clientId, url, events, label = null }: NewEndpoint,
     by: Operator,
   ): Promise<EndpointWithSecret> {
-    refuseFaults([...urlFaults(url, this.addresses), ...eventFaults(events)]);
+    refuseFaults([...this.urlFaults(url), ...eventFaults(events)]);
     requireEventScopes(events, by);
     const endpoint = this.endpoints.create({
       id: randomUUID(),
@@ -87,7 +93,7 @@ export class WebhookEndpointsService {
       label,
       secret: newWebhookSecret(),
       previousSecrets: [],
-      createdAt: this.instant(),
+      createdAt: this.clock.instant(),
       disabledAt: null,
       disabledBecause: null,
       failures: 0,
@@ -96,7 +102,7 @@ export class WebhookEndpointsService {
       delay: 0,
     });
     const names = inOrder(events);
-    await this.changes.run(by, async (manager) => {
+    await this.changeOfTold(by, async (manager) => {
       await this.clients.get(clientId, manager);
       if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
@@ -104,21 +110,20 @@ export class WebhookEndpointsService {
         });
       await manager.insert(WebhookEndpoint, endpoint);
       await subscribe(endpoint.id, names, manager);
-      await this.trail.record(manager, by, 'created', endpoint, { url: originOf(url), events: names, label });
+      await this.record(manager, by, 'created', endpoint, { url: originOf(url), events: names, label });
     });
     return { endpoint, events: names, secret: endpoint.secret };
   }
 
   /**
    * Changes an endpoint; nothing happens when it is so already. Enabled again, it goes on with the message that it failed at.
-   * `as` tells who disables it. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
+   * Whoever looks for endpoints of one client is its owner, others are operators. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
    * enables what an operator disabled, and validation_failed.
    */
   async update(
     id: string,
     changes: EndpointChanges,
     by: Operator,
-    as: 'owner' | 'operator',
     of: EndpointsOf = {},
   ): Promise<SubscribedEndpoint> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
@@ -126,10 +131,10 @@ export class WebhookEndpointsService {
     const { endpoint: stored } = await this.get(id, of);
     refuseFaults([
       // One that was accepted in another form than the normal one may stay.
-      ...(url === undefined || url === stored.url ? [] : urlFaults(url, this.addresses)),
+      ...(url === undefined || url === stored.url ? [] : this.urlFaults(url)),
       ...(wanted === undefined ? [] : eventFaults(wanted)),
     ]);
-    return this.changes.run(by, async (manager) => {
+    return this.changeOfTold(by, async (manager) => {
       const before = await this.get(id, of, manager);
       const { endpoint } = before;
       const events = wanted === undefined ? before.events : inOrder(wanted);
@@ -147,11 +152,18 @@ export class WebhookEndpointsService {
         const { label, failures, failingSince, dueAt } = endpoint;
         const state = isMoved ? { url, failures, failingSince, dueAt } : {};
         await manager.update(WebhookEndpoint, { id }, { label, ...state });
-        if (isMoved) this.transactions.afterCommit(() => this.dispatcher.wake());
-        await resubscribe(id, before.events, events, manager);
-        await this.trail.record(manager, by, 'updated', endpoint, details);
+        if (isMoved) this.transactions.afterCommit(() => this.deliveries.ring());
+        if (wanted !== undefined) await subscribe(id, events, manager);
+        await this.record(manager, by, 'updated', endpoint, details);
       }
-      if (changes.enabled !== undefined) await this.turn(endpoint, changes.enabled, by, as, manager);
+      if (changes.enabled !== undefined)
+        await this.turn(
+          endpoint,
+          changes.enabled,
+          by,
+          of.clientId === undefined ? 'operator' : 'owner',
+          manager,
+        );
       return { endpoint, events };
     });
   }
@@ -159,11 +171,11 @@ export class WebhookEndpointsService {
   /** Deletes an endpoint with its log; what it was not sent yet, it never is. Returns it as it was. Throws webhook_endpoint_not_found. */
   async delete(id: string, by: Operator, of: EndpointsOf = {}): Promise<SubscribedEndpoint> {
     await this.get(id, of);
-    return this.changes.run(by, async (manager) => {
+    return this.changeOfTold(by, async (manager) => {
       const found = await this.get(id, of, manager);
       await manager.delete(WebhookEndpoint, { id });
       const { url, label } = found.endpoint;
-      await this.trail.record(manager, by, 'deleted', found.endpoint, { url: originOf(url), label });
+      await this.record(manager, by, 'deleted', found.endpoint, { url: originOf(url), label });
       return found;
     });
   }
@@ -182,13 +194,40 @@ export class WebhookEndpointsService {
     await this.get(id, of);
     return this.changes.run(by, async (manager) => {
       const { endpoint, events } = await this.get(id, of, manager);
-      const until = grace === 0 ? null : this.instant(grace);
+      const until = grace === 0 ? null : this.clock.instant(grace);
       const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
       const secret = newWebhookSecret();
       Object.assign(endpoint, { secret, previousSecrets });
       await manager.update(WebhookEndpoint, { id }, { secret, previousSecrets });
-      await this.trail.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
+      await this.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
       return { endpoint, events, secret };
+    });
+  }
+
+  /** What is wrong with an address. What its name resolves to is found out at each attempt, and refused there. */
+  private urlFaults(url: string): FaultDetail[] {
+    const fault = this.addresses.faultOfUrl(url);
+    return fault ? [{ field: 'url', ...fault }] : [];
+  }
+
+  /** Writes what was done to an endpoint into the audit trail, in the transaction that did it. */
+  private record(
+    manager: EntityManager,
+    by: Operator,
+    done: 'created' | 'updated' | 'deleted' | 'secret_rotated' | 'enabled' | 'disabled',
+    { id, clientId }: WebhookEndpoint,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const change = { action: `webhook_endpoint.${done}`, clientId, details: { endpointId: id, ...details } };
+    return this.audit.record(manager, by, change);
+  }
+
+  /** Runs a change of who is told what, behind the deliveries of all messages that were committed before it. */
+  private async changeOfTold<T>(by: Operator, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    await this.fanOuts.catchUp();
+    return this.changes.run(by, async (manager) => {
+      await this.fanOuts.beforeChange(manager);
+      return work(manager);
     });
   }
 
@@ -218,17 +257,33 @@ export class WebhookEndpointsService {
       throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id } });
     const state = enabled
       ? { disabledAt: null, disabledBecause: null, failures: 0, failingSince: null, dueAt: 0n }
-      : { disabledAt: disabledAt ?? this.instant(), disabledBecause: as };
+      : { disabledAt: disabledAt ?? this.clock.instant(), disabledBecause: as };
     Object.assign(endpoint, state);
     await manager.update(WebhookEndpoint, { id }, state);
     const details = enabled ? { disabledAt, because: disabledBecause } : { because: as };
-    await this.trail.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
-    if (enabled) this.transactions.afterCommit(() => this.dispatcher.wake());
+    await this.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
+    if (enabled) this.transactions.afterCommit(() => this.deliveries.ring());
   }
+}
 
-  private instant(fromNowMs = 0): string {
-    return new Date(this.clock.now() + fromNowMs).toISOString();
-  }
+/** What the audit trail shows of changes; empty when nothing changes. `events` are those that the endpoint is told of afterwards. */
+function changesShown(
+  { endpoint, events: before }: SubscribedEndpoint,
+  { url, label }: EndpointChanges,
+  events: readonly string[],
+): Record<string, unknown> {
+  const changed = differences(
+    { label: endpoint.label, events: before.join(', ') },
+    { ...(label === undefined ? {} : { label }), events: events.join(', ') },
+  );
+  if (url === undefined || url === endpoint.url) return changed;
+  // Both origins, also where they are the same and only the path was changed.
+  return { ...changed, url: { from: originOf(endpoint.url), to: originOf(url) } };
+}
+
+/** What is shown of an address beside its endpoint: paths and queries of many hold a secret. */
+function originOf(url: string): string {
+  return new URL(url).origin;
 }
 
 function refuseFaults(details: readonly FaultDetail[]): void {

@@ -39,20 +39,19 @@ export interface QuotaThresholdReached {
 /** A key of the client ends soon. */
 export const API_KEY_EXPIRING = defineWebhookEvent<ApiKeyExpiring>('api_key.expiring', {
   description:
-    'A key of yours ends within 7 days, and again within 1 day; not for a key that was made for no longer than that. `data`: ' +
-    '`keyId`, `prefix`, `label`, `notice` (`7d` or `1d`), `expiresAt`, and `replacedBy`, the key that it was rotated to: the old ' +
-    'one may still be in use somewhere.',
+    'One of your keys expires within 7 days, and again within 1 day; not for keys issued for a shorter time. `data`: ' +
+    '`keyId`, `prefix`, `label`, `notice` (`7d` or `1d`), `expiresAt`, and `replacedBy`, the key that it was rotated to.',
 });
 
 /** A key of the client was banned. */
 export const WEBHOOK_API_KEY_BANNED = defineWebhookEvent<ApiKeyIsBanned>('api_key.banned', {
   description:
-    'A key of yours is refused for a while, because it kept sending after 429. `data`: `keyId`, `prefix`, `label`, `bannedUntil`.',
+    'One of your keys was banned for a while, because it kept sending after 429. `data`: `keyId`, `prefix`, `label`, `bannedUntil`.',
 });
 
 /** The client has used up a share of a window. */
 export const WEBHOOK_QUOTA_THRESHOLD = defineWebhookEvent<QuotaThresholdReached>('quota.threshold', {
   description:
-    'You have used 80 %, or all, of the requests of a minute or a day; once for each window, limit and share. `data`: `window` ' +
+    'You have used 80 % or all of the requests of a minute or a day; once per window, limit and percentage. `data`: `window` ' +
     '(`minute` or `day`), `percent` (80 or 100), `limit`, `used`, `resetsAt`.',
 });

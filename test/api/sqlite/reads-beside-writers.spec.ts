@@ -158,7 +158,7 @@ describe('while another process holds the write lock for longer than is waited',
     expect((await service.request('POST', '/v1/pets', { json: pet, headers })).status).toBe(201);
   });
 
-  it('thousands of writes wait once for it, not one group after the other, and later ones hardly at all', async () => {
+  it('hundreds of writes wait once for it, not one group after the other, and later ones hardly at all', async () => {
     const { service, file } = await open();
     const { run, close } = foreigner(file);
     const began = performance.now();
@@ -170,7 +170,7 @@ describe('while another process holds the write lock for longer than is waited',
     };
     await run('BEGIN IMMEDIATE');
     // More than one group.
-    const all = await Promise.all(Array.from({ length: 1_600 }, refusedAfter));
+    const all = await Promise.all(Array.from({ length: 520 }, refusedAfter));
     const times = all.map(({ sinceBegin }) => sinceBegin);
     expect(Math.max(...times)).toBeLessThan(2 * Math.min(...times));
     expect((await refusedAfter()).waited).toBeLessThan(Math.min(...times) / 2);

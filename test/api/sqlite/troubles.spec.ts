@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
@@ -8,15 +7,15 @@ import { PetDto } from '../../../src/pets/pets.dto.js';
 import { emptyFolder } from '../../support/service-process.js';
 import { TestService } from '../../kit/test-service.js';
 
-async function open(): Promise<{ service: TestService; file: string }> {
+async function open(): Promise<TestService> {
   const { path, remove } = await emptyFolder();
-  const file = join(path, 'a.sqlite');
-  const service = await TestService.open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
+  const service = await TestService.open({ environment });
   onTestFinished(async () => {
     await service.close();
     await remove();
   });
-  return { service, file };
+  return service;
 }
 
 async function add(service: TestService, headers: Record<string, string>): Promise<number> {
@@ -28,22 +27,8 @@ describe.each([
   ['a plain POST', {}],
   ['a POST with an Idempotency-Key', { 'idempotency-key': 'a' }],
 ] as [string, Record<string, string>][])('%s', (_, headers) => {
-  it('is refused with 503 while another process holds the database, and works again afterwards', async () => {
-    const { service, file } = await open();
-    await service.app.get(DataSource).query('PRAGMA busy_timeout = 100');
-    const other = new sqlite3.Database(file);
-    const run = (sql: string) => new Promise((resolve) => other.exec(sql, resolve));
-    await run('BEGIN IMMEDIATE');
-    expect(await add(service, headers)).toBe(503);
-    // What is read needs no lock.
-    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
-    await run('COMMIT');
-    other.close();
-    expect(await add(service, headers)).toBe(201);
-  });
-
   it('is refused with 503 while the database is full, and works again afterwards', async () => {
-    const { service } = await open();
+    const service = await open();
     const dataSource = service.app.get(DataSource);
     const [{ page_count: pages }] = (await dataSource.query('PRAGMA page_count')) as [{ page_count: number }];
     await dataSource.query(`PRAGMA max_page_count = ${pages}`);
@@ -63,7 +48,7 @@ describe.each([
 
 describe('a read that the database refuses', () => {
   it('fails alone, each time, and ends nothing', async () => {
-    const { service } = await open();
+    const service = await open();
     const dataSource = service.app.get(DataSource);
     await dataSource.query('ALTER TABLE pets RENAME TO pets_away');
     for (let asked = 0; asked < 2; asked += 1)
@@ -73,7 +58,7 @@ describe('a read that the database refuses', () => {
   });
 
   it('for a property that the entity does not have is refused by its name', async () => {
-    const { service } = await open();
+    const service = await open();
     await expect(
       service.app.get(JsonRows).page(Pet, PetDto, { limit: 1 }, { colour: 'red' } as object),
     ).rejects.toThrow('colour');

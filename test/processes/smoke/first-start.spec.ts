@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT, ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
@@ -24,12 +22,15 @@ async function start(path: string, environment: NodeJS.ProcessEnv = {}): Promise
 async function adviceOf(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const service = await start(path, environment);
   await service.stop();
-  return service.output
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as { level: number; msg: string })
-    .filter(({ level, msg }) => level >= 40 || msg.includes('key'))
-    .map(({ msg }) => msg);
+  return (
+    service.output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { level: number; msg: string })
+      // Of a busy machine it warns, too.
+      .filter(({ level, msg }) => (level >= 40 || msg.includes('key')) && !msg.includes('write lock'))
+      .map(({ msg }) => msg)
+  );
 }
 
 /** Runs what a line says after its last colon and space as a shell does. */
@@ -38,54 +39,47 @@ function paste(line: string, cwd: string): string {
   return execFileSync('sh', ['-c', command], { cwd, env: { PATH: process.env.PATH }, encoding: 'utf8' });
 }
 
-async function answers(service: ServiceProcess, key: string): Promise<number> {
-  const { status } = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
-  return status;
+async function listed(service: ServiceProcess, printed: string): Promise<unknown> {
+  const [key = 'none'] = /pst_\w+/.exec(printed) ?? [];
+  const headers = { Authorization: `Bearer ${key}` };
+  return (await fetch(`${service.url}/v1/pets?limit=1`, { headers })).json();
 }
 
-const keyIn = (text: string) => /pst_\w+/.exec(text)?.[0] ?? 'none';
-
 describe('how a key is made', () => {
-  it.each([{}, { DATABASE_URL: 'sqlite:the shop/pets.sqlite' }])(
-    'is told by the first start in production, in a command that runs as it stands (%j)',
-    async (environment) => {
-      const path = await folder();
-      const production = { NODE_ENV: 'production', ...environment };
-      const [line = '', ...more] = await adviceOf(path, production);
-      expect(more).toEqual([]);
-      expect(line).toMatch(
-        /^There is no client yet, so every request is refused with 401\. In .* this makes/,
-      );
-      expect(line).not.toContain('pst_');
-      const key = keyIn(paste(line, path));
-      expect(key).toMatch(/^pst_live_/);
-      const service = await start(path, production);
-      expect(await answers(service, key)).toBe(200);
-      expect(service.output).not.toContain('There is no client yet');
-    },
-  );
+  it('is told by the first start in production, in a command that runs as it stands', async () => {
+    const path = await folder();
+    const production = { NODE_ENV: 'production', DATABASE_URL: 'sqlite:the shop/pets.sqlite' };
+    const [line = '', ...more] = await adviceOf(path, production);
+    expect(more).toEqual([]);
+    expect(line).toMatch(/^There is no client yet, so every request is refused with 401\. In .* this makes/);
+    expect(line).not.toContain('pst_');
+    const printed = paste(line, path);
+    expect(printed).toContain('pst_live_');
+    const service = await start(path, production);
+    expect(await listed(service, printed)).toEqual([]);
+    expect(service.output).not.toMatch(/There is no client yet|curl/);
+  });
 
   it('is told by the second start for the demo client, whose key may be lost', async () => {
     const path = await folder();
     expect(await adviceOf(path)).toEqual([]);
-    const [line = '', ...more] = await adviceOf(path);
-    expect(more).toEqual([]);
-    expect(line).toMatch(/^The demo key was shown at the first start alone\. In .* this makes another:/);
-    expect(await answers(await start(path), keyIn(paste(line, path)))).toBe(200);
-  });
-
-  it('is not told for a database in memory, which no command reaches', async () => {
-    const environment = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
-    expect(await adviceOf(await folder(), environment)).toEqual([]);
+    const service = await start(path);
+    const line = /"(The demo key was shown at the first start alone\. In .* this makes another: [^"]*)"/;
+    const [, told = ''] = line.exec(service.output) ?? [];
+    expect(await listed(service, paste(told, path))).toHaveLength(1);
   });
 });
 
-it('a misspelt setting in .env or the environment is told of with the right name, and no value', async () => {
+it('a setting that is misspelt or gone is told of with the right name and no value, and nothing else is', async () => {
   const path = await folder();
-  await writeFile(join(path, '.env'), 'DATABSE_URL=sqlite:elsewhere.sqlite\nMY_OWN=1\n');
-  expect(await adviceOf(path, { LOG_LEVELL: 'secret', NODE_OPTIONS: '' })).toEqual([
-    'DATABSE_URL is no setting and is not read: did you mean DATABASE_URL?',
+  await writeFile(join(path, '.env'), 'TRUST_PROXI=secret\nMY_OWN=1\n');
+  // No command would reach a database in memory to make a key, so it tells of none.
+  const memory = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
+  const advice = await adviceOf(path, { ...memory, LOG_LEVELL: 'secret', WEB_CONCURRENCY: '4' });
+  expect(advice.toSorted()).toEqual([
     'LOG_LEVELL is no setting and is not read: did you mean LOG_LEVEL?',
+    'TRUST_PROXI is no setting and is not read: did you mean TRUST_PROXY?',
+    expect.stringMatching(/^WEB_CONCURRENCY is not read any more: run one instance/),
   ]);
 });
 
@@ -98,16 +92,15 @@ async function modesIn(path: string): Promise<Record<string, string>> {
 }
 
 describe('files of the database', () => {
-  it.each(['000', '022', '077', '277'])('are for their user alone, with the umask %s', async (umask) => {
+  it.each(['000', '277'])('are for their user alone, with the umask %s', async (umask) => {
     const path = await folder();
     const script = `umask ${umask}; exec ${process.execPath} ${join(ROOT, 'bin/petstore.js')} db migrate`;
     execFileSync('sh', ['-c', script], { cwd: path, env: { PATH: process.env.PATH } });
     expect(await modesIn(join(path, 'data'))).toEqual({ '': '700', 'petstore.sqlite': '600' });
-    const service = await start(path);
+    await start(path);
     const modes = await modesIn(join(path, 'data'));
     expect(Object.keys(modes).length).toBeGreaterThanOrEqual(4);
     expect(new Set(Object.values({ ...modes, '': '600' }))).toEqual(new Set(['600']));
-    await service.stop();
   });
 
   it('that others may read are told of with what ends it, by the start once and by doctor', async () => {
@@ -130,53 +123,15 @@ describe('files of the database', () => {
   });
 });
 
-describe('a database whose folder cannot be made', () => {
-  it.each([
-    ['a file two folders above', 'file/a/b/petstore.sqlite', /file is not a folder.*DATABASE_URL/],
-    [
-      '/proc, which takes no folders',
-      '/proc/petstore/petstore.sqlite',
-      /cannot be made \(ENOENT\).*DATABASE_URL/,
-    ],
-    ['/proc, which takes no files', '/proc/petstore.sqlite', /cannot be (?:made|used).*DATABASE_URL/],
-  ])('for %s is told at once in one line', async (_, file, says) => {
-    const path = await folder();
-    await writeFile(join(path, 'file'), '');
-    const told = await petstore(path, ['db', 'status'], { DATABASE_URL: `sqlite:${file}` });
-    expect(told).toMatchObject({ code: 1, stdout: '' });
-    expect(told.stderr).toMatch(/^.*\n$/);
-    expect(told.stderr).toMatch(says);
-    await expect(ServiceProcess.start(path, { DATABASE_URL: `sqlite:${file}` })).rejects.toThrow(says);
-  });
-});
-
-async function failedStart(environment: NodeJS.ProcessEnv): Promise<string> {
-  return ServiceProcess.start(await folder(), { NODE_ENV: 'production', ...environment }).then(
-    () => 'started',
-    (error: Error) => error.message,
-  );
-}
-
-describe('an address that cannot be listened on', () => {
-  it.each([
-    ['192.0.2.1', /HOST: 192\.0\.2\.1 is no address of this machine; set HOST/],
-    ['shop.invalid', /HOST: no address is known of shop\.invalid; set HOST/],
-  ])('for the HOST %s is told in one sentence with what to set', async (HOST, says) => {
-    const message = await failedStart({ HOST });
-    expect(message).toMatch(says);
-    expect(message).not.toMatch(/EADDR|ENOTFOUND|EAI_AGAIN|NestApplication/);
-  });
-
-  it.each(['PORT', 'MANAGEMENT_PORT'])(
-    'for a %s in use is told so, and nothing else is',
-    async (variable) => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      onTestFinished(() => void server.close());
-      const { port } = server.address() as AddressInfo;
-      expect(await failedStart({ [variable]: String(port) })).toBe(
-        `The service ended with 1:\n\nThe service could not start: ${variable}: port ${port} is in use; set ${variable} to a free one.\n`,
-      );
-    },
-  );
-});
+it.each([
+  ['192.0.2.1', /HOST: 192\.0\.2\.1 is no address of this machine; set HOST/],
+  ['shop.invalid', /HOST: no address is known of shop\.invalid; set HOST/],
+])(
+  'the HOST %s, on which nothing can listen, is told in one sentence with what to set',
+  async (HOST, says) => {
+    const started = ServiceProcess.start(await folder(), { NODE_ENV: 'production', HOST });
+    const told = await started.then(() => 'started', String);
+    expect(told).toMatch(says);
+    expect(told).not.toMatch(/EADDR|ENOTFOUND|EAI_AGAIN|NestApplication/);
+  },
+);

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sqlite3 from 'sqlite3';
 import type { Span } from './admission.js';
-import { emptyFolder, petstore } from '../service-process.js';
+import { petstoreHere as petstore } from '../petstore-here.js';
+import { emptyFolder } from '../service-process.js';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 // Generated from the OpenAPI documents by `npm run docs:generate`; do not edit.
 import { PetstoreError, type RefusalClass } from '../errors.js';
 
-/** 429 `api_key_banned`. The key went on for 20 seconds or more while an earlier `Retry-After` still ran: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours. */
+/** 429 `api_key_banned`. The key kept sending for 20 seconds or more during an earlier `Retry-After`: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours. */
 export class ApiKeyBannedError extends PetstoreError {
   declare readonly code: 'api_key_banned';
   override readonly name: string = 'ApiKeyBannedError';
@@ -19,7 +19,7 @@ export class DailyQuotaExceededError extends PetstoreError {
   override readonly name: string = 'DailyQuotaExceededError';
 }
 
-/** 403 `event_scope_not_held`. An event tells what a scope allows to read. The key would have an endpoint told of it, or send it to another address, or read what was sent, without holding that scope. */
+/** 403 `event_scope_not_held`. An event contains data that a scope protects. The key would subscribe an endpoint to it, redirect it, or read its log without having that scope. */
 export class EventScopeNotHeldError extends PetstoreError {
   declare readonly code: 'event_scope_not_held';
   override readonly name: string = 'EventScopeNotHeldError';
@@ -31,7 +31,7 @@ export class ExpiredApiKeyError extends PetstoreError {
   override readonly name: string = 'ExpiredApiKeyError';
 }
 
-/** 409 `idempotency_in_progress`. A request with the same `Idempotency-Key` of the same client has arrived and is not answered yet. */
+/** 409 `idempotency_in_progress`. A request of the client with the same `Idempotency-Key` is still in progress. */
 export class IdempotencyInProgressError extends PetstoreError {
   declare readonly code: 'idempotency_in_progress';
   override readonly name: string = 'IdempotencyInProgressError';
@@ -43,7 +43,7 @@ export class IdempotencyKeyReusedError extends PetstoreError {
   override readonly name: string = 'IdempotencyKeyReusedError';
 }
 
-/** 403 `insufficient_scope`. The key is valid, but does not hold the scope that the operation needs. The request has counted. */
+/** 403 `insufficient_scope`. The key is valid, but does not have the scope that the operation needs. The request counts towards the quota. */
 export class InsufficientScopeError extends PetstoreError {
   declare readonly code: 'insufficient_scope';
   override readonly name: string = 'InsufficientScopeError';
@@ -73,13 +73,13 @@ export class KeyAlreadyRevokedError extends PetstoreError {
   override readonly name: string = 'KeyAlreadyRevokedError';
 }
 
-/** 409 `key_already_rotated`. A key is rotated once; what follows it can be rotated in turn. */
+/** 409 `key_already_rotated`. A key is rotated once; its successor can be rotated in turn. */
 export class KeyAlreadyRotatedError extends PetstoreError {
   declare readonly code: 'key_already_rotated';
   override readonly name: string = 'KeyAlreadyRotatedError';
 }
 
-/** 409 `key_change_limit_reached`. Each change leaves an entry in the audit trail, which is never shortened; this bounds what a leaked key can write. */
+/** 409 `key_change_limit_reached`. Each change adds an audit entry; this limits what a leaked key can write. */
 export class KeyChangeLimitReachedError extends PetstoreError {
   declare readonly code: 'key_change_limit_reached';
   override readonly name: string = 'KeyChangeLimitReachedError';
@@ -133,7 +133,7 @@ export class NoAccountError extends PetstoreError {
   override readonly name: string = 'NoAccountError';
 }
 
-/** 406 `not_acceptable`. The `Accept` header names no range that holds the type which the operation answers, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
+/** 406 `not_acceptable`. The `Accept` header excludes the type of the response, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
 export class NotAcceptableError extends PetstoreError {
   declare readonly code: 'not_acceptable';
   override readonly name: string = 'NotAcceptableError';
@@ -175,13 +175,13 @@ export class ScopeNotHeldError extends PetstoreError {
   override readonly name: string = 'ScopeNotHeldError';
 }
 
-/** 403 `scope_protected`. A protected scope such as `admin` was asked for under `/account`. */
+/** 403 `scope_protected`. A protected scope such as `admin` was requested under `/account`. */
 export class ScopeProtectedError extends PetstoreError {
   declare readonly code: 'scope_protected';
   override readonly name: string = 'ScopeProtectedError';
 }
 
-/** 503 `service_unavailable`. The service is overloaded, the database is busy, full or away, or the service is stopping. */
+/** 503 `service_unavailable`. The service is overloaded or shutting down, or the database is busy, full or unavailable. */
 export class ServiceUnavailableError extends PetstoreError {
   declare readonly code: 'service_unavailable';
   override readonly name: string = 'ServiceUnavailableError';
@@ -199,19 +199,19 @@ export class ValidationFailedError extends PetstoreError {
   override readonly name: string = 'ValidationFailedError';
 }
 
-/** 404 `webhook_delivery_not_found`. The endpoint was never sent this, or it is longer ago than deliveries are kept (`WEBHOOK_RETENTION_DAYS`). */
+/** 404 `webhook_delivery_not_found`. The endpoint has no such delivery, or it is older than `WEBHOOK_RETENTION_DAYS`. */
 export class WebhookDeliveryNotFoundError extends PetstoreError {
   declare readonly code: 'webhook_delivery_not_found';
   override readonly name: string = 'WebhookDeliveryNotFoundError';
 }
 
-/** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, has failed for three days, or has answered 410. */
+/** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410. */
 export class WebhookEndpointDisabledError extends PetstoreError {
   declare readonly code: 'webhook_endpoint_disabled';
   override readonly name: string = 'WebhookEndpointDisabledError';
 }
 
-/** 409 `webhook_endpoint_limit_reached`. Every endpoint is sent a message of its own of whatever happens, so their number is bounded. */
+/** 409 `webhook_endpoint_limit_reached`. Every event is sent to every endpoint, so their number is limited. */
 export class WebhookEndpointLimitReachedError extends PetstoreError {
   declare readonly code: 'webhook_endpoint_limit_reached';
   override readonly name: string = 'WebhookEndpointLimitReachedError';
@@ -229,7 +229,7 @@ export class WebhookEndpointNotFoundError extends PetstoreError {
   override readonly name: string = 'WebhookEndpointNotFoundError';
 }
 
-/** 409 `webhook_secret_limit_reached`. The secret was rotated again and again within the grace of the rotations before, and each old secret still signs. */
+/** 409 `webhook_secret_limit_reached`. The secret was rotated too often within the grace of earlier rotations, and each old secret still signs. */
 export class WebhookSecretLimitReachedError extends PetstoreError {
   declare readonly code: 'webhook_secret_limit_reached';
   override readonly name: string = 'WebhookSecretLimitReachedError';

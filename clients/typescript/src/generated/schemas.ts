@@ -1,274 +1,213 @@
 // Generated from the OpenAPI documents by `npm run docs:generate`; do not edit.
-export interface components<Int64> {
+export interface components {
     schemas: {
-        /** @description An animal to add. */
+        /** An animal to add. */
         NewPet: {
-            /**
-             * @description The animal’s name. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Biscuit
-             */
+            /** The animal’s name. At least one visible character; no NUL and no half of a surrogate pair */
             name: string;
             /**
              * Format: int64
-             * @description Identifier of the category the animal belongs to
-             * @example 1
+             * Identifier of the category the animal belongs to
              */
-            categoryId: Int64;
+            categoryId: bigint;
             /**
-             * @description Availability of the animal
+             * Availability of the animal
              * @default available
              */
-            status?: components<Int64>["schemas"]["PetStatus"];
+            status?: components["schemas"]["PetStatus"];
         };
-        /** @description An animal offered in the store. */
+        /** An animal offered in the store. */
         Pet: {
             /**
              * Format: int64
-             * @description Unique identifier assigned by the service on creation
-             * @example 1
+             * Unique identifier assigned by the service on creation
              */
-            id: Int64;
-            /**
-             * @description The animal’s name. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Biscuit
-             */
+            id: bigint;
+            /** The animal’s name. At least one visible character; no NUL and no half of a surrogate pair */
             name: string;
             /**
              * Format: int64
-             * @description Identifier of the category the animal belongs to
-             * @example 1
+             * Identifier of the category the animal belongs to
              */
-            categoryId: Int64;
-            /** @description Availability of the animal */
-            status?: components<Int64>["schemas"]["PetStatus"];
+            categoryId: bigint;
+            /** Availability of the animal */
+            status?: components["schemas"]["PetStatus"];
         };
         /** @enum {string} */
         PetStatus: "available" | "pending" | "sold";
-        Pets: components<Int64>["schemas"]["Pet"][];
-        /** @description The client, and the key that was sent. */
+        Pets: components["schemas"]["Pet"][];
+        /** The client, and the key that was sent. */
         Account: {
-            /** @description The client with its plan and limits */
-            client: components<Int64>["schemas"]["Client"];
-            /** @description The key of this request */
-            key: components<Int64>["schemas"]["ApiKeyState"];
+            /** The client with its plan and limits */
+            client: components["schemas"]["Client"];
+            /** The key of this request */
+            key: components["schemas"]["ApiKeyState"];
         };
-        /** @description A key of a client, without its secret. */
+        /** A key of a client, without its secret. */
         ApiKey: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the key belongs to
+             * Client that the key belongs to
              */
             clientId: string;
-            /**
-             * @description The beginning of the key
-             * @example pst_live_4fTz
-             */
+            /** The beginning of the key */
             prefix: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @example [
-             *       "pets:read"
-             *     ]
-             */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When it was issued
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was issued
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ends; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it ends; null for never
              */
             expiresAt: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked; null if it was not
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was revoked; null if it was not
              */
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was last used, to the minute; null for never
              */
             lastUsedAt: string | null;
             /**
              * Format: uuid
-             * @description The key that it was rotated to; null if it was not
+             * The key that it was rotated to; null if it was not
              */
             replacedBy: string | null;
         };
-        /** @description A key of a client, and whether it is banned. */
+        /** A key of a client, and whether it is banned. */
         ApiKeyState: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the key belongs to
+             * Client that the key belongs to
              */
             clientId: string;
-            /**
-             * @description The beginning of the key
-             * @example pst_live_4fTz
-             */
+            /** The beginning of the key */
             prefix: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @example [
-             *       "pets:read"
-             *     ]
-             */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When it was issued
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was issued
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ends; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it ends; null for never
              */
             expiresAt: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked; null if it was not
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was revoked; null if it was not
              */
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was last used, to the minute; null for never
              */
             lastUsedAt: string | null;
             /**
              * Format: uuid
-             * @description The key that it was rotated to; null if it was not
+             * The key that it was rotated to; null if it was not
              */
             replacedBy: string | null;
             /**
              * Format: date-time
-             * @description When its ban ends; null if it is not banned
-             * @example 2026-11-20T12:00:00.000Z
+             * When its ban ends; null if it is not banned
              */
             bannedUntil: string | null;
         };
-        ApiKeys: components<Int64>["schemas"]["ApiKey"][];
-        /** @description A key that is banned for a while because it kept sending after 429. */
+        ApiKeys: components["schemas"]["ApiKey"][];
+        /** A key that is banned for a while because it kept sending after 429. */
         Ban: {
             /** Format: uuid */
             keyId: string;
             /**
              * Format: date-time
-             * @description When the ban ends
-             * @example 2026-11-20T12:00:00.000Z
+             * When the ban ends
              */
             bannedUntil: string;
         };
-        /** @description An account that holds a plan and owns keys. */
+        /** An account that holds a plan and owns keys. */
         Client: {
             /** Format: uuid */
             id: string;
             /** @example My shop */
             name: string;
-            /** @description Plan that sets the limits */
-            plan: components<Int64>["schemas"]["Plan"];
-            /**
-             * @description Requests per minute
-             * @example 300
-             */
+            /** Plan that sets the limits */
+            plan: components["schemas"]["Plan"];
+            /** Requests per minute */
             perMinute: number;
-            /**
-             * @description Requests per UTC day
-             * @example 10000
-             */
+            /** Requests per UTC day */
             perDay: number;
             /**
              * Format: date-time
-             * @description When it was made
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was made
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Since when its keys are refused; null while they are not
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when its keys are refused; null while they are not
              */
             suspendedAt: string | null;
         };
-        /** @description A client with what it has used. */
+        /** A client and its usage. */
         ClientUsage: {
             /** Format: uuid */
             id: string;
             /** @example My shop */
             name: string;
-            /** @description Plan that sets the limits */
-            plan: components<Int64>["schemas"]["Plan"];
-            /**
-             * @description Requests per minute
-             * @example 300
-             */
+            /** Plan that sets the limits */
+            plan: components["schemas"]["Plan"];
+            /** Requests per minute */
             perMinute: number;
-            /**
-             * @description Requests per UTC day
-             * @example 10000
-             */
+            /** Requests per UTC day */
             perDay: number;
             /**
              * Format: date-time
-             * @description When it was made
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was made
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Since when its keys are refused; null while they are not
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when its keys are refused; null while they are not
              */
             suspendedAt: string | null;
-            /** @description The minute and the day as the answering process counts them; with Redis, as all do */
-            windows: components<Int64>["schemas"]["WindowUse"][];
-            /** @description Its keys that are banned */
-            bans: components<Int64>["schemas"]["Ban"][];
+            /** The minute and the day as the answering process counts them; with Redis, as all do */
+            windows: components["schemas"]["WindowUse"][];
+            /** Its keys that are banned */
+            bans: components["schemas"]["Ban"][];
             /**
              * Format: date-time
-             * @description When any of its keys was last used, to the minute
-             * @example 2026-11-20T12:00:00.000Z
+             * When any of its keys was last used, to the minute
              */
             lastUsedAt: string | null;
-            /** @description Requests admitted in each UTC day, today first */
-            days: components<Int64>["schemas"]["DayUse"][];
-            /** @description Its calls of deprecated operations in those days */
-            deprecatedCalls: components<Int64>["schemas"]["DeprecatedUse"][];
+            /** Requests admitted in each UTC day, today first */
+            days: components["schemas"]["DayUse"][];
+            /** Its calls of deprecated operations in those days */
+            deprecatedCalls: components["schemas"]["DeprecatedUse"][];
         };
-        /** @description Requests admitted in one UTC day. */
+        /** Requests admitted in one UTC day. */
         DayUse: {
-            /**
-             * Format: date
-             * @example 2026-11-20
-             */
+            /** Format: date */
             date: string;
             /** @example 640 */
             requests: number;
         };
         /** @enum {string} */
         DeliveryState: "waiting" | "delivered" | "failed";
-        /** @description Calls of one deprecated operation in the days shown. */
+        /** Calls of one deprecated operation in the days shown. */
         DeprecatedUse: {
             /** @example GET /v1/pets/:petId */
             operation: string;
@@ -276,502 +215,335 @@ export interface components<Int64> {
             calls: number;
             /**
              * Format: date
-             * @description The last UTC day with calls
-             * @example 2026-11-20
+             * The last UTC day with calls
              */
             lastDay: string;
         };
-        /** @description A key just issued. Its secret is shown this once. */
+        /** A key just issued. Its secret is shown this once. */
         IssuedKey: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the key belongs to
+             * Client that the key belongs to
              */
             clientId: string;
-            /**
-             * @description The beginning of the key
-             * @example pst_live_4fTz
-             */
+            /** The beginning of the key */
             prefix: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @example [
-             *       "pets:read"
-             *     ]
-             */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When it was issued
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was issued
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it ends; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it ends; null for never
              */
             expiresAt: string | null;
             /**
              * Format: date-time
-             * @description When it was revoked; null if it was not
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was revoked; null if it was not
              */
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null for never
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was last used, to the minute; null for never
              */
             lastUsedAt: string | null;
             /**
              * Format: uuid
-             * @description The key that it was rotated to; null if it was not
+             * The key that it was rotated to; null if it was not
              */
             replacedBy: string | null;
-            /**
-             * @description The key itself, to be sent as bearer token; only its SHA-256 is kept
-             * @example pst_live_…
-             */
+            /** The key itself, to be sent as bearer token; only its SHA-256 is kept */
             key: string;
         };
-        /** @description What to change of a key; what is left out stays as it is. */
+        /** What to change of a key; what is left out stays as it is. */
         KeyChanges: {
-            /**
-             * @description What people call the key. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Web shop
-             */
+            /** What people call the key. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string | null;
-            /**
-             * @description How long the key still lives; its end can be brought forward, never put off
-             * @example 7d
-             */
+            /** How long the key still lives; its end can be brought forward, never put off */
             expires?: string;
         };
-        /** @description How to rotate a key. */
+        /** How to rotate a key. */
         KeyRotation: {
             /**
-             * @description How long the old key still lives, never longer than its own end; 0 ends it at once
+             * How long the old key still lives, never longer than its own end; 0 ends it at once
              * @default 24h
-             * @example 24h
              */
             grace?: string;
-            /**
-             * @description Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives
-             * @example 90d
-             */
+            /** Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives */
             expires?: string;
         };
-        /** @description A key to issue. */
+        /** A key to issue. */
         NewOwnKey: {
-            /**
-             * @description Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default
-             * @example [
-             *       "pets:read"
-             *     ]
-             */
+            /** Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default */
             scopes?: string[];
-            /**
-             * @description What people call the key. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Web shop
-             */
+            /** What people call the key. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string;
-            /**
-             * @description Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end
-             * @example 90d
-             */
+            /** Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end */
             expires?: string;
         };
-        /** @description A webhook endpoint to make. */
+        /** A webhook endpoint to make. */
         NewOwnWebhookEndpoint: {
-            /**
-             * @description Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
-             * @example https://shop.example.com/webhooks
-             */
+            /** Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair */
             url: string;
-            /**
-             * @description What it is told of, each told for a scope that the ordering key holds
-             * @example [
-             *       "pets.created"
-             *     ]
-             */
+            /** The events it is sent; the key must have the scope of each */
             events: string[];
-            /**
-             * @description What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Web shop
-             */
+            /** What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string;
         };
         /**
-         * @description Plan that sets the limits
+         * Plan that sets the limits
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
-        WebhookDeliveries: components<Int64>["schemas"]["WebhookDelivery"][];
-        /** @description A message for one endpoint, and what became of it. */
+        WebhookDeliveries: components["schemas"]["WebhookDelivery"][];
+        /** A message for one endpoint, and what became of it. */
         WebhookDelivery: {
-            /**
-             * Format: int64
-             * @example 7
-             */
-            id: Int64;
+            /** Format: int64 */
+            id: bigint;
             /**
              * Format: uuid
-             * @description The endpoint
+             * The endpoint
              */
             endpointId: string;
-            /**
-             * @description `webhook-id` of every attempt; a redelivery has it, too
-             * @example msg_1f0c8d7e5a9b4c3d2e1f0a9b8c7d6e5f
-             */
+            /** `webhook-id` of every attempt; a redelivery has it, too */
             messageId: string;
-            /**
-             * @description What it tells
-             * @example pets.created
-             */
+            /** Name of the event */
             event: string;
-            /** @description It waits, was answered with 2xx, or was given up */
-            state: components<Int64>["schemas"]["DeliveryState"];
-            /**
-             * @description How often it was sent
-             * @example 1
-             */
+            /** It is waiting, got a 2xx response, or was given up */
+            state: components["schemas"]["DeliveryState"];
+            /** How often it was sent */
             attempts: number;
-            /**
-             * @description HTTP status that the last attempt was answered with; null where there was none
-             * @example 200
-             */
+            /** HTTP status of the response to the last attempt; null if there was no response */
             status: number | null;
-            /** @description Why the last attempt failed; null if it did not */
+            /** Why the last attempt failed; null if it did not */
             error: string | null;
             /**
              * Format: date-time
-             * @description When it happened
-             * @example 2026-11-20T12:00:00.000Z
+             * When it happened
              */
             happenedAt: string;
             /**
              * Format: date-time
-             * @description When it was last sent; null while it was not
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was last sent; null while it was not
              */
             attemptedAt: string | null;
         };
-        /** @description A delivery with what is sent. */
+        /** A delivery with what is sent. */
         WebhookDeliveryWithPayload: {
-            /**
-             * Format: int64
-             * @example 7
-             */
-            id: Int64;
+            /** Format: int64 */
+            id: bigint;
             /**
              * Format: uuid
-             * @description The endpoint
+             * The endpoint
              */
             endpointId: string;
-            /**
-             * @description `webhook-id` of every attempt; a redelivery has it, too
-             * @example msg_1f0c8d7e5a9b4c3d2e1f0a9b8c7d6e5f
-             */
+            /** `webhook-id` of every attempt; a redelivery has it, too */
             messageId: string;
-            /**
-             * @description What it tells
-             * @example pets.created
-             */
+            /** Name of the event */
             event: string;
-            /** @description It waits, was answered with 2xx, or was given up */
-            state: components<Int64>["schemas"]["DeliveryState"];
-            /**
-             * @description How often it was sent
-             * @example 1
-             */
+            /** It is waiting, got a 2xx response, or was given up */
+            state: components["schemas"]["DeliveryState"];
+            /** How often it was sent */
             attempts: number;
-            /**
-             * @description HTTP status that the last attempt was answered with; null where there was none
-             * @example 200
-             */
+            /** HTTP status of the response to the last attempt; null if there was no response */
             status: number | null;
-            /** @description Why the last attempt failed; null if it did not */
+            /** Why the last attempt failed; null if it did not */
             error: string | null;
             /**
              * Format: date-time
-             * @description When it happened
-             * @example 2026-11-20T12:00:00.000Z
+             * When it happened
              */
             happenedAt: string;
             /**
              * Format: date-time
-             * @description When it was last sent; null while it was not
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was last sent; null while it was not
              */
             attemptedAt: string | null;
-            /**
-             * @description The body as it is sent, which the signature is made of: JSON text with `type`, `timestamp` and `data`
-             * @example {"type":"webhook.test","timestamp":"2026-11-20T12:00:00.000Z","data":{}}
-             */
+            /** The body as it is sent, which the signature is made of: JSON text with `type`, `timestamp` and `data` */
             payload: string;
         };
-        /** @description An address of a client that is sent messages. */
+        /** An address of a client that is sent messages. */
         WebhookEndpoint: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the endpoint belongs to
+             * Client that the endpoint belongs to
              */
             clientId: string;
-            /**
-             * @description Where messages are sent
-             * @example https://shop.example.com/webhooks
-             */
+            /** Where messages are sent */
             url: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @description What it is told of
-             * @example [
-             *       "pets.created"
-             *     ]
-             */
+            /** The events it is sent */
             events: string[];
-            /** @description Whether it is sent messages */
+            /** Whether it is sent messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when it is sent nothing; null while it is enabled
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when it is sent nothing; null while it is enabled
              */
             disabledAt: string | null;
             /**
-             * @description Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it answered 410 (`gone`)
+             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * @description Since when the message that is next fails; null while it does not
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when the message that is next fails; null while it does not
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * @description Until when a secret before the present one signs, too; null for no more
-             * @example 2026-11-20T12:00:00.000Z
+             * Until when a secret before the present one signs, too; null for no more
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * @description When it was made
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was made
              */
             createdAt: string;
         };
-        /** @description What to change of a webhook endpoint; what is left out stays as it is. */
+        /** What to change of a webhook endpoint; what is left out stays as it is. */
         WebhookEndpointChanges: {
-            /**
-             * @description Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair
-             * @example https://shop.example.com/webhooks
-             */
+            /** Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair */
             url?: string;
-            /**
-             * @description What it is told of, each told for a scope that the ordering key holds
-             * @example [
-             *       "pets.created"
-             *     ]
-             */
+            /** The events it is sent; the key must have the scope of each */
             events?: string[];
-            /**
-             * @description What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair
-             * @example Web shop
-             */
+            /** What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string | null;
-            /** @description Whether it is sent messages; enabled again, it goes on with the message that is next */
+            /** Whether it is sent messages; when enabled again, it continues with the next message */
             enabled?: boolean;
         };
-        /** @description An endpoint, and how much waits for it. */
+        /** An endpoint, and how much waits for it. */
         WebhookEndpointState: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the endpoint belongs to
+             * Client that the endpoint belongs to
              */
             clientId: string;
-            /**
-             * @description Where messages are sent
-             * @example https://shop.example.com/webhooks
-             */
+            /** Where messages are sent */
             url: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @description What it is told of
-             * @example [
-             *       "pets.created"
-             *     ]
-             */
+            /** The events it is sent */
             events: string[];
-            /** @description Whether it is sent messages */
+            /** Whether it is sent messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when it is sent nothing; null while it is enabled
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when it is sent nothing; null while it is enabled
              */
             disabledAt: string | null;
             /**
-             * @description Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it answered 410 (`gone`)
+             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * @description Since when the message that is next fails; null while it does not
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when the message that is next fails; null while it does not
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * @description Until when a secret before the present one signs, too; null for no more
-             * @example 2026-11-20T12:00:00.000Z
+             * Until when a secret before the present one signs, too; null for no more
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * @description When it was made
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was made
              */
             createdAt: string;
-            /**
-             * @description Messages that it has not been sent yet
-             * @example 0
-             */
+            /** Messages that it has not been sent yet */
             waiting: number;
         };
-        /** @description An endpoint whose secret was just made. It is shown this once. */
+        /** An endpoint whose secret was just made. It is shown this once. */
         WebhookEndpointWithSecret: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Client that the endpoint belongs to
+             * Client that the endpoint belongs to
              */
             clientId: string;
-            /**
-             * @description Where messages are sent
-             * @example https://shop.example.com/webhooks
-             */
+            /** Where messages are sent */
             url: string;
-            /**
-             * @description What people call it
-             * @example Web shop
-             */
+            /** What people call it */
             label: string | null;
-            /**
-             * @description What it is told of
-             * @example [
-             *       "pets.created"
-             *     ]
-             */
+            /** The events it is sent */
             events: string[];
-            /** @description Whether it is sent messages */
+            /** Whether it is sent messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when it is sent nothing; null while it is enabled
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when it is sent nothing; null while it is enabled
              */
             disabledAt: string | null;
             /**
-             * @description Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it answered 410 (`gone`)
+             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * @description Since when the message that is next fails; null while it does not
-             * @example 2026-11-20T12:00:00.000Z
+             * Since when the message that is next fails; null while it does not
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * @description Until when a secret before the present one signs, too; null for no more
-             * @example 2026-11-20T12:00:00.000Z
+             * Until when a secret before the present one signs, too; null for no more
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * @description When it was made
-             * @example 2026-11-20T12:00:00.000Z
+             * When it was made
              */
             createdAt: string;
-            /**
-             * @description What signs its messages, to verify them with (Standard Webhooks 1.0)
-             * @example whsec_…
-             */
+            /** What signs its messages, to verify them with (Standard Webhooks 1.0) */
             secret: string;
         };
-        WebhookEndpoints: components<Int64>["schemas"]["WebhookEndpoint"][];
-        /** @description Something that endpoints can be told of. */
+        WebhookEndpoints: components["schemas"]["WebhookEndpoint"][];
+        /** An event that endpoints can subscribe to. */
         WebhookEvent: {
             /** @example pets.created */
             name: string;
-            /**
-             * @description When it happens
-             * @example An animal was added.
-             */
+            /** When it happens */
             description: string;
-            /**
-             * @description Scope that a key needs to have an endpoint told of it; null where any key may
-             * @example pets:read
-             */
+            /** Scope that a key needs to subscribe an endpoint to it; null if any key may */
             scope: string | null;
         };
-        WebhookEvents: components<Int64>["schemas"]["WebhookEvent"][];
-        /** @description How to rotate the secret of a webhook endpoint. */
+        WebhookEvents: components["schemas"]["WebhookEvent"][];
+        /** How to rotate the secret of a webhook endpoint. */
         WebhookSecretRotation: {
             /**
-             * @description How long the old secret signs besides the new one; those before it do until their own ends. 0 ends all old ones at once
+             * How long the old secret signs besides the new one; those before it do until their own ends. 0 ends all old ones at once
              * @default 24h
-             * @example 24h
              */
             grace?: string;
         };
-        /** @description One window of a client’s quota as it stands. */
+        /** The current state of one window of a client’s quota. */
         WindowUse: {
             /** @example minute */
             name: string;
-            /**
-             * @description Requests allowed in it
-             * @example 300
-             */
+            /** Requests allowed in it */
             limit: number;
-            /**
-             * @description Requests admitted in it
-             * @example 12
-             */
+            /** Requests admitted in it */
             used: number;
-            /**
-             * @description Requests left in it
-             * @example 288
-             */
+            /** Requests left in it */
             remaining: number;
             /**
              * Format: date-time
-             * @description When it is full again
-             * @example 2026-11-20T12:00:00.000Z
+             * When it is full again
              */
             resetsAt: string;
         };
@@ -782,97 +554,68 @@ export interface components<Int64> {
     headers: never;
     pathItems: never;
 }
-export interface operations<Int64> {
+export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of animals returned */
+                /** Maximum number of animals returned */
                 limit?: number;
-                /** @description Restrict the result to animals of this status */
-                status?: components<Int64>["schemas"]["PetStatus"];
-                /** @description Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Restrict the result to animals of this status */
+                status?: components["schemas"]["PetStatus"];
+                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
                 cursor?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description A paginated list of animals */
+            /** A paginated list of animals */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["Pets"];
+                    "application/json": components["schemas"]["Pets"];
                 };
             };
         };
     };
     createPet: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components<Int64>["schemas"]["NewPet"];
+                "application/json": components["schemas"]["NewPet"];
             };
         };
         responses: {
-            /** @description The created animal, including the assigned `id` */
+            /** The created animal, including the assigned `id` */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["Pet"];
+                    "application/json": components["schemas"]["Pet"];
                 };
             };
         };
     };
     getPet: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description The identifier of the animal */
-                petId: Int64;
+                /** The identifier of the animal */
+                petId: bigint;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The animal */
+            /** The animal */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["Pet"];
+                    "application/json": components["schemas"]["Pet"];
                 };
             };
         };
     };
     getAccount: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The client and the key */
+            /** The client and the key */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["Account"];
+                    "application/json": components["schemas"]["Account"];
                 };
             };
         };
@@ -880,22 +623,15 @@ export interface operations<Int64> {
     getAccountUsage: {
         parameters: {
             query?: {
-                /** @description How many UTC days to show, today among them */
+                /** How many UTC days to show, today among them */
                 days?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The client and its usage */
+            /** The client and its usage */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["ClientUsage"];
+                    "application/json": components["schemas"]["ClientUsage"];
                 };
             };
         };
@@ -903,148 +639,108 @@ export interface operations<Int64> {
     listOwnKeys: {
         parameters: {
             query?: {
-                /** @description Most entries of a page */
+                /** Most entries of a page */
                 limit?: number;
-                /** @description Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
                 cursor?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description A page of keys */
+            /** A page of keys */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["ApiKeys"];
+                    "application/json": components["schemas"]["ApiKeys"];
                 };
             };
         };
     };
     issueOwnKey: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components<Int64>["schemas"]["NewOwnKey"];
+                "application/json": components["schemas"]["NewOwnKey"];
             };
         };
         responses: {
-            /** @description The key, with its secret this once */
+            /** The key, with its secret this once */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["IssuedKey"];
+                    "application/json": components["schemas"]["IssuedKey"];
                 };
             };
         };
     };
     getOwnKey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the key */
+                /** Id of the key */
                 keyId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The key */
+            /** The key */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["ApiKeyState"];
+                    "application/json": components["schemas"]["ApiKeyState"];
                 };
             };
         };
     };
     updateOwnKey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the key */
+                /** Id of the key */
                 keyId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components<Int64>["schemas"]["KeyChanges"];
+                "application/json": components["schemas"]["KeyChanges"];
             };
         };
         responses: {
-            /** @description The key as it is now */
+            /** The key as it is now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["ApiKey"];
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
         };
     };
     rotateOwnKey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the key */
+                /** Id of the key */
                 keyId: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": components<Int64>["schemas"]["KeyRotation"];
+                "application/json": components["schemas"]["KeyRotation"];
             };
         };
         responses: {
-            /** @description The new key, with its secret this once */
+            /** The new key, with its secret this once */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["IssuedKey"];
+                    "application/json": components["schemas"]["IssuedKey"];
                 };
             };
         };
     };
     revokeOwnKey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the key */
+                /** Id of the key */
                 keyId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The key as it is now */
+            /** The key as it is now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["ApiKey"];
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
         };
@@ -1052,148 +748,108 @@ export interface operations<Int64> {
     listOwnWebhooks: {
         parameters: {
             query?: {
-                /** @description Most entries of a page */
+                /** Most entries of a page */
                 limit?: number;
-                /** @description Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
                 cursor?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description A page of endpoints */
+            /** A page of endpoints */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpoints"];
+                    "application/json": components["schemas"]["WebhookEndpoints"];
                 };
             };
         };
     };
     createOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components<Int64>["schemas"]["NewOwnWebhookEndpoint"];
+                "application/json": components["schemas"]["NewOwnWebhookEndpoint"];
             };
         };
         responses: {
-            /** @description The endpoint, with its secret this once */
+            /** The endpoint, with its secret this once */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpointWithSecret"];
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
         };
     };
     getOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The endpoint */
+            /** The endpoint */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpointState"];
+                    "application/json": components["schemas"]["WebhookEndpointState"];
                 };
             };
         };
     };
     deleteOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The endpoint as it was */
+            /** The endpoint as it was */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpoint"];
+                    "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
         };
     };
     updateOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components<Int64>["schemas"]["WebhookEndpointChanges"];
+                "application/json": components["schemas"]["WebhookEndpointChanges"];
             };
         };
         responses: {
-            /** @description The endpoint as it is now */
+            /** The endpoint as it is now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpoint"];
+                    "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
         };
     };
     rotateOwnWebhookSecret: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": components<Int64>["schemas"]["WebhookSecretRotation"];
+                "application/json": components["schemas"]["WebhookSecretRotation"];
             };
         };
         responses: {
-            /** @description The endpoint, with its new secret this once */
+            /** The endpoint, with its new secret this once */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEndpointWithSecret"];
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
         };
@@ -1201,122 +857,87 @@ export interface operations<Int64> {
     listOwnWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Most entries of a page */
+                /** Most entries of a page */
                 limit?: number;
-                /** @description Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
                 cursor?: string;
-                /** @description Only deliveries in this state */
-                state?: components<Int64>["schemas"]["DeliveryState"];
+                /** Only deliveries in this state */
+                state?: components["schemas"]["DeliveryState"];
             };
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description A page of deliveries */
+            /** A page of deliveries */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookDeliveries"];
+                    "application/json": components["schemas"]["WebhookDeliveries"];
                 };
             };
         };
     };
     getOwnWebhookDelivery: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
-                /** @description Id of the delivery */
-                deliveryId: Int64;
+                /** Id of the delivery */
+                deliveryId: bigint;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The delivery */
+            /** The delivery */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookDeliveryWithPayload"];
+                    "application/json": components["schemas"]["WebhookDeliveryWithPayload"];
                 };
             };
         };
     };
     redeliverOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
-                /** @description Id of the delivery */
-                deliveryId: Int64;
+                /** Id of the delivery */
+                deliveryId: bigint;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The new delivery */
+            /** The new delivery */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookDelivery"];
+                    "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
         };
     };
     testOwnWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
-                /** @description Id of the endpoint */
+                /** Id of the endpoint */
                 endpointId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The delivery of the test */
+            /** The delivery of the test */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookDelivery"];
+                    "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
         };
     };
     listOwnWebhookEvents: {
         parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The events, by name */
+            /** The events, by name */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components<Int64>["schemas"]["WebhookEvents"];
+                    "application/json": components["schemas"]["WebhookEvents"];
                 };
             };
         };

@@ -114,7 +114,7 @@ async function answered(url, isOrder, signal, request) {
 
 /** The refusal of an answer that the service never gives. @param {boolean} [isOrder] */
 export function strangeAnswer(isOrder = false) {
-  return new Refusal(0, 'strange_answer', 'The answer is none of the service.', { mayBeDone: isOrder });
+  return new Refusal(0, 'strange_answer', 'This response is not from the service.', { mayBeDone: isOrder });
 }
 
 /** @param {Response} response @param {any} body @param {boolean} isOrder */
@@ -130,7 +130,7 @@ function refusalOf({ status, headers }, body, isOrder) {
     });
   // A proxy in front answered in the service's place.
   const away = status === 502 || status === 504 ? 503 : status;
-  const message = `The answer was ${status}, without a reason of the service.`;
+  const message = `The response was ${status}, without a reason from the service.`;
   return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isOrder });
 }
 

@@ -12,7 +12,7 @@ const PLANS = [
   ['free', 'Free'],
   ['pro', 'Pro'],
   ['business', 'Business'],
-  ['enterprise', 'Enterprise: limits of its own'],
+  ['enterprise', 'Enterprise: custom limits'],
 ];
 
 /** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
@@ -85,7 +85,7 @@ export async function changePlan(client) {
         {},
         'The new limits hold for ',
         written(client.name),
-        ' within a second. What it has used stays used.',
+        ' within a second. Its usage so far still counts.',
       ),
       ...planFields(client),
     ],
@@ -142,7 +142,7 @@ export async function resume(client) {
         {},
         'The keys of ',
         written(client.name),
-        ' work again at once, those that have not ended meanwhile.',
+        ' work again at once, except those that have ended in the meantime.',
       ),
     ],
     action: 'Resume',

@@ -145,7 +145,7 @@ export async function rotate(key) {
         {},
         'A new key with the same scopes takes the place of ',
         called(key),
-        '. The old one goes on for the grace, so that nothing stops meanwhile.',
+        '. The old one works until the grace period is over, so that nothing stops.',
         end && ` The new one ends at the latest with the key that you signed in with, ${exactly(end)}.`,
       ),
       field('Grace of the old key', choice('grace', GRACES), 'Never longer than its own end.'),
@@ -167,8 +167,8 @@ export async function rotate(key) {
     'The key that follows',
     issued.key,
     isOfTab
-      ? 'You are signed in with the old one. This tab goes on with the new one; the next sign-in needs it.'
-      : 'Put it in the place of the old one before the grace ends.',
+      ? 'You are signed in with the old one. This tab continues with the new one; the next sign-in needs it.'
+      : 'Replace the old one with it before the grace period ends.',
   );
   return true;
 }
@@ -182,7 +182,7 @@ export async function revoke(key) {
         'p',
         {},
         called(key),
-        ' ends at once and for good. Whoever still uses it is refused with 401 ',
+        ' ends at once and for good. Requests that still use it are refused with 401 ',
         el('code', {}, 'revoked_api_key'),
         '.',
       ),
@@ -206,7 +206,7 @@ export async function unban(key, until) {
         'p',
         {},
         called(key),
-        ` kept sending requests after it was told to wait, and is refused until ${exactly(until)}. Lifted, it works at once, and its strikes are forgotten.`,
+        ` kept sending requests during its waiting time, and is refused until ${exactly(until)}. Without the ban it works at once, and its strikes are cleared.`,
       ),
     ],
     action: 'Lift the ban',

@@ -117,9 +117,9 @@ function troubleOf(refusal) {
     return isOwn ? 'This key has used up its quota.' : 'Something in front of the service asks for patience.';
   const what =
     status === 503 || code === 'no_answer'
-      ? 'The service is away.'
+      ? 'The service is unavailable.'
       : isOwn
         ? 'The service could not answer.'
         : 'Something between this page and the service answers in its place.';
-  return `${what} What you see may be old; it comes back by itself.`;
+  return `${what} What you see may be out of date; the page updates by itself.`;
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { Logger } from '@nestjs/common';
-import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApiError } from '../../../core/errors/api-error.js';
 import { DatabaseFiles } from './database-files.js';
 import { DatabaseTroubles } from './database-troubles.js';
@@ -27,10 +27,6 @@ beforeEach(() => {
   log = vi.spyOn(Logger.prototype, 'log').mockReturnValue();
   free(1e9);
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
 
 describe('a write that fails', () => {
   const fail = (troubles: DatabaseTroubles, code: string) =>
@@ -40,7 +36,7 @@ describe('a write that fails', () => {
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
-    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
+    expect(troubles.reason).toBe('the database cannot be written to: the disk fails');
   });
 
   it('is put down to the full disk, whichever way SQLite says so', () => {
@@ -48,7 +44,7 @@ describe('a write that fails', () => {
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
-    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk is full');
+    expect(troubles.reason).toBe('the database cannot be written to: the disk is full');
     fail(troubles, 'SQLITE_FULL');
     expect(error).toHaveBeenCalledOnce();
   });
@@ -59,7 +55,7 @@ describe('a write that fails', () => {
     });
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     fail(troubles, 'SQLITE_IOERR');
-    expect(troubles.writes.reason).toBe('the database cannot be written to: the disk fails');
+    expect(troubles.reason).toBe('the database cannot be written to: the disk fails');
   });
 });
 
@@ -84,7 +80,7 @@ describe('a read that fails', () => {
       expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage]);
     }
     expect(lines(error)[0]).toContain(`${FILE} cannot be read: ${what} (${code}: it failed). `);
-    expect(lines(error)[0]).toMatch(/refused with 503\. .*; the service goes on by itself\.$/);
+    expect(lines(error)[0]).toMatch(/refused with 503\. .*; the service recovers by itself\.$/);
     expect(lines(log)[0]).toBe(`No read of ${FILE} has been refused for 10 s`);
   });
 
@@ -103,12 +99,5 @@ describe('a read that fails', () => {
     const defect = new Error('no such table');
     expect(troubles.ofReader(defect, 'SQLITE_ERROR')).toBe(defect);
     expect(error).not.toHaveBeenCalled();
-  });
-
-  it('keeps no process alive', () => {
-    const unref = vi.fn<() => void>();
-    vi.spyOn(globalThis, 'setTimeout').mockReturnValue({ unref } as unknown as NodeJS.Timeout);
-    fail(new DatabaseTroubles(FILE, new DatabaseFiles()), 'SQLITE_BUSY');
-    expect(unref).toHaveBeenCalledOnce();
   });
 });

@@ -1,50 +1,112 @@
-import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../../core/errors/api-error.js';
-import { ReadTrouble, SqliteWriteTrouble } from './access-trouble.js';
-import type { DatabaseFiles } from './database-files.js';
-import { damaged, messageOf } from './sqlite-errors.js';
+import { WriteTrouble } from '../../database.js';
+import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
-import { ForeignLock } from './write-lock.js';
+import type { DatabaseFiles } from './database-files.js';
+import { damaged, messageOf, truerCode } from './sqlite-errors.js';
 
-/** What a client is told, by SQLite's code, of states that pass without a change of the service. */
-const PASSING = new Map([
-  ['SQLITE_BUSY', 'the database is busy'],
-  ['SQLITE_LOCKED', 'the database is busy'],
-  ['SQLITE_FULL', 'the database cannot be written to'],
-  ['SQLITE_READONLY', 'the database cannot be written to'],
-  ['SQLITE_CANTOPEN', 'the database cannot be opened'],
-  ['SQLITE_IOERR', 'the database cannot be read or written'],
-]);
-const BUSY = new Set<string | undefined>(['SQLITE_BUSY', 'SQLITE_LOCKED']);
-const DAMAGE = new Set<string | undefined>(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
+/** A state of the database that passes without a change of the service. */
+interface State {
+  /** What a client is told. */
+  readonly refusal: string;
+  /** What the log says of it, and what to do. */
+  readonly trouble: string;
+  readonly remedy: string;
+}
+
+const LOCKED: State = {
+  refusal: 'the database is busy',
+  trouble: 'it is locked, by another process or a long write',
+  remedy: 'Let what has it locked end ("fuser -v" with the file shows the processes)',
+};
+const NOT_WRITTEN = 'the database cannot be written to';
+/** By SQLite's code. */
+const STATES: Readonly<Record<string, State>> = {
+  SQLITE_BUSY: LOCKED,
+  SQLITE_LOCKED: LOCKED,
+  SQLITE_FULL: { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Make room on it' },
+  SQLITE_READONLY: {
+    refusal: NOT_WRITTEN,
+    trouble: 'it is read-only',
+    remedy: 'Let the service write it',
+  },
+  SQLITE_CANTOPEN: {
+    refusal: 'the database cannot be opened',
+    trouble: 'it cannot be opened',
+    remedy: 'Look after its folder and the number of open files',
+  },
+  SQLITE_IOERR: {
+    refusal: 'the database cannot be read or written',
+    trouble: 'the disk fails',
+    remedy: 'Look after it',
+  },
+};
+const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 /** What statements meet in files that were removed, replaced or cut. */
-const OF_FILES = new Set<string | undefined>(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
+const OF_FILES = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
+/** On a bad disk reads of some pages succeed and of others fail: reads are well again after this time without a refused one. */
+const QUIET_MS = 10_000;
+/** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
+const KEPT_MS = 1_000;
+
+/** A state, and what SQLite said. */
+type Told = State & { readonly said: string };
 
 /**
- * What is wrong with an SQLite database, as the results of its statements show. There are three connections (one that writes, two
- * that only read) and four kinds of trouble: writes that the disk refuses, a lock held by another process, reads that are refused,
- * and damage. Each is logged once when it begins and once when it is over, not for every refused request. Files that were moved,
- * replaced or cut are the fifth kind: DatabaseFiles tells of them, and is asked before a failure is put down to the disk.
+ * What is wrong with an SQLite database, as the results of its statements show. Files that were moved or replaced are told of by
+ * DatabaseFiles, which is asked before a failure is put down to the disk.
  */
-export class DatabaseTroubles {
-  /** Whether, and why, writes are refused. */
-  readonly writes: SqliteWriteTrouble;
-  /** Whether reads are refused. */
-  readonly reads: ReadTrouble;
-  /** Whether another process holds the write lock. */
-  readonly lock: ForeignLock;
-  /** Whether the file is damaged. */
-  readonly damage: FoundDamage;
+export class DatabaseTroubles extends WriteTrouble {
+  /** Writes that the disk refuses. A write that succeeds proves little: WriteProbe ends it. */
+  readonly writes: Outage<Told>;
+  /** The write lock, held by another process; ends with the next write. */
+  readonly lock: Outage<true>;
+  private readonly reads: Outage<Told>;
+  /** Damage lasts, even if later reads succeed: other damaged pages show only when they are read. The next start checks the file. */
+  private readonly damage: Outage<ApiError>;
 
   /** `file` is how the log calls the database. */
   constructor(
-    file: string,
+    private readonly file: string,
     private readonly files: DatabaseFiles,
   ) {
-    this.writes = new SqliteWriteTrouble(file);
-    this.reads = new ReadTrouble(file);
-    this.lock = new ForeignLock(file);
-    this.damage = new FoundDamage(file);
+    super();
+    this.writes = new Outage({
+      begun: ({ trouble, said, remedy }) =>
+        `${file} cannot be written: ${trouble} (${said}). Writes are refused with 503, reads continue. ${remedy}; ` +
+        'the service recovers by itself.',
+      over: () => `${file} is written again`,
+    });
+    this.reads = new Outage({
+      begun: ({ trouble, said, remedy }) =>
+        `${file} cannot be read: ${trouble} (${said}). Requests that meet this are refused with 503. ${remedy}; ` +
+        'the service recovers by itself.',
+      over: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
+      quietMs: QUIET_MS,
+    });
+    this.lock = new Outage({
+      begun: () =>
+        `${file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads continue. ` +
+        `"fuser -v ${file}" shows that process; when it ends or unlocks the file, the service recovers by itself.`,
+      over: (seconds) =>
+        `${file} is written again, after ${seconds} s in which another process had it locked`,
+    });
+    this.damage = new Outage({
+      begun: ({ cause }) =>
+        `${damaged(file, messageOf(cause))} "petstore doctor" shows the damage. What meets it is refused with 503, and ` +
+        '/health/ready is 503 until the service is started again.',
+    });
+  }
+
+  /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
+  get reason(): string | undefined {
+    const told = this.writes.reason;
+    return told && `${NOT_WRITTEN}: ${told.trouble}`;
+  }
+
+  /** Why nothing can be read or written at the moment; undefined while something can. */
+  get fault(): ApiError | undefined {
+    return this.files.fault ?? this.damage.reason;
   }
 
   /**
@@ -52,50 +114,28 @@ export class DatabaseTroubles {
    * defect of the service is returned as it is. `code` is SQLite's; `since` is when the statement began, by `performance.now()`.
    */
   ofWriter(error: unknown, code: string | undefined, since: number): unknown {
-    return this.refusal(error, code, () =>
-      BUSY.has(code) ? this.lock.note(since) : this.writes.note(code, error),
-    );
+    return this.refusal(error, code, (state, told) => {
+      if (state !== LOCKED) this.writes.note(told);
+      else if (this.lock.reason || performance.now() - since >= KEPT_MS) this.lock.note(() => true, since);
+      else return false;
+      return true;
+    });
   }
 
   /** The same for a connection that only reads. */
   ofReader(error: unknown, code: string | undefined): unknown {
-    return this.refusal(error, code, () => this.reads.note(code, error));
+    return this.refusal(error, code, (_, told) => Boolean(this.reads.note(told)));
   }
 
-  private refusal(error: unknown, code: string | undefined, isLogged: () => boolean): unknown {
+  /** `note` answers whether the log was told. */
+  private refusal(error: unknown, code = '', note: (state: State, told: () => Told) => boolean): unknown {
     const ofFiles = OF_FILES.has(code) ? this.files.look() : undefined;
     if (ofFiles) return ofFiles;
-    if (DAMAGE.has(code)) return this.damage.note(error);
-    const reason = PASSING.get(code ?? '');
-    return reason === undefined ? error : unavailable(reason, error, isLogged());
-  }
-}
-
-/**
- * Damage that SQLite found in the file while the service ran. It counts until the process ends, even if later reads succeed: other
- * damaged pages show only when they are read. The next start checks the file.
- */
-export class FoundDamage {
-  private readonly logger = new Logger('Database');
-  private refusal: ApiError | undefined;
-
-  /** `file` is how the log calls the database. */
-  constructor(private readonly file: string) {}
-
-  /** Why the service reports that it is not ready; undefined while no damage was found. */
-  get fault(): ApiError | undefined {
-    return this.refusal;
-  }
-
-  /** Notes what SQLite reported, and logs the first report; returns the error for the statement that found it. */
-  note(error: unknown): ApiError {
-    if (!this.refusal) {
-      this.logger.error(
-        `${damaged(this.file, messageOf(error))} "petstore doctor" shows the damage. What meets it is refused with 503, and ` +
-          '/health/ready is 503 until the service is started again.',
-      );
-    }
-    this.refusal ??= unavailable('the database file is damaged', error, true);
-    return this.refusal;
+    if (DAMAGE.has(code))
+      return this.damage.note(() => unavailable('the database file is damaged', error, true));
+    const state = STATES[code];
+    if (!state) return error;
+    const told = (): Told => ({ ...(STATES[truerCode(this.file, code)] ?? state), said: messageOf(error) });
+    return unavailable(state.refusal, error, note(state, told));
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import sqlite3 from 'sqlite3';
+import { Connection } from '../connection.js';
 import { makePrivateFile, makePrivateFolder } from '../private-files.js';
 import {
   NAME_ANOTHER,
@@ -13,8 +13,6 @@ import {
   withPermission,
 } from './sqlite-errors.js';
 
-/** How long the start waits for a lock that another process holds, in milliseconds. */
-const LOCK_LIMIT_MS = 4_000;
 /** Time limit of the check for damage at the start, in milliseconds: large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
 /** How much is written to find out whether the file can be written, in bytes. */
@@ -38,8 +36,8 @@ export async function checkUsable(file: string, migrationsTable: string, firstTa
 /** Throws UnusableDatabase if the write lock of the file cannot be taken. */
 export async function checkWriteLock(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
-    await rowsOf(connection, 'BEGIN IMMEDIATE');
-    await rowsOf(connection, 'ROLLBACK');
+    await connection.all('BEGIN IMMEDIATE');
+    await connection.all('ROLLBACK');
   });
 }
 
@@ -47,11 +45,11 @@ export async function checkWriteLock(file: string): Promise<void> {
 export async function checkWrites(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
     // With a cache this small SQLite writes to the disk before the commit.
-    await rowsOf(connection, 'PRAGMA cache_size = 1');
-    await rowsOf(connection, 'BEGIN IMMEDIATE');
-    await rowsOf(connection, 'CREATE TABLE room_for_writes (bytes blob)');
-    await rowsOf(connection, `INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
-    await rowsOf(connection, 'ROLLBACK');
+    await connection.all('PRAGMA cache_size = 1');
+    await connection.all('BEGIN IMMEDIATE');
+    await connection.all('CREATE TABLE room_for_writes (bytes blob)');
+    await connection.all(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
+    await connection.all('ROLLBACK');
   });
 }
 
@@ -150,26 +148,23 @@ async function refuseForeign(
   file: string,
   migrationsTable: string,
   firstTable: string,
-  connection: sqlite3.Database,
+  connection: Connection,
 ): Promise<void> {
-  const tables = await rowsOf(
-    connection,
+  const tables = await connection.texts(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name`,
   );
-  const columns = await rowsOf(connection, `SELECT name FROM pragma_table_info('${migrationsTable}')`);
-  const isOurs = ['timestamp', 'name'].every((column) => columns.some(({ name }) => name === column));
-  if (isOurs || tables.every(({ name }) => name === firstTable)) return;
-  const names = namedInShort(tables.map(({ name }) => String(name)));
+  const columns = await connection.texts(`SELECT name FROM pragma_table_info('${migrationsTable}')`);
+  const isOurs = ['timestamp', 'name'].every((column) => columns.includes(column));
+  if (isOurs || tables.every((name) => name === firstTable)) return;
   throw new UnusableDatabase(
-    `${file} is the database of another program (tables ${names}). ${NAME_ANOTHER}.`,
+    `${file} is the database of another program (tables ${namedInShort(tables)}). ${NAME_ANOTHER}.`,
   );
 }
 
-async function refuseDamaged(file: string, connection: sqlite3.Database): Promise<void> {
+async function refuseDamaged(file: string, connection: Connection): Promise<void> {
   const limit = setTimeout(() => connection.interrupt(), CHECK_LIMIT_MS);
   try {
-    const [row] = await rowsOf(connection, 'PRAGMA quick_check(1)');
-    const found = String(row?.['quick_check']);
+    const [found = ''] = await connection.texts('PRAGMA quick_check(1)');
     if (found !== 'ok') throw new UnusableDatabase(damaged(file, found));
   } catch (error) {
     if (codeOf(error) !== 'SQLITE_INTERRUPT') throw error;
@@ -179,31 +174,13 @@ async function refuseDamaged(file: string, connection: sqlite3.Database): Promis
 }
 
 /** A connection for these checks only. It may write, because after a crash SQLite must repair the file before it can read it. */
-async function withConnection<T>(
-  file: string,
-  work: (connection: sqlite3.Database) => Promise<T>,
-): Promise<T> {
+async function withConnection<T>(file: string, work: (connection: Connection) => Promise<T>): Promise<T> {
   return naming(file, async () => {
-    const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
-      const opened: sqlite3.Database = new sqlite3.Database(file, sqlite3.OPEN_READWRITE, (error) => {
-        if (error) reject(error);
-        else resolve(opened);
-      });
-    });
-    connection.configure('busyTimeout', LOCK_LIMIT_MS);
+    const connection = await Connection.open(file, 'write');
     try {
       return await work(connection);
     } finally {
-      await new Promise<void>((resolve) => connection.close(() => resolve()));
+      await connection.close();
     }
-  });
-}
-
-function rowsOf(connection: sqlite3.Database, sql: string): Promise<Record<string, unknown>[]> {
-  return new Promise((resolve, reject) => {
-    connection.all<Record<string, unknown>>(sql, (error, rows) => {
-      if (error) reject(error);
-      else resolve(rows);
-    });
   });
 }

@@ -30,49 +30,6 @@ export class LockWait {
   }
 }
 
-/** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
-const KEPT_MS = 1_000;
-
-/**
- * Whether another process holds the write lock for long. The log gets a line when writes begin to be refused for it and one when
- * they succeed again, not one for each refused write.
- */
-export class ForeignLock {
-  private readonly logger = new Logger('Database');
-  /** Since when it is held, by `performance.now()`; undefined while it is not, as far as is known. */
-  private since: number | undefined;
-
-  /** `file` is how the log calls the database. */
-  constructor(private readonly file: string) {}
-
-  /** Whether writes are being refused for it. */
-  get isKept(): boolean {
-    return this.since !== undefined;
-  }
-
-  /** Notes a statement that has waited for the lock in vain since then; returns whether the log has been told. */
-  note(waitingSince: number): boolean {
-    if (this.since !== undefined) return true;
-    if (performance.now() - waitingSince < KEPT_MS) return false;
-    this.since = waitingSince;
-    this.logger.error(
-      `${this.file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads go on. ` +
-        `"fuser -v ${this.file}" shows that process; once it ends or lets go, the service goes on by itself.`,
-    );
-    return true;
-  }
-
-  /** Notes that this process got the lock. */
-  end(): void {
-    if (this.since === undefined) return;
-    const seconds = Math.round((performance.now() - this.since) / 1_000);
-    this.since = undefined;
-    this.logger.log(
-      `${this.file} is written again, after ${seconds} s in which another process had it locked`,
-    );
-  }
-}
-
 /** A transaction that holds the write lock for longer is logged, in milliseconds. */
 export const WRITE_LOCK_BOUND_MS = 1_000;
 

@@ -38,7 +38,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
 
   private async try(): Promise<void> {
     const { dataSource } = this;
-    if (!(dataSource instanceof SqliteDataSource) || dataSource.writeTrouble.current === undefined) return;
+    if (!(dataSource instanceof SqliteDataSource) || dataSource.troubles.reason === undefined) return;
     try {
       if (!(await hasRoom(fileOf(dataSource)))) return;
       await this.cacheNeutralWrites.run(async (manager) => {
@@ -48,7 +48,7 @@ export class WriteProbe implements OnModuleInit, OnModuleDestroy {
         await manager.query('ROLLBACK TO SAVEPOINT room');
         await manager.query('RELEASE SAVEPOINT room');
       });
-      dataSource.writeTrouble.end();
+      dataSource.troubles.writes.end();
     } catch {
       // It still cannot be written, which is in the log already.
     }

@@ -1,43 +1,28 @@
 // @ts-check
-// Gives the controls of the Swagger UI that have no name one, and lets the keyboard scroll what scrolls.
+// Mends what the Swagger UI leaves out for a screen reader and a keyboard.
 
-/** What a control is for that the library leaves without a name, by where it stands. */
+/** What a control without a name is for, by where it stands. */
 const NAMES = [
   ['.servers', 'Server'],
   ['.examples-select', 'Example'],
-  ['.body-param-content-type', 'Media type of the body'],
-  ['.content-type-wrapper', 'Media type'],
   ['.body-param', 'Request body'],
-  ['.auth-container', 'API key'],
 ];
 
-function nameOf(control) {
-  const parameter = control.closest('tr[data-param-name]');
-  if (parameter) return parameter.dataset.paramName;
-  return NAMES.find(([place]) => control.closest(place))?.[1];
-}
-
 function mend(root) {
-  for (const control of root.querySelectorAll('select, textarea, input')) {
-    if (control.hasAttribute('aria-label') || control.type === 'checkbox') continue;
-    const name = nameOf(control);
+  for (const control of root.querySelectorAll(
+    ':is(select, textarea, input):not([aria-label], [type=checkbox])',
+  )) {
+    const parameter = control.closest('tr[data-param-name]');
+    const name = parameter?.dataset.paramName ?? NAMES.find(([place]) => control.closest(place))?.[1];
     if (name !== undefined) control.setAttribute('aria-label', name);
   }
-  for (const block of root.querySelectorAll('pre:not([tabindex])'))
-    if (block.closest('.highlight-code, .opblock-body, .markdown, .renderedMarkdown')) block.tabIndex = 0;
+  // Their names differ from their texts, which who speaks to the browser says.
+  for (const button of root.querySelectorAll('.modal-btn[aria-label]')) button.removeAttribute('aria-label');
+  for (const block of root.querySelectorAll('pre:not([tabindex])')) block.tabIndex = 0;
+  for (const heading of root.querySelectorAll('h6')) heading.ariaLevel = '5';
 }
 
 /** Mends what is there, and what the library adds later. */
 export function nameControls(root) {
-  let isPlanned = false;
-  const observer = new MutationObserver(() => {
-    if (isPlanned) return;
-    isPlanned = true;
-    requestAnimationFrame(() => {
-      isPlanned = false;
-      mend(root);
-    });
-  });
-  observer.observe(root, { childList: true, subtree: true });
-  mend(root);
+  new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
 }

@@ -1,12 +1,11 @@
 // @ts-check
 // The Swagger UI of one document, which the page names.
 import { nameControls } from './accessible-names.js';
+import { authorizeDialog, restoreKey } from './authorize-dialog.js';
 import { exactJson } from './exact-json.js';
-import { foldedProse } from './folded-prose.js';
-import { keptKey, restoreKey } from './kept-key.js';
 import { showLinkedOperation } from './linked-operation.js';
 import { operations } from './operations.js';
-import { responseHeaders } from './response-headers.js';
+import { pageLayout } from './page-layout.js';
 
 // Made by the library's script, which stands before this one in the page.
 const { SwaggerUIBundle } = /** @type {any} */ (globalThis);
@@ -15,13 +14,13 @@ const ui = SwaggerUIBundle({
   url: new URL(place.dataset.document ?? '', document.baseURI).href,
   domNode: place,
   presets: [SwaggerUIBundle.presets.apis],
-  plugins: [exactJson, foldedProse, keptKey, operations, responseHeaders],
-  // The layout without a bar for foreign documents; the header of the page has those of the service.
-  layout: 'BaseLayout',
+  plugins: [authorizeDialog, exactJson, operations, pageLayout],
+  layout: 'PageLayout',
   deepLinking: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
-  syntaxHighlight: { activated: true, theme: 'agate' },
+  // The only dark theme whose colours all have enough contrast.
+  syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
   validatorUrl: null,
   onComplete: () => restoreKey(ui),
 });

@@ -1,62 +1,37 @@
 // @ts-check
-// Shows numbers of answers as they came. The Swagger UI reads JSON by JSON.parse(), whose numbers are doubles: of 9223372036854775807
-// it would show 9223372036854776000. What "Try it out" sends is the text that was typed.
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-const INDENT = '  ';
+// Shows numbers of answers as they came: of 9223372036854775807 the library's JSON.parse() makes 9223372036854776000. What
+// "Try it out" sends is the text that was typed.
 
 /**
- * JSON text, indented as JSON.stringify() indents it, every token as it was. Throws a SyntaxError for what is no JSON.
+ * JSON text, indented, its numbers as they were; the text itself where it is no JSON, or the browser cannot tell how a number was written.
  * @param {string} text
  */
 export function indented(text) {
-  JSON.parse(text);
-  const parts = [];
-  let depth = 0;
-  let before = '';
-  for (const [token] of text.matchAll(TOKEN)) {
-    const closes = token === '}' || token === ']';
-    if (closes) depth -= 1;
-    const isEmpty = closes && (before === '{' || before === '[');
-    const isFirst = before === '{' || before === '[';
-    if (!isEmpty && (closes || isFirst || before === ',')) parts.push('\n', INDENT.repeat(depth));
-    parts.push(token === ':' ? ': ' : token);
-    if (token === '{' || token === '[') depth += 1;
-    before = token;
+  const { rawJSON } = /** @type {any} */ (JSON);
+  const exact = (_, value, context) => (typeof value === 'number' ? rawJSON(context.source) : value);
+  try {
+    return rawJSON ? JSON.stringify(JSON.parse(text, /** @type {any} */ (exact)), null, 2) : text;
+  } catch {
+    return text;
   }
-  return parts.join('');
 }
 
-/** Plugin of the Swagger UI: the body of an answer, if it is JSON, with its numbers as they came. */
-export function exactJson({ React: { createElement } }) {
+/** Plugin of the Swagger UI. */
+export function exactJson({ React: { createElement: h } }) {
   return {
     wrapComponents: {
-      responseBody: (Original, system) =>
+      responseBody: (Original, { getComponent }) =>
         function ResponseBody(props) {
           const { content, contentType } = props;
-          const text =
-            /json/i.test(contentType ?? '') && typeof content === 'string' ? tried(content) : undefined;
-          if (text === undefined) return createElement(Original, props);
-          const HighlightCode = system.getComponent('HighlightCode', true);
-          return createElement(
+          if (!/json/i.test(contentType) || typeof content !== 'string') return h(Original, props);
+          const code = { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true };
+          return h(
             'div',
             null,
-            createElement('h5', null, 'Response body'),
-            createElement(
-              HighlightCode,
-              { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true },
-              text,
-            ),
+            h('h5', null, 'Response body'),
+            h(getComponent('HighlightCode', true), code, indented(content)),
           );
         },
     },
   };
-}
-
-function tried(text) {
-  try {
-    return indented(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
 // @ts-check
-// What a list of operations tells: when a deprecated one goes, and refusals by their codes, each open when asked for.
+// What a list of operations tells: when a deprecated one goes, refusals by their codes, each open when asked for, and the headers that
+// only this response has.
+import { COMMON_HEADERS, commonHeaders } from './page-layout.js';
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -11,67 +13,65 @@ function endOf(operation) {
   return operation.get('x-removed') ? `removed on ${date}` : `deprecated, will be removed on ${date}`;
 }
 
-/** The codes of a refusal, which are the names of its examples. */
-function codesOf(response) {
-  const examples = response.getIn(['content', 'application/json', 'examples']);
-  return examples ? [...examples.keys()] : [];
+function showCommonHeaders() {
+  const section = /** @type {HTMLDetailsElement} */ (document.getElementById(COMMON_HEADERS));
+  section.open = true;
+  section.scrollIntoView({ block: 'center' });
+  section.querySelector('summary')?.focus({ preventScroll: true });
 }
 
 /** Plugin of the Swagger UI. */
-export function operations({ React: { createElement, Fragment, useId, useState } }) {
-  return {
-    wrapComponents: {
-      OperationSummaryPath: (Original, system) =>
-        function OperationSummaryPath(props) {
-          const { operationProps } = props;
-          // The library puts a link into the button that opens the operation: two controls in one, for a keyboard. The address of an
-          // open operation stands in the address bar all the same.
-          const path = createElement(Original, {
-            ...props,
-            operationProps: operationProps.set('isDeepLinkingEnabled', false),
-          });
-          if (!operationProps.get('deprecated')) return path;
-          const operation = system.specSelectors
-            .specJson()
-            .getIn(['paths', operationProps.get('path'), operationProps.get('method')]);
-          return createElement(
-            Fragment,
-            null,
-            path,
-            createElement('span', { className: 'end-of-operation' }, endOf(operation)),
-          );
-        },
-      response: (Original) =>
-        function Response(props) {
-          const { code, response } = props;
-          const [isOpen, setOpen] = useState(false);
-          const id = useId();
-          const codes = codesOf(response);
-          if (Number(code) < 400) return createElement(Original, props);
-          const label =
-            codes.length > 0
-              ? codes.map((name) => createElement('code', { key: name }, name))
-              : createElement('span', null, response.get('description'));
-          return createElement(
-            Fragment,
-            null,
-            createElement(
-              'tr',
-              { className: 'refusal' },
-              createElement('td', { className: 'response-col_status' }, code),
-              createElement(
-                'td',
-                { colSpan: 2 },
-                createElement(
-                  'button',
-                  { type: 'button', id, 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
-                  label,
-                ),
-              ),
-            ),
-            isOpen ? createElement(Original, props) : null,
-          );
-        },
-    },
-  };
+export function operations({ React: { createElement: h, Fragment, useState } }) {
+  const OperationSummaryPath = (Original, { specSelectors }) =>
+    function SummaryPath(props) {
+      // The library puts a link into the button that opens the operation: two controls in one, for a keyboard. The address of an
+      // open operation stands in the address bar all the same.
+      const operationProps = props.operationProps.set('isDeepLinkingEnabled', false);
+      const path = h(Original, { ...props, operationProps });
+      if (!operationProps.get('deprecated')) return path;
+      const place = ['paths', operationProps.get('path'), operationProps.get('method')];
+      const end = endOf(specSelectors.specJson().getIn(place));
+      return h(Fragment, null, path, h('span', { className: 'end-of-operation' }, end));
+    };
+
+  // The names of a refusal's examples are its codes.
+  const foldedRefusal = (Original) =>
+    function FoldedRefusal(props) {
+      const { code, response } = props;
+      const [isOpen, setOpen] = useState(false);
+      if (Number(code) < 400) return h(Original, props);
+      const examples = response.getIn(['content', 'application/json', 'examples']);
+      const codes = [...(examples?.keys() ?? [])].map((name) => h('code', { key: name }, name));
+      const button = { type: 'button', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) };
+      const label = codes.length > 0 ? codes : h('span', null, response.get('description'));
+      const row = h(
+        'tr',
+        { className: 'refusal' },
+        h('td', { className: 'response-col_status' }, code),
+        h('td', { colSpan: 2 }, h('button', button, label)),
+      );
+      return h(Fragment, null, row, isOpen ? h(Original, props) : null);
+    };
+
+  const ownHeaders = (Original, system) =>
+    function OwnHeaders(props) {
+      const common = commonHeaders(system);
+      const own = props.headers?.filterNot((_, name) => common.has(name));
+      if (!own || own.size === props.headers.size) return h(Original, props);
+      const button = { type: 'button', className: 'as-link', onClick: showCommonHeaders };
+      return h(
+        'div',
+        null,
+        own.size > 0 ? h(Original, { ...props, headers: own }) : null,
+        h(
+          'p',
+          null,
+          own.size > 0 ? 'And ' : 'With ',
+          h('button', button, 'the headers of every response'),
+          '.',
+        ),
+      );
+    };
+
+  return { wrapComponents: { OperationSummaryPath, response: foldedRefusal, headers: ownHeaders } };
 }

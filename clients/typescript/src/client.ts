@@ -1,0 +1,185 @@
+import createClient from 'openapi-fetch';
+import { UnexpectedResponseError } from './errors.js';
+import { OPERATIONS } from './generated/operations.js';
+import { type Int64Form, type Int64Input, type Int64Of, readJson, withInt64, writeJson } from './json.js';
+import type { Operation } from './operation.js';
+import { type CheckedOptions, type ClientOptions, checked } from './options.js';
+import { type Quota, isJson, linkTarget } from './responses.js';
+import { Sender } from './sender.js';
+import type * as T from './types.js';
+
+const USER_AGENT = 'petstore-service-client/1.0.0';
+
+type Values = Readonly<Record<string, unknown>>;
+type Input = { readonly [Part in 'path' | 'query' | 'header']?: Values } & { readonly body?: unknown };
+interface AnyOperation {
+  parameters: object;
+  requestBody?: { content: { 'application/json': unknown } };
+  responses: object;
+}
+
+/** A client of the Pet Store Service: one for each key. Its methods reject with a TypeError for wrong arguments. */
+export class PetstoreClient<Form extends Int64Form = 'bigint'> {
+  readonly #options: CheckedOptions;
+  readonly #sender: Sender;
+  readonly #http;
+
+  /** Throws a TypeError that names the option that is wrong. */
+  constructor(options: ClientOptions<Form>) {
+    this.#options = checked(options);
+    this.#sender = new Sender(this.#options);
+    this.#http = createClient<Record<string, Record<'get', AnyOperation>>>({
+      baseUrl: this.#options.root,
+      pathSerializer: pathOf,
+      // In a page of another origin, CORS would refuse a User-Agent.
+      headers: { Accept: 'application/json', ...('self' in globalThis ? {} : { 'User-Agent': USER_AGENT }) },
+    });
+  }
+
+  /** The limit that applies, by the last response; undefined before the first. */
+  get quota(): Quota | undefined {
+    return this.#sender.quota;
+  }
+
+  /** The catalogue of animals. */
+  readonly pets = {
+    /** Lists animals in the order of their ids, over all pages; `limit` is the size of a page, 1 to 100. */
+    list: (query: T.InputOf<'listPets'>['query'] = {}, options?: T.CallOptions) =>
+      this.list('listPets', { query }, options),
+    /** Adds an animal, once, however often the request has to be sent. */
+    create: (body: T.NewPet, options?: T.IdempotentCallOptions) => this.call('createPet', { body }, options),
+    /**
+     * Fetches one animal.
+     * @deprecated The operation will be removed on 5 December 2030. Use `list({ status })` instead.
+     */
+    get: (petId: Int64Input, options?: T.CallOptions) => this.call('getPet', { path: { petId } }, options),
+  };
+
+  /** The client that the key belongs to. */
+  readonly account = {
+    get: (options?: T.CallOptions) => this.call('getAccount', {}, options),
+    usage: (query: T.InputOf<'getAccountUsage'>['query'] = {}, options?: T.CallOptions) =>
+      this.call('getAccountUsage', { query }, options),
+    /** Your keys. What changes them is not repeated when no response comes: look at the list then. */
+    keys: {
+      list: (query: T.InputOf<'listOwnKeys'>['query'] = {}, options?: T.CallOptions) =>
+        this.list('listOwnKeys', { query }, options),
+      get: (keyId: string, options?: T.CallOptions) => this.call('getOwnKey', { path: { keyId } }, options),
+      /** The secret is in this response only. */
+      issue: (body: T.InputOf<'issueOwnKey'>['body'], options?: T.CallOptions) =>
+        this.call('issueOwnKey', { body }, options),
+      update: (keyId: string, body: T.InputOf<'updateOwnKey'>['body'], options?: T.CallOptions) =>
+        this.call('updateOwnKey', { path: { keyId }, body }, options),
+      /** The secret of the successor is in this response only. */
+      rotate: (keyId: string, body: T.InputOf<'rotateOwnKey'>['body'] = {}, options?: T.CallOptions) =>
+        this.call('rotateOwnKey', { path: { keyId }, body }, options),
+      revoke: (keyId: string, options?: T.CallOptions) =>
+        this.call('revokeOwnKey', { path: { keyId } }, options),
+    },
+  };
+
+  /** Calls any operation of the documents by its operationId, such as one of your own module. */
+  async call<Id extends T.OperationId>(
+    id: Id,
+    ...[input, options]: T.OptionalInput<Id, T.IdempotentCallOptions>
+  ): Promise<T.AnswerTo<Id, Int64Of<Form>>> {
+    const { answer } = await this.#carryOut(id, input, options);
+    return answer as T.AnswerTo<Id, Int64Of<Form>>;
+  }
+
+  /** As `call`, with the headers of the response: the `etag` for an `If-Match`, the `location` of what was created. */
+  async exchange<Id extends T.OperationId>(
+    id: Id,
+    ...[input, options]: T.OptionalInput<Id, T.IdempotentCallOptions>
+  ): Promise<T.Exchange<T.AnswerTo<Id, Int64Of<Form>>>> {
+    const { answer, response } = await this.#carryOut(id, input, options);
+    const { status, headers } = response;
+    return {
+      answer: answer as T.AnswerTo<Id, Int64Of<Form>>,
+      status,
+      etag: headers.get('etag') ?? undefined,
+      location: headers.get('location') ?? undefined,
+      isReplayed: headers.get('idempotent-replayed') === 'true',
+    };
+  }
+
+  /** Lists what any operation that returns a list has, over all pages. */
+  list<Id extends T.ListId>(
+    id: Id,
+    ...[input, options]: T.OptionalInput<Id, T.CallOptions>
+  ): T.PagedList<T.EntryOf<Id, Int64Of<Form>>> {
+    const pages = async function* (this: PetstoreClient<Form>) {
+      let search: string | undefined;
+      do {
+        const { answer, response, unexpected } = await this.#carryOut(id, input, options, search);
+        if (!Array.isArray(answer)) throw unexpected('a body that is no list');
+        const next = linkTarget(response.headers, 'next', this.#options.root);
+        const isLinked = next !== undefined || /;\s*rel="next"/.test(response.headers.get('link') ?? '');
+        if (isLinked && (next?.search ?? search) === search)
+          throw unexpected('a link to the next page that does not lead there');
+        const items = answer as T.EntryOf<Id, Int64Of<Form>>[];
+        yield { items, cursor: next?.searchParams.get('cursor') ?? undefined };
+        search = next?.search;
+      } while (search !== undefined);
+    }.bind(this);
+    const entries = async function* () {
+      for await (const { items } of pages()) yield* items;
+    };
+    return { pages, [Symbol.asyncIterator]: entries };
+  }
+
+  async #carryOut(
+    id: T.OperationId,
+    input: Input = {},
+    { signal, idempotencyKey }: T.IdempotentCallOptions = {},
+    search?: string,
+  ) {
+    if (!Object.hasOwn(OPERATIONS, id)) throw new TypeError(`There is no operation ${id}.`);
+    const operation: Operation = OPERATIONS[id];
+    const { method, path, isIdempotent, parameters = [], commas = [], body: shapes = [] } = operation;
+    if (idempotencyKey !== undefined && !(isIdempotent && /^[!-~]{1,255}$/.test(idempotencyKey)))
+      throw new TypeError(
+        'idempotencyKey: 1 to 255 visible ASCII characters, where the operation takes one.',
+      );
+    const exact = (values: Values = {}) => withInt64(values, parameters) as Record<string, unknown>;
+    const query = exact(input.query);
+    for (const name of commas) if (Array.isArray(query[name])) query[name] = query[name].join(',');
+    const { data, response } = await this.#http.request(method as 'get', path, {
+      params: { path: exact(input.path), query, header: exact(input.header) },
+      headers: isIdempotent ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {},
+      body: input.body,
+      bodySerializer: (body) => writeJson(body, shapes),
+      fetch: (request) => this.#sender.send(request, operation, signal),
+      parseAs: 'text',
+      // Only the query of a Link is used, so that no response leads the client, and the key, elsewhere.
+      ...(search === undefined ? {} : { querySerializer: () => search }),
+    });
+    const text = data ?? '';
+    const unexpected = (what: string) =>
+      new UnexpectedResponseError(`${method} ${path} got ${response.status} with ${what}.`, response, text);
+    if (operation.response === undefined) return { answer: undefined, response, unexpected };
+    if (!isJson(response)) throw unexpected('a body that is not JSON');
+    try {
+      const answer = readJson(text, operation.response, this.#options.form);
+      if (answer !== null) return { answer, response, unexpected };
+    } catch (cause) {
+      throw unexpected(`a body that cannot be read (${String(cause)})`);
+    }
+    throw unexpected('null');
+  }
+}
+
+/** Fills a path. A segment that means another path is refused. */
+function pathOf(path: string, values: Values): string {
+  return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
+    const value = String((values[name] as string | bigint | undefined) ?? '');
+    if (['', '.', '..'].includes(value)) throw new TypeError(`${name} must name something.`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** 128 random bits. crypto.randomUUID() is missing in pages that were not loaded over TLS. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );

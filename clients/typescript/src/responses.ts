@@ -1,0 +1,68 @@
+import { PetstoreError, type FaultDetail, type Refusal, UnexpectedResponseError } from './errors.js';
+import { ERROR_CLASSES } from './generated/errors.js';
+
+/** The limit that applies, by the last response. */
+export interface Quota {
+  /** Requests that the window allows. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the full limit is available again. */
+  readonly resetsAt: Date;
+}
+
+export function quotaOf(headers: Headers): Quota | undefined {
+  const told = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+  const [limit, remaining, resetsAt] = [told('limit'), told('remaining'), new Date(told('reset') * 1_000)];
+  return Number.isNaN(limit + remaining + resetsAt.getTime()) ? undefined : { limit, remaining, resetsAt };
+}
+
+/** The error that a response is. `asked` names the request; `text` does not contain the key. */
+export function errorOf(response: Response, text: string, asked: string, url: string): Error {
+  const { status, headers } = response;
+  const retry = retryAfterMs(headers);
+  const unexpected = (what: string) =>
+    new UnexpectedResponseError(`${asked} got ${status} with ${what}.`, response, text, retry);
+  if (status < 400) return unexpected('a redirect; give the address that it leads to as baseUrl');
+  const body = isJson(response) ? errorBody(text) : undefined;
+  if (!body) return unexpected('an error that is not from the service');
+  const requestId = headers.get('x-request-id') ?? undefined;
+  const help = linkTarget(headers, 'help', url);
+  return refusalOf({ ...body, status, requestId, help: help?.href, retryAfterMs: retry });
+}
+
+/** An error of the class of its code. */
+export function refusalOf(refusal: Refusal): PetstoreError {
+  const known = Object.hasOwn(ERROR_CLASSES, refusal.code) ? ERROR_CLASSES[refusal.code] : undefined;
+  return new (known ?? PetstoreError)(refusal);
+}
+
+export const isJson = ({ headers }: Response): boolean =>
+  /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
+
+/** The target of a relation in `Link`, if it is an address of the web: it may end up in a link. */
+export function linkTarget(headers: Headers, relation: string, base: string): URL | undefined {
+  const link = new RegExp(`<([^<>]*)>\\s*;\\s*rel="${relation}"`).exec(headers.get('link') ?? '');
+  const url = link?.[1] !== undefined && URL.canParse(link[1], base) ? new URL(link[1], base) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
+}
+
+/**
+ * How long `Retry-After` asks to wait: seconds, or an HTTP date, which is compared with the `Date` of the response where that can be
+ * read, because clocks differ. Undefined for anything else.
+ */
+function retryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  if (/^\d{1,10}$/.test(value)) return Number(value) * 1_000;
+  const ms = Date.parse(value) - (Date.parse(headers.get('date') ?? '') || Date.now());
+  return value.endsWith('GMT') && !Number.isNaN(ms) ? Math.max(0, ms) : undefined;
+}
+
+function errorBody(text: string): Pick<Refusal, 'code' | 'message' | 'details'> | undefined {
+  try {
+    const { code, message, details } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+    return { code, message, details: Array.isArray(details) ? (details as FaultDetail[]) : [] };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+// Refuses turns of phrase that read as if translated, each with what to write instead: in the documentation, and in what the service
+// says to people. Code and addresses of links are left out. Part of `npm run lint`.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is refused, whatever the case, and what to write instead. */
+const TURNS = [
+  [
+    /\banswers (?:of|to|are|with|\d)|\b(?:an|the|its|each|every|no|stored|cached) answers?\b/,
+    'response, respond',
+  ],
+  [/\b(?:is|are|was|were|be|being|been) told\b|\btells?\b/, 'says, shows, reports'],
+  [/\bstands? (?!still)|\bstands?[,.;:]/, 'is, appears'],
+  [/\b(?:is|are|was|were) none\b/, 'does not exist'],
+  [/\bof (?:its|their|your|our|his) own\b/, 'its own …, a separate …'],
+  [/\bof (?:yours|ours|theirs)\b/, 'your …, our …'],
+  [/\bmeanwhile\b/, 'in the meantime, or nothing'],
+  [/\bwhat (?:there is|there are|is there|is told|is answered|it has|there was)\b/, 'a noun'],
+  [/\b(?:to|for|of|by|from) who\b|\bwho asks\b|\bwhoever\b/, 'a client that …, anyone who …'],
+  [/(?<!read )\banew\b/, 'again'],
+  [/\b(?:goes|go|went|going) on\b/, 'continues'],
+  [/\bonce more\b/, 'again'],
+  [/\b(?:is|are|was|were) away\b/, 'is unavailable, is down'],
+  [/\bin (?:the )?place of\b/, 'instead of'],
+  [/\b(?:is|are) void\b/, 'is invalid'],
+  [/\bhave to bear\b|\bbears that\b/, 'tolerate'],
+  [/\bby (?:it|them)\b/, 'name the subject'],
+  [/\bhow far it\b/, 'progress, state'],
+  [/\b(?:thereby|thereof|therein|whereof|wherein|whereby)\b/, 'a plain clause'],
+  [/\bthe house\b/, 'the platform'],
+  [/\blies (?:in|at|on|beside|outside|behind)\b/, 'is in'],
+  [/\bintegers? of 64 bits\b|\bnumbers? of 64 bits\b/, '64-bit integer'],
+  [/\brevalidation\b/, 'conditional request'],
+  [/\bpaging (?:is|by|through|of)\b/, 'pagination'],
+  [/\brepetitions?\b/, 'retry'],
+  [/\bmark files?\b|\bmarker files?\b/, 'lock file'],
+  [/\bfile rights\b|\brights on\b|\bwith the rights\b/, 'permissions'],
+  [/\bthat there (?:is|are)\b/, 'existing …'],
+  [/\bnothing is to\b|\bnothing has to be\b/, 'no … is needed'],
+];
+
+/** Markdown with its lines, without code blocks and code in sentences. */
+function proseOf(text) {
+  const blank = (code) => code.replaceAll(/[^\n]/g, '');
+  return text
+    .replaceAll(/```[^]*?```/g, blank)
+    .replaceAll(/`[^`]*`/g, (code) => `_${blank(code)}`)
+    .replaceAll(/\]\([^)]*\)/g, ']');
+}
+
+/** The sentences among the string literals of code, in their lines. */
+function sentencesOf(code) {
+  const literal = /'((?:[^'\\]|\\.)+)'|`([^`]+)`/g;
+  const isSentence = (text) => / \w+ /.test(text) && !/\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE)\b/.test(text);
+  return code
+    .split('\n')
+    .map((line) => (/^\s*(?:\/?\*|\/\/|import\b)/.test(line) ? [] : [...line.matchAll(literal)]))
+    .map((found) =>
+      found
+        .map(([, quoted, template]) => quoted ?? template)
+        .filter(isSentence)
+        .join(' · '),
+    )
+    .join('\n');
+}
+
+const code = readdirSync('src', { recursive: true })
+  .filter((file) => /(?<!\.spec)\.[jt]s$/.test(file))
+  .map((file) => join('src', file));
+const documents = ['README.md', 'CONTRIBUTING.md', ...['docs', 'examples', 'clients'].flatMap(markdownIn)];
+
+/** The Markdown files in a folder, which a team may have removed. */
+function markdownIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true })
+    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+    .map((file) => join(folder, file));
+}
+
+const faults = [...documents, ...code].flatMap((file) =>
+  (file.endsWith('.md') ? proseOf : sentencesOf)(readFileSync(file, 'utf8'))
+    .split('\n')
+    .flatMap((line, index) =>
+      TURNS.flatMap(([turn, instead]) => {
+        const found = new RegExp(turn, 'i').exec(line);
+        return found ? [`${file}:${index + 1}: "${found[0].trim()}": write ${instead}`] : [];
+      }),
+    ),
+);
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length > 0 ? 1 : 0;

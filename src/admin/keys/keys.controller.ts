@@ -1,0 +1,219 @@
+import {
+  Body,
+  Get,
+  Header,
+  Param,
+  Patch,
+  Post,
+  Query,
+  type Type,
+  applyDecorators,
+  createParamDecorator,
+} from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import { type Caller, CurrentClient } from '../../auth/caller.js';
+import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
+import type { Operator } from '../../auth/clients/audited-changes.js';
+import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from '../../http/current-operator.js';
+import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
+import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
+import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
+import {
+  ApiKeyDto,
+  ApiKeyStateDto,
+  IssuedKeyDto,
+  KeyChangesDto,
+  KeyRotationDto,
+  NewKeyDto,
+  NewOwnKeyDto,
+  ROTATION_EXAMPLE,
+  toApiKeyDto,
+  toApiKeyStateDto,
+  toIssuedKeyDto,
+} from '../dto/api-key.dto.js';
+import { ForceQuery, KeyParams, KeysQuery } from '../dto/inputs.js';
+import { KeyOrders } from './key-orders.js';
+
+const {
+  client_not_found,
+  key_not_found,
+  key_already_revoked,
+  key_already_expired,
+  key_already_rotated,
+  key_change_limit_reached,
+  key_limit_reached,
+  new_key_limit_reached,
+  key_protected,
+  last_key_with_scope,
+  scope_not_held,
+  scope_protected,
+} = CLIENTS_ERRORS;
+
+/** Holders force nothing, and their documents have no such parameter. */
+const NotForced = createParamDecorator(() => ({}));
+
+/** The keys of clients, below the path of an audience; `newKeys` is the bound of what makes one, if no quota counts it. */
+export function keysController(audience: Audience, newKeys?: UncountedBound): Type {
+  const { isOwn, own, errors, holderOf } = differencesOf(audience);
+  const your = isOwn ? 'your' : 'a';
+  const keyErrors = [...errors, key_not_found, isOwn ? key_protected : last_key_with_scope];
+  const newKeyErrors = isOwn ? [key_limit_reached, new_key_limit_reached] : [];
+  const keyAddress = ({ id }: { readonly id: string }): string => `/${audience.prefix}/keys/${id}`;
+  const described = (Location: string) => (isOwn ? {} : { headers: { Location } });
+  const listQuery = isOwn ? PageQuery : KeysQuery;
+  const newKey = isOwn ? NewOwnKeyDto : NewKeyDto;
+  const Force = (): ParameterDecorator => (isOwn ? NotForced() : Query());
+  const MakesKey = (): MethodDecorator =>
+    applyDecorators(Header('Cache-Control', 'no-store'), ...(newKeys ? [Uncounted(newKeys)] : []));
+
+  @AudienceController(audience, 'keys', ['Keys', `The API keys of ${isOwn ? 'your client' : 'clients'}.`])
+  class KeysController {
+    constructor(private readonly keys: KeyOrders) {}
+
+    @Get()
+    @Operation({
+      id: `list${own}Keys`,
+      summary: isOwn ? 'List your keys' : 'List keys',
+      description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, never with their secrets.`,
+      answers: {
+        status: 200,
+        description: 'A page of keys',
+        arrayOf: ApiKeyDto,
+        schemaName: 'ApiKeys',
+        optionalHeaders: NEXT_PAGE,
+      },
+    })
+    @ApiErrors(...(isOwn ? errors : [client_not_found]))
+    async list(
+      @Query() @OfClass(listQuery) query: KeysQuery,
+      @CurrentClient() caller: Caller | undefined,
+      @Paged() pager: Pager,
+    ): Promise<ApiKeyDto[]> {
+      const asked = query.client === undefined ? {} : { clientId: query.client };
+      const of = { ...asked, ...holderOf(caller) };
+      return (await pager.answer(query, (page) => this.keys.list(of, page))).map(toApiKeyDto);
+    }
+
+    @Post()
+    @Operation({
+      id: `issue${own}Key`,
+      summary: 'Issue a key',
+      description: `Makes a key for ${your} client. A key cannot hand on a scope that it does not hold itself${isOwn ? ', and never `admin`' : ''}.`,
+      answers: {
+        status: 201,
+        description: 'The key, with its secret this once',
+        type: IssuedKeyDto,
+        location: keyAddress,
+        ...described('Address of the key'),
+      },
+    })
+    @MakesKey()
+    @ApiErrors(
+      ...(isOwn ? [...errors, scope_protected] : [client_not_found]),
+      scope_not_held,
+      ...newKeyErrors,
+    )
+    async issue(
+      @Body() @OfClass(newKey) order: NewKeyDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<IssuedKeyDto> {
+      return toIssuedKeyDto(await this.keys.issue(holderOf(caller), order, by));
+    }
+
+    @Get(':keyId')
+    @Operation({
+      id: `get${own}Key`,
+      summary: 'Show a key',
+      description: `Shows a key${isOwn ? ' of your client' : ''}, never its secret, and whether it is banned.`,
+      answers: { status: 200, description: 'The key', type: ApiKeyStateDto },
+    })
+    @ApiErrors(...errors, key_not_found)
+    async get(
+      @Param() { keyId }: KeyParams,
+      @CurrentClient() caller: Caller | undefined,
+    ): Promise<ApiKeyStateDto> {
+      const key = await this.keys.get(holderOf(caller), keyId);
+      return toApiKeyStateDto(key, await this.keys.bannedUntil(key));
+    }
+
+    @Patch(':keyId')
+    @Operation({
+      id: `update${own}Key`,
+      summary: 'Label a key or bring its end forward',
+      description:
+        'Changes what is named. The end of a key can be brought forward, never put off: a new key can end later.',
+      answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+    })
+    @ApiErrors(
+      ...keyErrors,
+      key_already_revoked,
+      key_already_expired,
+      ...(isOwn ? [key_change_limit_reached] : []),
+    )
+    async update(
+      @Param() { keyId }: KeyParams,
+      @Force() query: ForceQuery,
+      @Body() changes: KeyChangesDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<ApiKeyDto> {
+      return toApiKeyDto(await this.keys.update(holderOf(caller), keyId, changes, query, by));
+    }
+
+    @Post(':keyId/rotate')
+    @Operation({
+      id: `rotate${own}Key`,
+      summary: 'Rotate a key',
+      description:
+        `Makes a key with a new secret${isOwn ? '' : ' for the same client'}, with the same scopes and label${isOwn ? '; also for the key that is sent' : ''}. The old one works ` +
+        'until the grace period is over, so that nothing stops while it is replaced.',
+      answers: {
+        status: 201,
+        description: 'The new key, with its secret this once',
+        type: IssuedKeyDto,
+        location: keyAddress,
+        ...described('Address of the new key'),
+      },
+    })
+    @ApiBody({ type: KeyRotationDto, required: false, examples: ROTATION_EXAMPLE })
+    @MakesKey()
+    @ApiErrors(
+      ...keyErrors,
+      key_already_revoked,
+      key_already_expired,
+      key_already_rotated,
+      scope_not_held,
+      ...newKeyErrors,
+    )
+    async rotate(
+      @Param() { keyId }: KeyParams,
+      @Force() query: ForceQuery,
+      @Body() rotation: KeyRotationDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<IssuedKeyDto> {
+      return toIssuedKeyDto(await this.keys.rotate(holderOf(caller), keyId, rotation, query, by));
+    }
+
+    @Post(':keyId/revoke')
+    @Operation({
+      id: `revoke${own}Key`,
+      summary: 'Revoke a key',
+      description: `Ends a key at once and for good.${isOwn ? ' It may be the key that is sent: this is its last answer, the next is 401 `revoked_api_key`.' : ''}`,
+      answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+    })
+    @ApiErrors(...keyErrors, key_already_revoked)
+    async revoke(
+      @Param() { keyId }: KeyParams,
+      @Force() query: ForceQuery,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<ApiKeyDto> {
+      return toApiKeyDto(await this.keys.revoke(holderOf(caller), keyId, query, by));
+    }
+  }
+  return KeysController;
+}

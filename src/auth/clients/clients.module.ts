@@ -1,0 +1,36 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from '../audit/audit.service.js';
+import { DatabaseModule } from '../../database/database.module.js';
+import { ThrottlingModule } from '../../throttling/throttling.module.js';
+import { ApiKey } from './api-key.entity.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { AuditedChanges } from './audited-changes.js';
+import { ClientQuotas } from './client-quotas.js';
+import { Client } from './client.entity.js';
+import { ClientsService } from './clients.service.js';
+import { DeprecatedCallsService } from './deprecated-calls.service.js';
+import { KeyIssuingService } from './key-issuing.service.js';
+import { KeyLimits } from './key-limits.js';
+import { KeyUseService } from './key-use.service.js';
+import { UsageService } from './usage.service.js';
+
+const SERVICES = [
+  ApiKeysService,
+  AuditedChanges,
+  ClientQuotas,
+  ClientsService,
+  DeprecatedCallsService,
+  KeyIssuingService,
+  KeyLimits,
+  KeyUseService,
+  UsageService,
+];
+
+/** Clients, their API keys and their usage: the services behind the administration over HTTP and the command line. */
+@Module({
+  imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
+  providers: SERVICES,
+  exports: SERVICES,
+})
+export class ClientsModule {}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, In, IsNull, MoreThan } from 'typeorm';
+import { CLIENTS_ERRORS } from './clients.errors.js';
+import { ApiKey } from './api-key.entity.js';
+import { ADMINISTRATION } from './audited-changes.js';
+import { AuditEntry } from '../audit/audit-entry.entity.js';
+import { AuditService } from '../audit/audit.service.js';
+import { Clock } from '../../core/time/clock.js';
+import { Settings } from '../../core/config/settings.js';
+import { Transactions } from '../../database/transactions.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { DAY_MS } from '../../throttling/quota.js';
+
+/** How many changes of a client and its keys stop further labels and ends by self-service, within 24 hours. */
+const MOST_CHANGES = 1_000;
+/** How many of the latest changes of a client are looked at for the keys that it made: all of a day, unless operators made most. */
+const LATEST = 3 * MOST_CHANGES;
+/** What makes a key. */
+const MAKING: ReadonlySet<string> = new Set(['api_key.issued', 'api_key.rotated']);
+
+/** How many keys a client may make and change for itself; operators are not bound. */
+@Injectable()
+export class KeyLimits {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditService,
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Makes a key unless `times` ACCOUNT_MAX_KEYS of the client work already, or its keys made ACCOUNT_MAX_KEYS within 24 hours, in one
+   * transaction with the count. Throws key_limit_reached or new_key_limit_reached. Keys that were revoked since count as made:
+   * otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
+   */
+  within<T>(clientId: string, times: number, make: () => Promise<T>): Promise<T> {
+    const { accountMaxKeys } = this.settings;
+    return this.dataSource.transaction(async (manager) => {
+      await this.transactions.claim(ADMINISTRATION);
+      const now = this.clock.now();
+      const working = await workingKeys(manager, clientId, this.clock.instant());
+      if (working >= times * accountMaxKeys)
+        throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
+          params: { count: working, limit: times * accountMaxKeys },
+        });
+      const made = await madeByItself(manager, clientId, now - DAY_MS);
+      if (made >= accountMaxKeys)
+        throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
+          params: { count: made, limit: accountMaxKeys },
+        });
+      return make();
+    });
+  }
+
+  /**
+   * Changes a key unless its client and keys were changed 1,000 times within 24 hours: each change leaves an entry in the audit
+   * trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each key allows once.
+   */
+  changing<T>(clientId: string, change: () => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(async (manager) => {
+      await this.transactions.claim(ADMINISTRATION);
+      const since = this.clock.now() - DAY_MS;
+      if (await this.audit.wasChanged(clientId, MOST_CHANGES, since, manager))
+        throw new ApiError(CLIENTS_ERRORS.key_change_limit_reached, { params: { limit: MOST_CHANGES } });
+      return change();
+    });
+  }
+}
+
+/** How many keys the keys of a client have made for it since an instant, in ms since the Unix epoch. */
+async function madeByItself(manager: EntityManager, clientId: string, since: number): Promise<number> {
+  const latest = await manager.find(AuditEntry, {
+    select: { id: true, at: true, action: true, actor: true, actorKeyId: true },
+    where: { clientId },
+    order: { id: 'DESC' },
+    take: LATEST,
+  });
+  const makers = latest
+    .filter(({ at, action, actor }) => actor === 'key' && MAKING.has(action) && Date.parse(at) > since)
+    .map(({ actorKeyId }) => actorKeyId ?? '');
+  const own = await manager.find(ApiKey, {
+    select: { id: true },
+    where: { clientId, id: In([...new Set(makers)]) },
+  });
+  const ids = new Set(own.map(({ id }) => id));
+  return makers.filter((id) => ids.has(id)).length;
+}
+
+function workingKeys(manager: EntityManager, clientId: string, now: string): Promise<number> {
+  const notRevoked = { clientId, revokedAt: IsNull() };
+  return manager.countBy(ApiKey, [
+    { ...notRevoked, expiresAt: IsNull() },
+    { ...notRevoked, expiresAt: MoreThan(now) },
+  ]);
+}

@@ -1,0 +1,129 @@
+import type { INestApplication } from '@nestjs/common';
+import type { Command } from 'commander';
+import { stringify } from 'lossless-json';
+import { SystemClock } from '../core/time/clock.js';
+import { commandLineOperator } from './command-line-operator.js';
+import type { View } from './list-table.js';
+import { secretLine } from './prompt.js';
+import { Refusal } from './refusal.js';
+import type { DatabaseUse, Shell } from './shell.js';
+import { printable } from './table.js';
+
+/** Options that no DTO reads, as Commander hands them over; a command has some of them. */
+interface Options {
+  readonly client?: string;
+  readonly key?: string;
+  readonly name?: string;
+  /** False for `--no-label`. */
+  readonly label?: string | false;
+  readonly from?: string;
+  readonly to?: string;
+  readonly out?: string;
+  readonly singular?: string;
+  readonly leaveOut?: readonly string[];
+  readonly field?: readonly string[];
+}
+
+/** Options without a value. */
+type Flags = Readonly<
+  Partial<
+    Record<
+      | 'account'
+      | 'admin'
+      | 'deprecated'
+      | 'dryRun'
+      | 'force'
+      | 'issueKey'
+      | 'json'
+      | 'overwrite'
+      | 'wide'
+      | 'yes',
+      boolean
+    >
+  >
+>;
+
+/** One call of a command: its options, the application to carry it out in, and the person who called it. */
+export class Call {
+  /** Who orders what it changes. */
+  readonly by = commandLineOperator();
+
+  readonly options: Options & Flags;
+
+  constructor(
+    private readonly shell: Shell,
+    called: Command,
+  ) {
+    this.options = called.opts();
+  }
+
+  /** Runs work in the service's application. */
+  inApp<T>(work: (app: INestApplication) => Promise<T>, use: DatabaseUse = 'read'): Promise<T> {
+    return this.shell.withApp(work, use);
+  }
+
+  /** As `loadModules` of Shell. */
+  loadModules(): Promise<void> {
+    return this.shell.loadModules();
+  }
+
+  /** Writes to standard error, for what is told while it runs. */
+  readonly tell = (text: string): void => this.shell.writeError(text);
+
+  /** Throws Refusal where nobody can be asked and `--yes` is missing: before the application starts, which may migrate a database. */
+  requireConsent(): void {
+    if (this.options.yes === true || this.shell.prompt) return;
+    throw new Refusal('This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.');
+  }
+
+  /**
+   * Asks before what cannot be undone, unless `--yes` was given; the question is what would be done, such as `Delete the client 7f…`.
+   * Throws Refusal when the answer is not yes, and Interrupted at Ctrl-C.
+   */
+  async confirm(question: string): Promise<void> {
+    this.requireConsent();
+    if (this.options.yes === true) return;
+    const answer = await this.shell.prompt?.(`${printable(question)}? [y/N] `);
+    if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
+  }
+
+  /** A value; where it is `-`, one line of standard input, so that no secret stands in a list of processes or a shell's history. */
+  async secret(given: string, title: string): Promise<string> {
+    if (given !== '-') return given;
+    const { prompt, readLine } = this.shell;
+    if (prompt) return secretLine(await prompt(`${title}: `, 'hidden'), title);
+    if (!readLine) throw new Refusal(`${title}: There is no standard input to read.`);
+    return readLine(title);
+  }
+
+  /** Prints the result: with `--json` as it is, else the text for people; undefined prints nothing. */
+  async show(result: unknown, text: (view: View) => string | undefined): Promise<void> {
+    await this.print(result, text, false);
+  }
+
+  /** As show(), of what was changed, which stays changed when the result cannot be written. */
+  async showChange(result: unknown, text: (view: View) => string): Promise<void> {
+    await this.print(result, text, true);
+  }
+
+  private async print(
+    result: unknown,
+    text: (view: View) => string | undefined,
+    isChange: boolean,
+  ): Promise<void> {
+    const { json = false, wide: isWide = false } = this.options;
+    const { screen, write, flushed, writeError } = this.shell;
+    const view = { isWide, now: new SystemClock().now(), ...(screen ? { screen } : {}) };
+    const shown = json ? stringify(result, undefined, 2) : text(view);
+    if (shown === undefined) return;
+    write(`${shown}\n`);
+    const lost = await flushed?.();
+    if (!lost) return;
+    const stays = isChange
+      ? ' What was changed stays changed; `petstore audit list` shows clients and keys.'
+      : '';
+    // Who reads the output may have seen enough, as `head` has: that is no failure.
+    if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
+    if (isChange) writeError(`The result was not read.${stays}\n`);
+  }
+}

@@ -1,0 +1,152 @@
+import { stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { readDatabaseUrl } from '../../core/config/database-url.js';
+import type { Settings } from '../../core/config/settings.js';
+import { openDataSource } from '../../database/data-source.js';
+import type { Database } from '../../database/database.js';
+import { contractionsOf, schemaStatus } from '../../database/schema.js';
+import { rightsOfOthers } from '../../database/sqlite/private-files.js';
+import { ProcessLockFiles } from '../../database/sqlite/process-lock-files.js';
+import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
+import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
+import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
+import { checkDeclaredMigrations, checkSchema } from '../../http/startup-checks/entity-checks.js';
+import { type Check, type Finding, examined } from './finding.js';
+import { clockText } from './machine-checks.js';
+import { serverText } from './postgres-checks.js';
+
+const MEBIBYTE = 1_048_576;
+/** Below so much free space, in bytes, more should be made: the write-ahead log alone may need it. */
+const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
+/** Network file systems by their Linux magic number: SQLite's shared memory does not work on them. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0x517b: 'SMB',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB2',
+  0x00c36400: 'Ceph',
+};
+
+/** Without all modules, what they bring to the database is not known: then neither migrations nor entities are looked at. */
+export async function databaseFindings(settings: Settings, areImported: boolean): Promise<Finding[]> {
+  const ofModules = (...checks: Check[]) => (areImported ? checks : []);
+  const address = readDatabaseUrl(settings.databaseUrl);
+  const path = address?.kind === 'sqlite' ? address.file : ':memory:';
+  let opened: Database | undefined;
+  try {
+    if (path !== ':memory:' && (await isMissing(path))) {
+      const file = join(await checkCreatable(path), basename(path));
+      return await examined([
+        ['database', () => `${path} is not there yet; the first start makes it`],
+        ...ofModules(['entities', () => entitiesText()]),
+        ['disk', () => diskText(file)],
+        ['clock', () => clockText()],
+      ]);
+    }
+    const database = (opened = await openDataSource(settings, { journal: 'as it is' }));
+    const file = fileOf(database);
+    const isServer = address?.kind === 'postgres';
+    const takesWrites = await examined([
+      ['database', () => (isServer ? serverText(database, settings) : writesText(file))],
+    ]);
+    const others = await examined([
+      ...(isServer ? [] : [['integrity', () => integrityText(database)] as const]),
+      ...ofModules(
+        ['migrations', () => migrationsText(database)],
+        ['entities', () => entitiesText(database)],
+      ),
+      ...(file === undefined ? [] : fileChecks(file, settings)),
+      ['clock', () => clockText(database, file)],
+    ]);
+    return [...takesWrites, ...others];
+  } catch (error) {
+    return examined([
+      ['database', () => Promise.reject(error)],
+      ['clock', () => clockText()],
+    ]);
+  } finally {
+    await opened?.destroy();
+  }
+}
+
+function fileChecks(file: string, settings: Settings): Check[] {
+  return [
+    ['rights', () => rightsText(file)],
+    ['disk', () => diskText(file)],
+    ['processes', () => processesText(file, settings)],
+  ];
+}
+
+/** Whether the first start will create the database: the file is absent or empty. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    return found.isFile() && found.size === 0;
+  } catch (error) {
+    // Any other error is that of a folder on the way, which a file that cannot be made tells in words.
+    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+async function writesText(file: string | undefined): Promise<string> {
+  if (file !== undefined) await checkWrites(file);
+  return `${file ?? 'a database in memory'} opens, and takes writes`;
+}
+
+async function integrityText(database: Database): Promise<string> {
+  const rows = await database.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
+  const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
+  if (faults.length === 0) return 'every page is sound';
+  throw new Error(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
+}
+
+async function migrationsText(database: Database): Promise<string> {
+  const status = await schemaStatus(database);
+  const { applied, pending, expansions } = status;
+  const newer = contractionsOf(status);
+  if (newer.length > 0) throw new Error(`of a newer version: ${newer.join(', ')}. Run that version.`);
+  if (pending.length > 0) return `${pending.length} pending; the next start runs them`;
+  const more =
+    expansions.length > 0 ? `, and ${expansions.length} of a newer version, which only expand` : '';
+  return `all ${applied.length} ran${more}`;
+}
+
+/**
+ * Whether the migrations make what the entities declare, in a database of its own in memory; and whether the database, if it is
+ * there and every migration ran, still has it.
+ */
+async function entitiesText(database?: Database): Promise<string> {
+  const faults: string[] = [];
+  await checkDeclaredMigrations({ faults, warnings: [] });
+  const status = faults.length === 0 && database ? await schemaStatus(database) : undefined;
+  if (database && status?.pending.length === 0 && status.unknown.length === 0)
+    await checkSchema(database, { faults, warnings: [] });
+  if (faults[0] !== undefined) throw new Error(faults[0]);
+  return 'the migrations make what they declare';
+}
+
+async function rightsText(file: string): Promise<string> {
+  const others = await rightsOfOthers(file);
+  if (others !== undefined) throw new Error(others);
+  return 'no other user may read or write the files of the database';
+}
+
+async function diskText(file: string): Promise<string> {
+  const { type } = await statfs(dirname(file));
+  const network = NETWORK_FILE_SYSTEMS[type];
+  if (network !== undefined)
+    throw new Error(`${network} is no file system for SQLite. Move ${file} to a local disk.`);
+  const free = await freeBytesBeside(file);
+  const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
+  if (free < LEAST_FREE_BYTES) throw new Error(`the disk is full: ${shown}. Make room for ${file}.`);
+  return free < LITTLE_FREE_BYTES ? `only ${shown}: make room for ${file} in time` : shown;
+}
+
+async function processesText(file: string, { redisUrl }: Settings): Promise<string> {
+  const serving = await (await ProcessLockFiles.of(file)).others('left');
+  const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
+  if (serving < 2 || redisUrl !== null) return found;
+  throw new Error(
+    `${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`,
+  );
+}

@@ -1,0 +1,44 @@
+import { SettingsError } from '../../core/config/define-settings.js';
+import { DeclarationError } from '../../core/declaration-faults.js';
+
+/** The result of one check of `petstore doctor`; `skipped` means that it could not be made or that there is nothing to check. */
+export interface Finding {
+  /** What was looked at, such as `disk`. */
+  readonly check: string;
+  readonly state: 'well' | 'wrong' | 'skipped';
+  /** The result in words and, if it is wrong, what to do. */
+  readonly found: string;
+}
+
+/** What is looked at, and what looks: it answers in words what is well, and throws what is wrong. */
+export type Check = readonly [check: string, probe: () => string | Promise<string>];
+
+/** Several things that are wrong at once. */
+export class Faults extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'));
+  }
+}
+
+/** There is nothing to look at. */
+export class Skipped extends Error {}
+
+/** Makes all checks; those that throw several faults have a finding for each. */
+export async function examined(checks: readonly Check[]): Promise<Finding[]> {
+  const found = checks.map(async ([check, probe]): Promise<Finding[]> => {
+    try {
+      return [{ check, state: 'well', found: await probe() }];
+    } catch (error) {
+      const state = error instanceof Skipped ? 'skipped' : 'wrong';
+      return faultsIn(error).map((fault) => ({ check, state, found: fault }));
+    }
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** What an error says, fault by fault. */
+export function faultsIn(error: unknown): readonly string[] {
+  if ([Faults, SettingsError, DeclarationError].some((kind) => error instanceof kind))
+    return (error as Faults).faults;
+  return [error instanceof Error ? error.message : String(error)];
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { faultOfNode, supportedNode } from '#supported-node';
+import { SystemClock } from '../../core/time/clock.js';
+import { listeningFault } from '../../core/config/listening-faults.js';
+import type { Settings } from '../../core/config/settings.js';
+import type { Database } from '../../database/database.js';
+import { type Check, Skipped, faultsIn } from './finding.js';
+
+/** By how much the clocks of two machines may differ, in milliseconds: ends of keys, minutes and days are instants. */
+const MOST_OFF_MS = 5_000;
+/** How long a running service may take to say that a port is its own, in milliseconds. */
+const ANSWER_LIMIT_MS = 2_000;
+const SYNCHRONISE = 'Have it set by a time service (chrony, systemd-timesyncd)';
+
+/** Whether this Node.js runs the service. */
+export function nodeText(): string {
+  const fault = faultOfNode();
+  if (fault !== undefined) throw new Error(fault);
+  return `Node.js ${process.versions.node} (${supportedNode()} run the service)`;
+}
+
+/** Whether the service can listen on its ports, or does already. */
+export function portChecks({ host, port, managementPort }: Settings): Check[] {
+  const places: ExaminedPort[] = [
+    { variable: 'PORT', host, port, path: '/health/live', holds: '"status"' },
+    { variable: 'MANAGEMENT_PORT', host, port: managementPort, path: '/metrics', holds: 'petstore_' },
+  ];
+  return places.map((place) => ['ports', () => portText(place)]);
+}
+
+interface ExaminedPort {
+  readonly variable: 'PORT' | 'MANAGEMENT_PORT';
+  readonly port: number | null;
+  readonly host: string;
+  /** What the service answers there, and a text that the answer holds. */
+  readonly path: string;
+  readonly holds: string;
+}
+
+async function portText(place: ExaminedPort): Promise<string> {
+  const { variable, port, host } = place;
+  if (port === null) throw new Skipped(`${variable} is off`);
+  if (port === 0) return `${variable} takes any free one`;
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return `${variable}: ${port} is free`;
+  } catch (error) {
+    const fault = error as NodeJS.ErrnoException;
+    if (fault.code === 'EADDRINUSE' && (await isOurs(place)))
+      return `${variable}: this service runs on ${port}`;
+    throw listeningFault({ variable, port, host }, fault);
+  } finally {
+    server.close();
+  }
+}
+
+/** Whether the service answers on a port. */
+async function isOurs({ host, port, path, holds }: ExaminedPort): Promise<boolean> {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  try {
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const origin = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+    return (await (await fetch(`${origin}${path}`, { signal })).text()).includes(holds);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether Redis takes counts and keeps them, and whether the clock of this machine is its clock: instances count together in minutes
+ * that each takes from its own clock, and Redis is the one place that all of them reach.
+ */
+export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
+  if (redisUrl === null)
+    return [['redis', () => Promise.reject(new Skipped('REDIS_URL is not set: one process counts alone'))]];
+  try {
+    const { checkRedis } = await import('../../throttling/redis/check-redis.js');
+    const { aheadMs, evicts } = await checkRedis({ url: redisUrl, ca: redisCa });
+    const evicting = new Error(
+      `it takes counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
+        'an evicted count admits its client again.',
+    );
+    return [
+      ['redis', () => (evicts === undefined ? 'it takes counts' : Promise.reject(evicting))],
+      ['clock', () => comparedClockText(aheadMs, 'Redis')],
+    ];
+  } catch (error) {
+    const reason = faultsIn(error).join(' ').replace(/\.$/, '');
+    const found = `it takes no counts: ${reason}. Look at REDIS_URL and at the server.`;
+    return [['redis', () => Promise.reject(new Error(found))]];
+  }
+}
+
+/** Whether the clock of this machine is that of PostgreSQL, or behind what was written to the file of SQLite. */
+export async function clockText(database?: Database, file?: string): Promise<string> {
+  const clock = new SystemClock();
+  if (file !== undefined) {
+    const written = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
+    const now = clock.now();
+    if (written - now <= MOST_OFF_MS) return instant(now);
+    throw new Error(
+      `it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONISE}.`,
+    );
+  }
+  if (database?.options.type !== 'postgres') return instant(clock.now());
+  const before = clock.now();
+  const [row] = await database.query<{ now: string }[]>(
+    'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now',
+  );
+  return comparedClockText(Number(row?.now) - (before + clock.now()) / 2, 'PostgreSQL');
+}
+
+/** Whether this machine has the clock of a server, which is `aheadMs` milliseconds ahead of it; less than 0 when it is behind. */
+function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
+  const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
+  if (Math.abs(aheadMs) > MOST_OFF_MS) throw new Error(`it is ${off}. ${SYNCHRONISE}, there too.`);
+  return `${instant(new SystemClock().now())}, ${off}`;
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,77 @@
+import { shownDatabaseUrl } from '../../core/config/database-url.js';
+import type { Settings } from '../../core/config/settings.js';
+import { MIGRATIONS_TABLE } from '../../database/data-source.js';
+import type { Database } from '../../database/database.js';
+
+/** What PostgreSQL says of itself, and of the user of DATABASE_URL. */
+interface Server {
+  readonly version: string;
+  readonly reads: boolean;
+  readonly mayMake: boolean;
+  /** A table of the service that its user may not read and write. */
+  readonly closed: string | null;
+  readonly free: string;
+}
+
+/** Connections are limited for the server, which keeps some for superusers, for a user and for a database. */
+const FREE_CONNECTIONS = `(SELECT least(
+    current_setting('max_connections')::int - (SELECT sum(numbackends) FROM pg_stat_database)
+      - CASE WHEN rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int END,
+    CASE WHEN rolconnlimit >= 0 AND NOT rolsuper
+      THEN rolconnlimit - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user) END,
+    CASE WHEN datconnlimit >= 0 AND NOT rolsuper
+      THEN datconnlimit - (SELECT sum(numbackends) FROM pg_stat_database WHERE datname = current_database()) END)
+  FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
+
+/** The first table of the service, of names in $1, on which a right is missing. */
+const CLOSED_TABLE = `(SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
+    AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+      AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
+  ORDER BY c.relname LIMIT 1)`;
+
+/** Whether PostgreSQL takes writes of this user, and how many more connections than this process may need. */
+export async function serverText(
+  database: Database,
+  { databaseUrl, databasePool }: Settings,
+): Promise<string> {
+  const shown = shownDatabaseUrl(databaseUrl);
+  const server = await askServer(database).catch((error: Error) => {
+    throw new Error(`${shown}: ${error.message}`);
+  });
+  const name = `${shown} (PostgreSQL ${server?.version})`;
+  const fault = faultOf(server, databasePool);
+  if (fault !== undefined) throw new Error(`${name}: ${fault}`);
+  return `${name} takes writes, and has ${server?.free} connections free`;
+}
+
+async function askServer(database: Database): Promise<Server | undefined> {
+  const tables = [MIGRATIONS_TABLE, ...database.entityMetadatas.map(({ tableName }) => tableName)];
+  const [server] = await database.query<Server[]>(
+    `SELECT current_setting('server_version') AS version,
+       pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayMake",
+       ${CLOSED_TABLE} AS closed,
+       ${FREE_CONNECTIONS} AS free`,
+    [tables],
+  );
+  return server;
+}
+
+function faultOf(server: Server | undefined, pool: number): string | undefined {
+  if (server?.reads === true) return 'it is read-only. Name the server that writes with DATABASE_URL.';
+  if (server?.mayMake !== true)
+    return 'its user may not make tables, which migrations do. ALTER DATABASE <name> OWNER TO <user>.';
+  if (server.closed !== null)
+    return (
+      `its user may not read and write the table ${server.closed}, which another user owns. ` +
+      'Name that one in DATABASE_URL, or hand the tables over: REASSIGN OWNED BY <owner> TO <user>.'
+    );
+  const free = Number(server.free);
+  if (free < pool)
+    return (
+      `${free} connections are free, and DATABASE_POOL is ${pool}. Lower it, or raise max_connections, ` +
+      'or the CONNECTION LIMIT of the user or of the database.'
+    );
+  return undefined;
+}

@@ -1,0 +1,144 @@
+import { InvalidArgumentError } from 'commander';
+
+/** What the templates (schematics/feature) make of a field, by its kind. */
+interface FieldKind {
+  readonly type: string;
+  /** Type of the column, and its length. */
+  readonly column: string;
+  readonly length?: number;
+  /** Decorator of the DTO's property; without one it has Nest's own with these rules of class-validator. */
+  readonly decorator?: string;
+  readonly rules?: readonly string[];
+  /** Options of the decorator beside the description. */
+  readonly options: string;
+  /** Two values, as TypeScript and as JSON; an int64 without its `n`. */
+  readonly samples: readonly [string, string];
+  /** The values of an enumeration. */
+  readonly values?: readonly string[];
+  /** Table whose key it holds. */
+  readonly references?: string;
+}
+
+/** A field of a feature. */
+export interface Field extends FieldKind {
+  /** Name of the property and of the JSON member, such as `petId`. */
+  readonly property: string;
+  /** May be left out, and is null then. */
+  readonly isOptional: boolean;
+}
+
+/** How a kind is written, and what that means; undefined when it is not of that form. */
+type Reader = readonly [form: string, read: (argument: string) => FieldKind | undefined];
+
+const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
+const DAY = '2026-11-20';
+const INSTANT = `${DAY}T12:00:00.000Z`;
+const TEXT_LENGTH = '255';
+
+const KINDS: Readonly<Record<string, Reader>> = {
+  text: ['text or text:<most characters>', (argument) => textOf(argument || TEXT_LENGTH)],
+  integer: plain('integer', {
+    type: 'number',
+    column: 'integer',
+    decorator: 'Integer',
+    options: 'example: 1, minimum: -2147483648, maximum: 2147483647',
+    samples: ['1', '2'],
+  }),
+  int64: plain('int64', { ...INT64, samples: ['1', '2'] }),
+  number: plain('number', {
+    type: 'number',
+    column: 'double precision',
+    rules: ['@IsNumber()'],
+    options: 'type: Number, example: 1.5',
+    samples: ['1.5', '2.25'],
+  }),
+  boolean: plain('boolean', {
+    type: 'boolean',
+    column: 'boolean',
+    decorator: 'Flag',
+    options: 'example: true',
+    samples: ['true', 'false'],
+  }),
+  'date-time': plain('date-time', {
+    type: 'string',
+    column: 'varchar',
+    length: INSTANT.length,
+    decorator: 'Instant',
+    options: `example: '${INSTANT}'`,
+    samples: [`'${INSTANT}'`, "'2026-11-21T12:00:00.000Z'"],
+  }),
+  date: plain('date', {
+    type: 'string',
+    column: 'varchar',
+    length: DAY.length,
+    rules: ['@IsISO8601({ strict: true })', '@Length(10, 10)'],
+    options: `type: String, format: 'date', example: '${DAY}'`,
+    samples: [`'${DAY}'`, "'2026-11-21'"],
+  }),
+  enum: ['enum:<value>,<value>…', (argument) => enumOf(argument.split(','))],
+  reference: [
+    'reference:<table>',
+    (references) =>
+      /^[a-z]\w*$/.test(references) ? { ...INT64, references, samples: ['1', '1'] } : undefined,
+  ],
+};
+
+/** How `--field` writes each kind, for its help and for whoever writes it in another way. */
+export const FIELD_FORMS = Object.values(KINDS)
+  .map(([form]) => form)
+  .join('; ');
+
+/** Reads what `--field` was given. Throws InvalidArgumentError with every fault. */
+export function parseFields(texts: readonly string[]): Field[] {
+  const read = texts.map(parseField);
+  const faults = read.flatMap((field, at) =>
+    typeof field === 'string' ? [`--field ${texts[at]}: ${field}`] : [],
+  );
+  if (faults.length > 0) throw new InvalidArgumentError(faults.join('\n'));
+  return read.filter((field) => typeof field !== 'string');
+}
+
+/** A field as `name:kind` or `name:kind:argument`, with `?` at the end when it is optional; text is what is wrong with it. */
+function parseField(text: string): Field | string {
+  const [, property = '', name = '', argument = '', optional] =
+    /^([a-z][a-zA-Z0-9]*):([a-z][a-z0-9-]*)(?::([^?]*))?(\?)?$/.exec(text) ?? [];
+  const [form, read] = KINDS[name] ?? [];
+  if (form === undefined)
+    return `Give a name in camelCase, a colon and a kind: ${FIELD_FORMS}; and ? at the end when it is optional.`;
+  const kind = read?.(argument);
+  if (!kind) return `Write ${property} as ${property}:${form}.`;
+  if (property in {} || property === 'then')
+    return `A field cannot be called ${property}. Choose another name.`;
+  return { ...kind, property, isOptional: optional !== undefined };
+}
+
+/** A kind that takes no argument. */
+function plain(form: string, kind: FieldKind): Reader {
+  return [form, (argument) => (argument === '' ? kind : undefined)];
+}
+
+function textOf(most: string): FieldKind | undefined {
+  const length = /^[1-9]\d{0,4}$/.test(most) ? Number(most) : Infinity;
+  if (length > 10_000) return undefined;
+  const sample = (text: string) => `'${text.slice(0, length).trim()}'`;
+  const samples = [sample('Some text'), sample('Another text')] as const;
+  const options = `example: ${samples[0]}, maxLength: ${length}`;
+  return { type: 'string', column: 'varchar', length, decorator: 'Text', options, samples };
+}
+
+/** Two different values or more, in lower case; the templates name the type by the feature. */
+function enumOf(values: readonly string[]): FieldKind | undefined {
+  const [one = '', other = ''] = values.map((value) => `'${value}'`);
+  if (values.length < 2 || new Set(values).size < values.length) return undefined;
+  if (!values.every((value) => /^[a-z][a-z0-9_]*$/.test(value))) return undefined;
+  const length = Math.max(...values.map((value) => value.length));
+  return {
+    type: 'string',
+    column: 'varchar',
+    length,
+    decorator: 'Enum',
+    options: '',
+    values,
+    samples: [one, other],
+  };
+}

@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from 'commander';
+import type { Field } from './feature-fields.js';
+
+const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
+/** Names of indexes begin with it, and those of PostgreSQL have at most 63 characters. */
+const LONGEST_NAME = 40;
+
+/** What the templates (schematics/feature) call a feature and its fields. Throws InvalidArgumentError for names that clash. */
+export function featureNames(name: string, fields: readonly Field[], singular = singularOf(name)) {
+  if (!FEATURE.test(name) || !FEATURE.test(singular) || singular === name || name.length > LONGEST_NAME)
+    throw new InvalidArgumentError(
+      `Name the feature in the plural, in lower case with hyphens and at most ${LONGEST_NAME} characters, such as pet-toys. ` +
+        'Where the singular is not the plural without its s, give it by --singular; it must be another word.',
+    );
+  const names = ['id', ...fields.map(({ property }) => property)];
+  const twice = names.find((one, at) => names.indexOf(one) < at);
+  if (twice === 'id') throw new InvalidArgumentError('Leave out id: every feature has one.');
+  if (twice !== undefined) throw new InvalidArgumentError(`The field ${twice} is there already.`);
+  const table = snakeCase(name);
+  const own = fields.find(({ references, isOptional }) => references === table && !isOptional);
+  if (own)
+    throw new InvalidArgumentError(
+      `${own.property} refers to its own table: the first row could not. End it with ?.`,
+    );
+  const [first] = fields;
+  if (!first) throw new InvalidArgumentError('Give at least one --field.');
+  const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
+  const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity, words) }));
+  return {
+    /** Folder, path and scopes, such as `pet-toys`; and one of them, as in the name of the entity's file. */
+    name,
+    singular,
+    /** `pet toys`, `pet toy`, `a pet toy`. */
+    manyWords: name.replaceAll('-', ' '),
+    words,
+    aOne: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
+    /** `PetToys`, `PetToy`, `petToy`. */
+    plural: pascalCase(name),
+    entity,
+    one: `${entity.charAt(0).toLowerCase()}${entity.slice(1)}`,
+    /** `pet_toys`, `PET_TOYS`, `pet_toy`, `PET_TOY`. */
+    table,
+    constant: table.toUpperCase(),
+    error,
+    constantOfOne: error.toUpperCase(),
+    fields: named,
+    enums: named.filter(({ values }) => values !== undefined),
+    references: named.filter(({ references }) => references !== undefined),
+    /** Lists filter by these, which needs an index. */
+    filters: named.filter(({ values, references }) => values ?? references),
+    /** The one that the suite changes. */
+    changed: fields.find(({ references }) => references === undefined) ?? first,
+    capitalize: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
+  };
+}
+
+/** What the templates call a field, and its decorators. */
+function fieldNames(
+  { property, type, values, references, decorator, options }: Field,
+  entity: string,
+  thing: string,
+) {
+  const columnName = snakeCase(property);
+  const words = columnName.replaceAll('_', ' ');
+  const described =
+    references === undefined ? `The ${words} of the ${thing}` : `The id of the ${words.replace(/ id$/, '')}`;
+  const named = { columnName, words, isInt64: type === 'bigint', description: described };
+  if (values === undefined || decorator === undefined) return named;
+  const enumName = entity + pascalCase(property);
+  const valuesName = `${snakeCase(enumName).slice(1).toUpperCase()}_VALUES`;
+  return {
+    ...named,
+    type: enumName,
+    valuesName,
+    options: `enumName: '${enumName}', values: ${valuesName}${options}`,
+    check: `"${columnName}" IN (${values.map((value) => `'${value}'`).join(', ')})`,
+  };
+}
+
+/** The singular of the last word, by the common rules of English. */
+function singularOf(plural: string): string {
+  if (/[^aeiou]ies$/.test(plural)) return `${plural.slice(0, -3)}y`;
+  if (/(?:s|x|z|ch|sh)es$/.test(plural)) return plural.slice(0, -2);
+  return plural.replace(/([^s])s$/, '$1');
+}
+
+/** `pet-toys` as `PetToys`. */
+export function pascalCase(name: string): string {
+  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `petId` and `pet-id` as `pet_id`. */
+function snakeCase(name: string): string {
+  return name.replaceAll('-', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

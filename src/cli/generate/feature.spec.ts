@@ -1,0 +1,141 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ROOT, emptyFolder } from '../../../test/support/service-process.js';
+import { runPetstore } from '../program.js';
+
+const MODULES = 'src/app.module.ts';
+const NAME = ['--field', 'name:text'];
+
+let cwd: MockInstance<() => string>;
+let project: Awaited<ReturnType<typeof emptyFolder>>;
+beforeEach(async () => {
+  project = await emptyFolder();
+  for (const file of [MODULES, '.prettierrc']) await put(file, await readFile(join(ROOT, file), 'utf8'));
+  cwd = vi.spyOn(process, 'cwd').mockReturnValue(join(project.path, 'src'));
+});
+afterEach(() => project.remove());
+
+async function put(file: string, text: string): Promise<void> {
+  await mkdir(join(project.path, file, '..'), { recursive: true });
+  await writeFile(join(project.path, file), text);
+}
+const text = (file: string) => readFile(join(project.path, file), 'utf8');
+const files = async () =>
+  (await readdir(project.path, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted();
+
+async function generate(...args: string[]) {
+  let [out, complaints] = ['', ''];
+  const code = await runPetstore(['generate', 'feature', ...args], {
+    withApp: () => Promise.reject(new Error('The application is not needed.')),
+    loadModules: () => Promise.resolve(),
+    write: (written) => (out += written),
+    writeError: (written) => (complaints += written),
+  });
+  return { code, out, complaints };
+}
+
+describe('petstore generate feature', () => {
+  it.each([
+    ['adoptions', [], 'adoptions/adoption.entity.ts', /^export class Adoption \{/m],
+    ['pet-toys', [], 'pet-toys/pet-toy.entity.ts', /^@Entity\('pet_toys'\)\nexport class PetToy \{/m],
+    ['categories', [], 'categories/category.entity.ts', /class Category /],
+    ['boxes', [], 'boxes/box.entity.ts', /class Box /],
+    ['geese', ['--singular', 'goose'], 'geese/goose.entity.ts', /class Goose /],
+  ])('%s %j writes a feature by that name', async (name, options, file, entity) => {
+    const { code, complaints } = await generate(name, ...NAME, ...options);
+    expect([code, complaints]).toEqual([0, '']);
+    expect(await text(`src/${file}`)).toMatch(entity);
+  });
+
+  it.each([
+    ['PetsModule', 'PetsModule, ToysModule'],
+    ['PetsModule, AdminModule', 'PetsModule, ToysModule, AdminModule'],
+    ['PetsModule, AccountModule, AdminModule', 'PetsModule, ToysModule, AccountModule, AdminModule'],
+    ['X.forRoot({ a: [] }), AdminModule', 'X.forRoot({ a: [] }), ToysModule, AdminModule'],
+    ['\n  PetsModule,\n  AdminModule,\n', 'PetsModule, ToysModule, AdminModule'],
+  ])('lists its module among %s', async (before, after) => {
+    const module = (modules: string) => `@Module({ imports: [${modules}] })\nexport class AppModule {}\n`;
+    await put(MODULES, `import { Module } from '@nestjs/common';\n\n${module(before)}`);
+    expect((await generate('toys', ...NAME)).code).toBe(0);
+    expect(await text(MODULES)).toBe(
+      `import { Module } from '@nestjs/common';\nimport { ToysModule } from './toys/toys.module.js';\n\n${module(after)}`,
+    );
+  });
+
+  it('only names the files with --dry-run', async () => {
+    const { code, out } = await generate('toys', ...NAME, '--dry-run', '--json');
+    expect(code).toBe(0);
+    const named = JSON.parse(out) as { files: string[] };
+    expect(named).toMatchObject({ dryRun: true, changed: [MODULES] });
+    expect(named.files).toContain('src/toys/toys.module.ts');
+    expect(await files()).toEqual([MODULES]);
+  });
+});
+
+describe('petstore generate feature refuses, and writes nothing', () => {
+  const ONE = /kind: text or text:<most characters>; integer; int64; number; boolean; date-time; date; enum:/;
+  it.each<[args: string[], code: number, message: RegExp]>([
+    [['toys'], 2, /at least one --field/],
+    [['toy', ...NAME], 2, /in the plural/],
+    [['Toys', ...NAME], 2, /--singular/],
+    [['pet_toys', ...NAME], 2, /--singular/],
+    [['geese', ...NAME], 2, /--singular/],
+    [['../toys', ...NAME], 2, /--singular/],
+    [[`${'a'.repeat(40)}s`, ...NAME], 2, /at most 40/],
+    [['services', ...NAME, '--singular', 'injectable'], 1, /Injectable already has a meaning/],
+    [['repositories', ...NAME], 1, /Repository already has a meaning/],
+    [['objects', ...NAME], 1, /Object already has a meaning/],
+    [['merges', ...NAME], 1, /MergePatch already has a meaning/],
+    [['animals', ...NAME, '--singular', 'pet'], 1, /The entity Pet exists already/],
+    [['clients', ...NAME], 1, /The table clients exists already/],
+    [['routes', ...NAME], 1, /The error code route_not_found exists already/],
+    [['toys', '--field', 'name'], 2, ONE],
+    [['toys', '--field', 'Name:text'], 2, ONE],
+    [['toys', '--field', 'name:varchar'], 2, ONE],
+    [['toys', '--field', 'name:text:0'], 2, /Write name as name:text or text:/],
+    [['toys', '--field', 'name:text:10001'], 2, /Write name as name:text or text:/],
+    [['toys', '--field', 'size:integer:3'], 2, /Write size as size:integer\./],
+    [['toys', '--field', 'colour:enum:red'], 2, /enum:<value>,<value>/],
+    [['toys', '--field', 'colour:enum:red,red'], 2, /enum:<value>,<value>/],
+    [['toys', '--field', 'colour:enum:Red,blue'], 2, /enum:<value>,<value>/],
+    [['toys', '--field', 'petId:reference'], 2, /reference:<table>/],
+    [['toys', '--field', 'dogId:reference:dogs'], 1, /dogs, which is no table .*: .*\bpets\b/],
+    [['toys', '--field', 'toyId:reference:toys'], 2, /its own table/],
+    [['toys', '--field', 'then:text'], 2, /cannot be called then/],
+    [['toys', '--field', 'toString:text'], 2, /cannot be called toString/],
+    [['toys', '--field', 'id:int64'], 2, /Leave out id/],
+    [['toys', ...NAME, ...NAME], 2, /name is there already/],
+    [['toys', '--field', 'a:b', '--field', 'c:d'], 2, /^--field a:b: Give [^]*\n--field c:d: Give /],
+  ])('%j', async (args, code, message) => {
+    const refused = await generate(...args);
+    expect(refused).toEqual({ code, out: '', complaints: expect.stringMatching(message) });
+    expect(await files()).toEqual([MODULES]);
+  });
+
+  it('a folder that is there', async () => {
+    await put('src/toys/left.ts', '');
+    const { code, complaints } = await generate('toys', ...NAME);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('toys exists already')]);
+    expect(await files()).toEqual([MODULES, 'src/toys/left.ts']);
+  });
+
+  it('a schema that the OpenAPI document has', async () => {
+    await put('docs/openapi.json', JSON.stringify({ components: { schemas: { PetStatus: {} } } }));
+    const { code, complaints } = await generate('pet-statuses', ...NAME);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('The schema PetStatus exists already')]);
+  });
+
+  it('where app.module.ts lists its modules in another way', async () => {
+    await put(MODULES, 'export const modules = [];\n');
+    const { code, complaints } = await generate('toys', ...NAME);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('nothing was written')]);
+    expect(await files()).toEqual([MODULES]);
+  });
+
+  it('outside of a project', async () => {
+    cwd.mockReturnValue(join(project.path, '..'));
+    const { code, complaints } = await generate('toys', ...NAME);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('Run this in the project')]);
+  });
+});

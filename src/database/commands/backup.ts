@@ -1,0 +1,92 @@
+import { access, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { MIGRATIONS_TABLE } from '../data-source.js';
+import { realFileOf } from '../sqlite/real-file.js';
+import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
+import { type CopiedStore, copyChecked } from './checked-copy.js';
+import { PartFile, alreadyThere } from './part-file.js';
+import { DatabaseRefusal } from './refusal.js';
+
+/** A backup that is to be made. */
+export interface BackupOrder {
+  /** The file of the database. */
+  readonly database: string;
+  /** The backup. */
+  readonly file: string;
+  /** Whether it may take the place of a file that is there. */
+  readonly overwrite: boolean;
+  /** Stops it; nothing is left then. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies the database, which may be served and written to meanwhile, into one file that has its name only when it is whole, checked
+ * and on the disk. Throws DatabaseRefusal that says why not; then the file is as it was.
+ */
+export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
+  if (!(await isThere(database)))
+    throw new DatabaseRefusal(`${database} is not there. Name the store with DATABASE_URL.`);
+  const final = await finalFile(file);
+  await refuseOfStore(database, final);
+  const there = await stat(final).catch(() => undefined);
+  if (there?.isDirectory())
+    throw new DatabaseRefusal(
+      `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
+    );
+  // A rename would remove the device, or the pipe that another waits at.
+  if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is no file. Name another.`);
+  if (there && !overwrite) throw alreadyThere(file);
+  const part = await PartFile.beside(final);
+  try {
+    const copied = await copyChecked({ from: database, to: part.path, signal });
+    refuseOther(database, copied);
+    await part.finish({ overwrite });
+    return copied;
+  } finally {
+    await part.remove();
+  }
+}
+
+async function finalFile(file: string): Promise<string> {
+  return realFileOf(file).catch(() => {
+    throw new DatabaseRefusal(
+      `The folder ${dirname(file)} is not there. Make it, or name a file in another.`,
+    );
+  });
+}
+
+/** The database, and what SQLite has beside it, is no place for a backup; nor is a file beside which the log of another lies. */
+async function refuseOfStore(database: string, final: string): Promise<void> {
+  const real = await realFileOf(database);
+  const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
+  const isOwn = own.ino === there?.ino && own.dev === there.dev;
+  if (isOwn || ['', '-wal', '-shm', '-journal'].some((end) => final === `${real}${end}`))
+    throw new DatabaseRefusal(
+      `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
+    );
+  for (const end of ['-wal', '-journal'])
+    if (await isThere(`${final}${end}`))
+      throw new DatabaseRefusal(
+        `${basename(final)}${end} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
+      );
+}
+
+/** A backup that no restore would take is none: whoever backs up the wrong file is told now. */
+function refuseOther(database: string, { tables }: CopiedStore): void {
+  if (tables.length === 0)
+    throw new DatabaseRefusal(
+      `${database} is empty: there is nothing to back up. Name the store with DATABASE_URL.`,
+    );
+  const names = tables.map(({ name }) => name);
+  if (!names.includes(MIGRATIONS_TABLE))
+    throw new DatabaseRefusal(
+      `${database} is the database of another program (tables ${namedInShort(names)}). ${NAME_ANOTHER}.`,
+    );
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

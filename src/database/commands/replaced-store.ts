@@ -1,0 +1,121 @@
+import { chmod, chown, copyFile, link, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Connection } from '../sqlite/connection.js';
+import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
+import { PartFile, givenName, synced } from './part-file.js';
+import { DatabaseRefusal } from './refusal.js';
+
+/** How long is waited for those that are about to close the file, in milliseconds. */
+const LOCK_WAIT_MS = 1_000;
+/** What SQLite may have beside a file. It reads them as a part of whatever file has that name. */
+const SIDECARS = ['-wal', '-shm', '-journal'];
+const PERMISSIONS = 0o777;
+
+/** The file of a database whose place another is to take; it may be missing, damaged, or of another program. */
+export class ReplacedStore {
+  private constructor(
+    /** Past all links. */
+    private readonly file: string,
+    private readonly isThere: boolean,
+    /** Holds the lock by which nobody else reads or writes the file; undefined where SQLite cannot read it. */
+    private readonly lock: Connection | undefined,
+  ) {}
+
+  /**
+   * Takes the file for this process alone. What a killed process has left in the log beside it is written into it, and the log
+   * removed. Throws DatabaseRefusal while another process has it open.
+   */
+  static async take(file: string): Promise<ReplacedStore> {
+    const there = await stat(file).catch(() => undefined);
+    if (!there) return new ReplacedStore(file, false, undefined);
+    if (!there.isFile()) throw new DatabaseRefusal(`${file} is no file. Name another with DATABASE_URL.`);
+    const connection = await naming(file, () =>
+      Connection.open(file, 'write', { busyTimeoutMs: LOCK_WAIT_MS }),
+    );
+    try {
+      // SQLite turns the log off only for one that nobody else has open, and has written all of it into the file then.
+      await connection.all('PRAGMA journal_mode = DELETE');
+      await connection.all('BEGIN EXCLUSIVE');
+      return new ReplacedStore(file, true, connection);
+    } catch (error) {
+      await connection.close();
+      const code = codeOf(error);
+      if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+        return new ReplacedStore(file, true, undefined);
+      if (code !== 'SQLITE_BUSY') throw named(file, error);
+      throw new DatabaseRefusal(
+        `Another process has ${file} open ("fuser -v ${file}" shows it). Stop it, then restore.`,
+      );
+    }
+  }
+
+  /** Gives the new file the owner and the permissions of the one whose place it takes. */
+  async giveOwner(path: string): Promise<void> {
+    const { uid, gid, mode } = await stat(this.isThere ? this.file : dirname(this.file));
+    const made = await stat(path);
+    if (made.uid !== uid || made.gid !== gid) await chown(path, uid, gid).catch(() => undefined);
+    if (this.isThere) await chmod(path, mode & PERMISSIONS);
+  }
+
+  /**
+   * Keeps the file under a dated name and puts the new one into its place, so that at every moment one of both has its name.
+   * Answers the dated name; undefined when there was nothing to keep. `now` is in ms since the Unix epoch.
+   */
+  async replaceBy(path: string, now: number): Promise<string | undefined> {
+    const [folder, name] = [dirname(this.file), basename(this.file)];
+    const there = new Set(await readdir(folder));
+    const dated = `${name}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+    let kept = dated;
+    for (let count = 2; there.has(kept); count += 1) kept = `${dated}-${count}`;
+    const left = SIDECARS.filter((end) => there.has(`${name}${end}`));
+    // Before the new file is there: SQLite would read them as a part of it.
+    for (const end of left) await rename(`${this.file}${end}`, join(folder, `${kept}${end}`));
+    await synced(folder);
+    if (this.isThere) {
+      await this.keepAs(join(folder, kept));
+      await rename(path, this.file);
+    } else await givenName(path, this.file, () => cameMeanwhile(this.file));
+    await synced(folder);
+    return this.isThere || left.length > 0 ? join(folder, kept) : undefined;
+  }
+
+  /** Lets the file go. */
+  async release(): Promise<void> {
+    await this.lock?.close();
+  }
+
+  /** A second name, so that the first one is never missing: a service that starts then would make an empty store. */
+  private async keepAs(kept: string): Promise<void> {
+    await this.forgetEarlierName();
+    await link(this.file, kept).catch(() => this.copyAs(kept));
+    await synced(kept);
+  }
+
+  /** On a file system without links. Whatever ends it, no half of a copy has the name of what was replaced. */
+  private async copyAs(kept: string): Promise<void> {
+    const part = await PartFile.beside(kept);
+    try {
+      await copyFile(this.file, part.path);
+      await part.finish({ overwrite: false });
+    } finally {
+      await part.remove();
+    }
+  }
+
+  /** One that was killed here has left a second name of this very file, which is not what was replaced. */
+  private async forgetEarlierName(): Promise<void> {
+    const { ino, dev, nlink } = await stat(this.file);
+    if (nlink < 2) return;
+    const folder = dirname(this.file);
+    for (const name of await readdir(folder)) {
+      if (!name.startsWith(`${basename(this.file)}.replaced-`)) continue;
+      const other = await stat(join(folder, name));
+      if (other.ino === ino && other.dev === dev) await rm(join(folder, name));
+    }
+  }
+}
+
+/** A service or a command that started in the meantime has made a store where none was. */
+function cameMeanwhile(file: string): DatabaseRefusal {
+  return new DatabaseRefusal(`${file} was created in the meantime. Stop the service and restore again.`);
+}

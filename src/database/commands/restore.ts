@@ -1,0 +1,98 @@
+import { stat } from 'node:fs/promises';
+import { openDataSource } from '../data-source.js';
+import { type SchemaStatus, contractionsOf, schemaStatus } from '../schema.js';
+import { realFileOf } from '../sqlite/real-file.js';
+import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
+import { type CopiedStore, copyChecked } from './checked-copy.js';
+import { PartFile } from './part-file.js';
+import { ReplacedStore } from './replaced-store.js';
+import { DatabaseRefusal, refuseServed } from './refusal.js';
+
+/** A backup that is to become the database. */
+export interface RestoreOrder {
+  /** The backup. It is only read. */
+  readonly file: string;
+  /** The file of the database, which may be missing or damaged. */
+  readonly database: string;
+  /** The time in ms since the Unix epoch: the replaced database is named by it. */
+  readonly now: number;
+  /** Stops it while the database is still as it was. */
+  readonly signal: AbortSignal;
+}
+
+/** What was restored. */
+export interface Restored extends CopiedStore {
+  /** Where the database that was there is kept now; null when there was none. */
+  readonly replaced: string | null;
+  /** Migrations that the backup lacks. */
+  readonly pending: readonly string[];
+}
+
+/**
+ * Puts a backup into the place of the database, which is kept beside it. Throws DatabaseRefusal that says why not; then the database is
+ * as it was. Whenever it is killed, one of both has the name of the database.
+ */
+export async function restore(order: RestoreOrder): Promise<Restored> {
+  const database = await realFileOf(order.database).catch(() => {
+    throw new DatabaseRefusal(`The folder of ${order.database} is not there. Make it, then restore.`);
+  });
+  await refuseUnlessOther(order, database);
+  await refuseServed(order.database, 'restore');
+  const replaced = await ReplacedStore.take(database);
+  try {
+    const part = await PartFile.beside(database);
+    try {
+      const { file, signal, now } = order;
+      const copied = await copyChecked({ from: file, to: part.path, signal });
+      const pending = await pendingOf(file, part.path);
+      await replaced.giveOwner(part.path);
+      await part.sync();
+      // While the file could not be locked, a service may have come.
+      await refuseServed(order.database, 'restore');
+      return { ...copied, pending, replaced: (await replaced.replaceBy(part.path, now)) ?? null };
+    } finally {
+      await part.remove();
+    }
+  } finally {
+    await replaced.release();
+  }
+}
+
+async function refuseUnlessOther({ file }: RestoreOrder, database: string): Promise<void> {
+  const backup = await stat(file).catch(() => undefined);
+  if (!backup) throw new DatabaseRefusal(`${file} is not there. Name the backup.`);
+  if (!backup.isFile()) throw new DatabaseRefusal(`${file} is no file. Name the backup.`);
+  if (backup.size === 0) throw new DatabaseRefusal(`${file} is empty. Name another backup.`);
+  const there = await stat(database).catch(() => undefined);
+  if (!there) return;
+  if (there.ino === backup.ino && there.dev === backup.dev)
+    throw new DatabaseRefusal(`${file} is the database itself. Name the backup.`);
+}
+
+/** The migrations that the copy of a backup lacks. Throws DatabaseRefusal unless this build runs on its schema. */
+async function pendingOf(backup: string, copy: string): Promise<readonly string[]> {
+  const status = await statusOf(backup, copy);
+  if (status.applied.length === 0)
+    throw new DatabaseRefusal(`${backup} is not a backup of this service. Name another.`);
+  const newer = contractionsOf(status);
+  if (newer.length > 0)
+    throw new DatabaseRefusal(
+      `${backup} was made of a schema of a newer version of the service (${newer.join(', ')}), or with a module that is gone. ` +
+        'Restore it with that version, or put the module back.',
+    );
+  return status.pending;
+}
+
+async function statusOf(backup: string, copy: string): Promise<SchemaStatus> {
+  const opening = { journal: 'as it is' } as const;
+  try {
+    const dataSource = await openDataSource({ databaseUrl: `sqlite:${copy}` }, opening);
+    try {
+      return await schemaStatus(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  } catch (error) {
+    throw new DatabaseRefusal(messageOf(error).replaceAll(copy, backup));
+  }
+}

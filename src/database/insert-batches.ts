@@ -1,0 +1,163 @@
+import type { EntityManager, EntityMetadata, EntityTarget, InsertResult, ObjectLiteral } from 'typeorm';
+import { ApiError } from '../core/errors/api-error.js';
+import { outsideOfSpans } from '../core/tracing/spans.js';
+import { TransientMap } from '../core/transient-map.js';
+import { BatchedInsert, type ToldRow } from './batched-insert.js';
+import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
+import { type CachedKind, kindsWithNewRow } from './data-version.js';
+import type { Database } from './database.js';
+import { inStatementSpan } from './statement-span.js';
+
+/** Rows of one INSERT at most. */
+const MOST_ROWS = 500;
+
+interface Waiting {
+  readonly row: ObjectLiteral;
+  readonly json: string;
+  readonly resolve: (result: InsertResult) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A row of which the database tells no id, though it did not refuse it. */
+class RowKeptOut extends Error {
+  constructor() {
+    super(
+      'The database told no id of a row that it took: a trigger or ON CONFLICT has kept it out, or put it elsewhere.',
+    );
+  }
+}
+
+/**
+ * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then
+ * written by one INSERT and one commit. Each row still succeeds or fails by itself. `manager.insert()` and
+ * `repository.insert()` use it for rows that one statement inserts exactly as a statement for each would.
+ */
+export class InsertBatches {
+  private readonly waiting = new TransientMap<BatchedInsert, Waiting[]>();
+  private readonly inserts = new WeakMap<EntityMetadata, BatchedInsert | null>();
+  private readonly doingMore = new Map<
+    string,
+    { readonly version: number | undefined; readonly isMore: boolean }
+  >();
+  private isWriting = false;
+
+  constructor(private readonly database: CommittingDatabase & { readonly dataSource: Database }) {}
+
+  /**
+   * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.
+   * Undefined, and nothing is done, when the row must be inserted by itself.
+   */
+  insert(target: EntityTarget<ObjectLiteral>, row: unknown): Promise<InsertResult> | undefined {
+    const { dataSource, transactions } = this.database;
+    if (transactions.isInside() || dataSource.subscribers.length > 0 || !dataSource.hasMetadata(target))
+      return undefined;
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined;
+    const insert = this.insertOf(dataSource.getMetadata(target));
+    const json = insert?.jsonOf(row);
+    if (!insert || json === undefined) return undefined;
+    return inStatementSpan(dataSource, 'INSERT', () => this.inNextBatch(insert, row, json));
+  }
+
+  private insertOf(metadata: EntityMetadata): BatchedInsert | undefined {
+    let insert = this.inserts.get(metadata);
+    if (insert === undefined) {
+      insert = BatchedInsert.of(metadata, this.database.dataSource.dialect) ?? null;
+      this.inserts.set(metadata, insert);
+    }
+    return insert ?? undefined;
+  }
+
+  private inNextBatch(insert: BatchedInsert, row: ObjectLiteral, json: string): Promise<InsertResult> {
+    return new Promise<InsertResult>((resolve, reject) => {
+      const rows = this.waiting.get(insert) ?? [];
+      this.waiting.set(insert, rows);
+      rows.push({ row, json, resolve, reject });
+      if (this.isWriting) return;
+      this.isWriting = true;
+      // Whatever else has arrived by now is read before the first commit begins.
+      outsideOfSpans(() => setImmediate(() => void this.writeAll()));
+    });
+  }
+
+  private async writeAll(): Promise<void> {
+    for (let next = this.waiting.first(); next; next = this.waiting.first()) {
+      const [insert, rows] = next;
+      const batch = rows.splice(0, MOST_ROWS);
+      // To the end of the queue: no entity waits for another whose rows keep coming.
+      this.waiting.delete(insert);
+      if (rows.length > 0) this.waiting.set(insert, rows);
+      await this.write(insert, batch);
+    }
+    this.isWriting = false;
+  }
+
+  /** Never throws: each row's promise is settled by its own outcome. */
+  private async write(insert: BatchedInsert, batch: readonly Waiting[]): Promise<void> {
+    try {
+      const told = await this.commit(insert, batch);
+      // A turn later: the next batch is on its way to the disk before this one's answers are written.
+      setImmediate(() => {
+        for (const [index, { row, resolve, reject }] of batch.entries()) {
+          try {
+            resolve(insert.resultOf(row, told[index] ?? {}));
+          } catch (error) {
+            // A transformer of the entity: the row is there.
+            reject(error);
+          }
+        }
+      });
+    } catch (error) {
+      // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may
+      // be the fault of one.
+      if (error instanceof ApiError) for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
+      else if (batch.length === 1) batch[0]?.reject(error);
+      else for (const one of batch) await this.write(insert, [one]);
+    }
+  }
+
+  private takeAll(): Waiting[] {
+    const all = this.waiting.all().flatMap(([, rows]) => rows);
+    this.waiting.clear();
+    return all;
+  }
+
+  /** What the database tells of each row, in their order. */
+  private commit(
+    { metadata, sql, idName }: BatchedInsert,
+    batch: readonly Waiting[],
+  ): Promise<readonly ToldRow[]> {
+    const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
+    return commitChanging(this.database, changes, async (manager) => {
+      if (await this.doesMore(metadata.tableName, manager)) changes.push('rows', ...this.beyondRows);
+      const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
+      const ids = told.map((row) => row[idName]);
+      // Nobody can tell which of them it was.
+      if (ids.length !== batch.length || ids.includes(null)) throw new RowKeptOut();
+      if (this.database.dataSource.dialect.generatesGrowingIds && !areAscending(ids)) throw new RowKeptOut();
+      return told;
+    });
+  }
+
+  /** What an insert that does more may change besides rows. PostgreSQL tells that by its catalog. */
+  private get beyondRows(): readonly CachedKind[] {
+    return this.database.dataSource.dialect.insertsDoMore === undefined ? [] : ['keys'];
+  }
+
+  /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
+  private async doesMore(tableName: string, manager: EntityManager): Promise<boolean> {
+    const { dataSource, dataVersion } = this.database;
+    const { insertsDoMore } = dataSource.dialect;
+    if (insertsDoMore === undefined) return true;
+    const version = dataVersion.current('rows');
+    const known = this.doingMore.get(tableName);
+    if (known && version !== undefined && known.version === version) return known.isMore;
+    const isMore = (await manager.query<unknown[]>(insertsDoMore, [tableName])).length > 0;
+    this.doingMore.set(tableName, { version, isMore });
+    return isMore;
+  }
+}
+
+/** SQLite promises no order of what it returns, but counts upwards, until there is a row with the largest id. */
+function areAscending(ids: readonly unknown[]): boolean {
+  return ids.every((id, at) => at === 0 || BigInt(String(id)) > BigInt(String(ids[at - 1])));
+}

@@ -1,0 +1,68 @@
+import { Logger } from '@nestjs/common';
+
+const logger = new Logger('Database');
+
+/** What the log is told of an outage, and how it ends. */
+export interface OutageKind<Reason> {
+  /** The line when it begins. */
+  readonly begun: (reason: Reason) => string;
+  /** The line when it is over: after how many seconds, and how often it was met. One without it lasts until the process ends. */
+  readonly over?: (seconds: number, times: number) => string;
+  /** It is over when nothing has met it for so long, in milliseconds; without this only `end` ends it. */
+  readonly quietMs?: number;
+  /** Whether it goes on although nothing meets it. */
+  readonly goesOn?: () => boolean;
+  readonly level?: 'error' | 'warn';
+}
+
+/**
+ * Something that keeps the database from answering for a while. The log gets a line when it begins and one when it is over, however
+ * many requests meet it in between.
+ */
+export class Outage<Reason> {
+  private begun: { readonly reason: Reason; readonly since: number; times: number } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly kind: OutageKind<Reason>) {}
+
+  /** Why it began; undefined while there is none. */
+  get reason(): Reason | undefined {
+    return this.begun?.reason;
+  }
+
+  /** How long it has lasted, in milliseconds; 0 while there is none. */
+  get ms(): number {
+    return this.begun ? performance.now() - this.begun.since : 0;
+  }
+
+  /** Notes that something has met it, and answers why it began. `reason` is asked when it begins. */
+  note(reason: () => Reason, since = performance.now()): Reason {
+    if (!this.begun) {
+      this.begun = { reason: reason(), since, times: 0 };
+      logger[this.kind.level ?? 'error'](this.kind.begun(this.begun.reason));
+    }
+    this.begun.times += 1;
+    this.awaitQuiet();
+    return this.begun.reason;
+  }
+
+  /** It is over. */
+  end(): void {
+    const { begun, ms } = this;
+    const { over, quietMs = 0 } = this.kind;
+    if (!begun || !over) return;
+    clearTimeout(this.timer);
+    this.timer = this.begun = undefined;
+    logger.log(over(Math.round((ms - quietMs) / 1_000), begun.times));
+  }
+
+  private awaitQuiet(): void {
+    if (this.kind.quietMs === undefined) return;
+    this.timer?.refresh();
+    // The timer alone must not keep the process running.
+    this.timer ??= setTimeout(() => {
+      if (this.kind.goesOn?.()) this.awaitQuiet();
+      else this.end();
+    }, this.kind.quietMs).unref();
+  }
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { OneAtATime } from '../one-at-a-time.js';
+import type { AskBehind, UnannouncedWrites } from '../shared-data-version.js';
+import type { InstanceNotice } from './instance-notice.entity.js';
+import { codeOf } from './postgres-errors.js';
+import type { SideConnection } from './side-connection.js';
+
+const logger = new Logger('Database');
+
+/** How often an instance that caches looks whether another writes unannounced, in milliseconds. */
+const LOOK_MS = 250;
+/** For how long a look counts from its begin, in milliseconds. */
+const COUNTS_MS = 1_000;
+/** How long a writer waits until no look of before counts any more, in milliseconds; more, because clocks differ in speed. */
+const WAIT_MS = 1_200;
+/** How long after the last unannounced write its notice is kept, in milliseconds: writes come in groups. */
+const KEPT_MS = 2_000;
+/** How often an instance shows that it lives, in milliseconds. */
+const BEAT_MS = 3_000;
+/** An instance that could not show it for so long relies on its notices no more, in milliseconds. */
+const HELD_MS = 10_000;
+/** A notice that stood unchanged for so long is of an instance that has died, in milliseconds. */
+const DEAD_MS = 15_000;
+
+/** SQLSTATE of a table that is not there: before the first migration has run, nobody caches. */
+const UNDEFINED_TABLE = '42P01';
+const NOBODY_CACHES = '';
+
+const GIVE = 'INSERT INTO instance_notices (id, says, beat) VALUES ($1, $2, 0)';
+const ALL = 'SELECT id, says, beat FROM instance_notices';
+const ONE = 'SELECT id FROM instance_notices WHERE id = $1';
+const BEAT = 'UPDATE instance_notices SET beat = beat + 1 WHERE id = ANY($1)';
+const TAKE_BACK = 'DELETE FROM instance_notices WHERE id = ANY($1)';
+const REMOVE = 'DELETE FROM instance_notices WHERE id = $1 AND beat = $2';
+
+/**
+ * Tells the instances that cache that this one writes without telling them through Redis, by rows: who caches gives a notice and looks
+ * four times a second whether anybody writes; who writes gives another, waits until every look of before has expired, and makes sure
+ * after each commit that its notice has been there until then. No clock is compared, and no session has to last.
+ */
+export class InstanceNotices implements UnannouncedWrites {
+  /** The notices of this instance. */
+  private readonly own = new Map<InstanceNotice['says'], string>();
+  /** Since when the notices of others have not changed, by `performance.now()`. */
+  private readonly seen = new Map<string, { readonly beat: number; readonly since: number }>();
+  /** The notice of this writer that is there. Commits that end together ask once. */
+  private readonly confirmations = new OneAtATime(async () => {
+    const [found] = await this.connection.ask<InstanceNotice>(ONE, [this.own.get('writes')]);
+    return found?.id;
+  });
+  private begun: Promise<string> | undefined;
+  private ending: NodeJS.Timeout | undefined;
+  private looking: NodeJS.Timeout | undefined;
+  private beating: NodeJS.Timeout | undefined;
+  private lookedAt = -Infinity;
+  private beatenAt = -Infinity;
+  private period = 0;
+  private isClosed = false;
+
+  /** `renewed` is awaited after each time in which another may have written unannounced, before anything is cached again. */
+  constructor(
+    private readonly connection: SideConnection,
+    private readonly renewed: () => Promise<void> = () => Promise.resolve(),
+  ) {}
+
+  get quiet(): number | undefined {
+    // An instance begins to look when it begins to cache.
+    if (!this.looking) this.lookAfter(0);
+    return performance.now() - this.lookedAt < COUNTS_MS ? this.period : undefined;
+  }
+
+  begin(): Promise<string> {
+    clearTimeout(this.ending);
+    this.begun ??= this.prepare();
+    const { begun } = this;
+    begun.catch(() => {
+      if (this.begun === begun) this.begun = undefined;
+    });
+    return begun;
+  }
+
+  async askBehind(id: string, ask: AskBehind): Promise<boolean> {
+    if (id === NOBODY_CACHES) return false;
+    return ask(ONE, [id]).then(
+      ({ length }) => length > 0,
+      () => false,
+    );
+  }
+
+  async confirm(id: string): Promise<void> {
+    if (id === NOBODY_CACHES) {
+      this.begun = undefined;
+      return;
+    }
+    if ((await this.confirmations.run()) === id) return;
+    // The first that finds it gone gives another, for all.
+    if (this.own.get('writes') === id) {
+      this.own.delete('writes');
+      this.begun = undefined;
+    }
+    await this.begin();
+  }
+
+  end(): void {
+    clearTimeout(this.ending);
+    this.ending = setTimeout(() => {
+      this.begun = undefined;
+      const id = this.own.get('writes');
+      this.own.delete('writes');
+      this.connection.ask(TAKE_BACK, [[id]]).catch(() => undefined);
+    }, KEPT_MS).unref();
+  }
+
+  /** Another server may be in the place of the one that was asked. */
+  renew(): void {
+    this.lookedAt = -Infinity;
+    this.connection.renew();
+  }
+
+  /** Takes the notices back. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const timer of [this.ending, this.looking, this.beating]) clearTimeout(timer);
+    if (this.own.size > 0)
+      await this.connection.ask(TAKE_BACK, [[...this.own.values()]]).catch(() => undefined);
+    await this.connection.close();
+  }
+
+  private async prepare(): Promise<string> {
+    const id = await this.give('writes').catch((error: unknown) => {
+      if (codeOf(error) === UNDEFINED_TABLE) return NOBODY_CACHES;
+      throw error;
+    });
+    if (id === NOBODY_CACHES) return id;
+    const notices = await this.connection.ask<InstanceNotice>(ALL);
+    if (notices.some(({ id: one, says }) => says === 'caches' && one !== this.own.get('caches')))
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    return id;
+  }
+
+  private async give(says: InstanceNotice['says']): Promise<string> {
+    const id = randomUUID();
+    const since = performance.now();
+    await this.connection.ask(GIVE, [id, says]);
+    this.own.set(says, id);
+    if (!this.beating) this.beatenAt = since;
+    this.beating ??= setInterval(() => void this.beat().catch(ignored), BEAT_MS).unref();
+    return id;
+  }
+
+  private lookAfter(ms: number): void {
+    if (this.isClosed) return;
+    this.looking = setTimeout(() => void this.look(), ms).unref();
+  }
+
+  private async look(): Promise<void> {
+    const since = performance.now();
+    try {
+      const notices = await this.connection.ask<InstanceNotice>(ALL);
+      if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
+      else if (since - this.beatenAt < HELD_MS && !notices.some(({ says }) => says === 'writes')) {
+        // Between two looks that lie further apart one may have written that waited.
+        if (performance.now() - this.lookedAt >= COUNTS_MS) {
+          await this.renewed();
+          this.period += 1;
+        }
+        this.lookedAt = since;
+      }
+    } catch (error) {
+      logger.debug(`Nothing is cached for the moment: ${String(error)}`);
+    }
+    this.lookAfter(LOOK_MS);
+  }
+
+  /** Shows that this instance lives, and removes the notices of those that do not. */
+  private async beat(): Promise<void> {
+    if (this.own.size === 0) return;
+    const now = performance.now();
+    await this.connection.ask(BEAT, [[...this.own.values()]]);
+    this.beatenAt = now;
+    const own = new Set(this.own.values());
+    const others = (await this.connection.ask<InstanceNotice>(ALL)).filter(({ id }) => !own.has(id));
+    for (const { id, beat } of others) {
+      const seen = this.seen.get(id);
+      if (seen?.beat !== beat) this.seen.set(id, { beat, since: now });
+      else if (now - seen.since >= DEAD_MS) await this.connection.ask(REMOVE, [id, beat]);
+    }
+    for (const id of this.seen.keys()) if (!others.some((one) => one.id === id)) this.seen.delete(id);
+  }
+}
+
+function ignored(): void {
+  // The database is away: its log tells why, and the next beat tries again.
+}

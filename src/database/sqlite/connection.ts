@@ -1,0 +1,145 @@
+import { LRUCache } from 'lru-cache';
+import sqlite3 from 'sqlite3';
+
+/** How long a lock of another process is waited for, in milliseconds. */
+const LOCK_WAIT_MS = 4_000;
+
+/** A value that is bound to a parameter. */
+export type Bound = string | number | null;
+
+/** A row, by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Which statements stay prepared: none by default. */
+export interface Prepared {
+  readonly most: number;
+  readonly takes: (sql: string) => boolean;
+}
+
+/** How a connection is opened. */
+export interface ConnectionOptions {
+  readonly busyTimeoutMs?: number;
+  readonly prepared?: Prepared;
+}
+
+/** Called with `this` as sqlite3 calls it: the id of the last row, and how many were changed. */
+type Handler = (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) => void;
+type Way = 'run' | 'all';
+type Execute = (sql: string, parameters: readonly unknown[], handler: Handler) => void;
+
+/**
+ * A connection to an SQLite file, which keeps statements prepared: sqlite3 prepares a statement in one hop through the thread pool and
+ * runs it in the next, and each waits for a turn of the event loop. One statement must not run twice at a time.
+ */
+export class Connection {
+  /** What TypeORM's query runner needs of a connection. */
+  readonly driver: Readonly<Record<Way, Execute>> = {
+    run: (...args) => this.execute('run', ...args),
+    all: (...args) => this.execute('all', ...args),
+  };
+  private readonly statements: LRUCache<string, sqlite3.Statement>;
+  private keepsNone = false;
+
+  /** A connection that is open. */
+  constructor(
+    private readonly database: sqlite3.Database,
+    private readonly prepared: Prepared = { most: 1, takes: () => false },
+  ) {
+    this.statements = new LRUCache({
+      max: prepared.most,
+      // Behind what still runs on it.
+      dispose: (statement) => statement.finalize(),
+    });
+  }
+
+  /** Opens a file, which must be there. */
+  static async open(
+    file: string,
+    access: 'read' | 'write',
+    { busyTimeoutMs = LOCK_WAIT_MS, prepared }: ConnectionOptions = {},
+  ): Promise<Connection> {
+    const mode = access === 'read' ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE;
+    const database = await new Promise<sqlite3.Database>((resolve, reject) => {
+      const opened: sqlite3.Database = new sqlite3.Database(file, mode, (error) => {
+        if (error) reject(error);
+        else resolve(opened);
+      });
+    });
+    database.configure('busyTimeout', busyTimeoutMs);
+    return new Connection(database, prepared);
+  }
+
+  /** The rows of a statement. */
+  all<R extends object = Row>(sql: string, parameters: readonly Bound[] = []): Promise<R[]> {
+    return new Promise((resolve, reject) => {
+      // Not get(): it stops at the first row and leaves the read open, in which a kept statement would see this state for ever.
+      this.execute('all', sql, parameters, (error, rows) => {
+        if (error) reject(error);
+        else resolve(rows as R[]);
+      });
+    });
+  }
+
+  /** The values of the first column of a statement, as text. */
+  async texts(sql: string, parameters: readonly Bound[] = []): Promise<string[]> {
+    return (await this.all(sql, parameters)).map((row) => String(Object.values(row)[0]));
+  }
+
+  /** Ends the statement that runs by an error. */
+  interrupt(): void {
+    this.database.interrupt();
+  }
+
+  /** Keeps no statement prepared any more, once it has ended: a connection with one cannot be closed. */
+  finalize(): void {
+    this.keepsNone = true;
+    this.statements.clear();
+  }
+
+  /** Closes it once its statements have ended; a transaction that is open is rolled back. */
+  close(): Promise<void> {
+    this.finalize();
+    return new Promise((resolve, reject) => {
+      this.database.close((error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  private execute(way: Way, sql: string, parameters: readonly unknown[], handler: Handler): void {
+    if (!this.prepared.takes(sql)) {
+      this.database[way](sql, parameters, handler);
+      return;
+    }
+    const known = this.statements.get(sql);
+    if (known) {
+      this.step(known, way, sql, parameters, handler);
+      return;
+    }
+    const statement = this.database.prepare(sql, (error: Error | null) => {
+      // Not kept: its table may exist by the next time.
+      if (error) handler.call(statement as unknown as sqlite3.RunResult, error);
+      else {
+        this.statements.set(sql, statement);
+        this.step(statement, way, sql, parameters, handler);
+        if (this.keepsNone) this.statements.clear();
+      }
+    });
+  }
+
+  private step(
+    statement: sqlite3.Statement,
+    way: Way,
+    sql: string,
+    parameters: readonly unknown[],
+    handler: Handler,
+  ): void {
+    const { statements } = this;
+    statement[way](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
+      // One that found the database locked would go on where it stopped, with what it had seen then.
+      if (error) statements.delete(sql);
+      handler.call(this, error, rows);
+    });
+  }
+}

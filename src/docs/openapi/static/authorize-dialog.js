@@ -1,0 +1,74 @@
+// @ts-check
+// Authorize as a modal dialog of the browser, which keeps the focus inside and gives it back. The key is kept in this tab alone: it
+// survives a reload and a change of the document. The library's persistAuthorization would leave it for the next user of the browser.
+
+const PLACE = 'petstore-docs-key';
+
+/** Plugin of the Swagger UI. */
+export function authorizeDialog({ React: { createElement: h, useLayoutEffect, useRef, useState } }) {
+  function KeyInput(props) {
+    const [isShown, setShown] = useState(false);
+    const show = { type: 'button', className: 'btn', 'aria-pressed': isShown };
+    return h(
+      'span',
+      { className: 'key-input' },
+      h('input', {
+        ...props,
+        'aria-label': undefined,
+        type: isShown ? 'text' : 'password',
+        autoComplete: 'off',
+      }),
+      h('button', { ...show, onClick: () => setShown(!isShown) }, 'Show'),
+    );
+  }
+
+  function AuthorizationPopup({ authActions, authSelectors, errSelectors, specSelectors, getComponent }) {
+    const shared = { authActions, authSelectors, errSelectors, specSelectors, getComponent };
+    const dialog = useRef(null);
+    useLayoutEffect(() => {
+      const { current } = dialog;
+      current.showModal();
+      return () => current.close();
+    }, []);
+    // The field that had the focus is gone once its key is accepted.
+    useLayoutEffect(() => {
+      if (!dialog.current.contains(document.activeElement)) dialog.current.focus();
+    });
+    const attributes = { 'aria-labelledby': 'authorize-title', closedby: 'any', tabIndex: -1 };
+    const groups = authSelectors.shownDefinitions().valueSeq().toArray();
+    return h(
+      'dialog',
+      { ref: dialog, ...attributes, onClose: () => authActions.showDefinitions(false) },
+      h('h3', { id: 'authorize-title' }, 'Authorize'),
+      groups.map((definitions, key) => h(getComponent('auths'), { ...shared, key, definitions })),
+    );
+  }
+
+  const keep =
+    (original, { authSelectors }) =>
+    (payload) => {
+      original(payload);
+      sessionStorage.setItem(PLACE, JSON.stringify(authSelectors.authorized()));
+    };
+  return {
+    components: { authorizationPopup: AuthorizationPopup },
+    wrapComponents: {
+      HttpAuth: (Original) => (props) => {
+        const isKey = props.schema.get('scheme') === 'bearer';
+        const getComponent = (name, ...rest) =>
+          isKey && name === 'Input' ? KeyInput : props.getComponent(name, ...rest);
+        return h(Original, { ...props, getComponent });
+      },
+    },
+    statePlugins: {
+      auth: { wrapActions: { authorizeWithPersistOption: keep, logoutWithPersistOption: keep } },
+    },
+  };
+}
+
+/** Gives a Swagger UI the key that the tab keeps, and removes what an earlier version of this page has left in the browser. */
+export function restoreKey(ui) {
+  localStorage.removeItem('authorized');
+  const kept = sessionStorage.getItem(PLACE);
+  if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
+}

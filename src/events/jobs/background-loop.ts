@@ -1,0 +1,278 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@nestjs/common';
+import { TransientMap } from '../../core/transient-map.js';
+import { outsideOfSpans } from '../../core/tracing/spans.js';
+import { OneAtATime } from '../../database/one-at-a-time.js';
+import type { Transactions } from '../../database/transactions.js';
+import type { HeldLease, Leases } from './leases.js';
+
+/** How often due work is looked for that nobody in this process has announced, in milliseconds. */
+const PERIOD_MS = 1_000;
+/** How long a stop waits for what it has aborted, in milliseconds. */
+const ABORTED_MS = 1_000;
+
+/** A piece of work. */
+export interface Piece {
+  /** Pieces of one key run one after the other. */
+  readonly key: string;
+  /** Answers whether more may be due at once. Rejects when the database refuses what it needs. */
+  readonly run: (signal: AbortSignal) => Promise<boolean>;
+}
+
+/** What a loop does. */
+export interface BackgroundWork {
+  /** Only the process that holds this lease works; undefined where each piece takes a lease of its own. */
+  readonly lease?: string;
+  /** For how many seconds without work the lease is kept, because giving it back and taking it costs two commits. */
+  readonly keptSeconds?: number;
+  /** How many pieces run side by side. */
+  readonly most: number;
+  /**
+   * What is due, without the keys in hand: those of pieces that wait, run, or are to be settled. It is asked before the lease is taken,
+   * and again after that: another process may have done some of it.
+   */
+  readonly due: (inHand: ReadonlySet<string>) => Promise<readonly Piece[]>;
+  /** Writes how pieces have ended; their keys are in hand until it has succeeded. */
+  readonly settle?: () => Promise<void>;
+  /** Milliseconds until something is due, if that is known. */
+  readonly untilDue?: () => number | undefined;
+  /** Is told when the database begins to refuse what the work needs, and when it ends. */
+  readonly logger: Logger;
+  readonly refused: string;
+  readonly recovered: string;
+}
+
+/**
+ * Does work in the background: when it is woken and once a second it looks for what is due, and runs it while this process holds
+ * the lease. A piece that hangs delays no other key. Nothing begins by itself before `begin()`.
+ */
+export class BackgroundLoop {
+  private readonly looks = new OneAtATime(() => this.look());
+  private readonly waiting: Piece[] = [];
+  private readonly running = new TransientMap<Piece, Promise<boolean>>();
+  /** Keys whose pieces have ended and are not settled. */
+  private ended: string[] = [];
+  private readonly inHand = new Set<string>();
+  private readonly abort = new AbortController();
+  private lease: HeldLease | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private alarm: NodeJS.Timeout | undefined;
+  private stopped: Promise<void> | undefined;
+  private isServing = false;
+  private isWoken = false;
+  private isFailing = false;
+  private idleSeconds = 0;
+  /** How many pieces have ended after which more may be due. */
+  private done = 0;
+
+  constructor(
+    private readonly work: BackgroundWork,
+    private readonly leases: Leases,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** Whether nothing more is begun. */
+  get isStopping(): boolean {
+    return this.stopped !== undefined;
+  }
+
+  /** Runs by itself from now on what is due. */
+  begin(): void {
+    if (this.isStopping) return;
+    this.isServing = true;
+    this.timer = setInterval(() => {
+      this.idleSeconds += 1;
+      void this.lookOutside();
+    }, PERIOD_MS);
+    // Timers alone must not keep the process running.
+    this.timer.unref();
+    this.wake();
+  }
+
+  /** Something may be due: looks in a later turn of the event loop, once for all calls of this one. Call it after the commit. */
+  wake(): void {
+    if (!this.isServing || this.isWoken) return;
+    this.isWoken = true;
+    setImmediate(() => {
+      this.isWoken = false;
+      void this.lookOutside();
+    });
+  }
+
+  /** Runs what is due until nothing is, and waits for it. Never rejects. */
+  async run(): Promise<void> {
+    let before: number;
+    do {
+      before = this.done;
+      await this.lookOutside();
+      await this.idle();
+    } while (this.done > before);
+  }
+
+  /** Runs something now, due or not, and ends as it does; undefined while its key is in hand, and after a stop. */
+  runNow<T>(key: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> | undefined {
+    if (this.isStopping || this.inHand.has(key)) return undefined;
+    this.inHand.add(key);
+    const outcome = run(this.signal);
+    return this.start({ key, run: () => outcome.then(() => true) }).then(() => outcome);
+  }
+
+  /** Begins nothing more, waits at most this long for what runs, then aborts it; ends soon after, also if that is ignored. */
+  stop(timeoutMs: number): Promise<void> {
+    return (this.stopped ??= this.end(timeoutMs));
+  }
+
+  private async end(timeoutMs: number): Promise<void> {
+    this.isServing = false;
+    clearInterval(this.timer);
+    clearTimeout(this.alarm);
+    this.dropWaiting();
+    if (!(await this.isIdleWithin(timeoutMs))) {
+      const reason = new Error('The service stops.');
+      this.abort.abort(reason);
+      this.lease?.abort.abort(reason);
+      await this.isIdleWithin(ABORTED_MS);
+    }
+    await this.lookOutside();
+  }
+
+  private async isIdleWithin(ms: number): Promise<boolean> {
+    const waiting = new AbortController();
+    const late = pause(ms, false, { signal: waiting.signal }).catch(() => false);
+    const isIdle = await Promise.race([this.idle().then(() => true), late]);
+    waiting.abort();
+    return isIdle;
+  }
+
+  /** Resolves when no piece runs: then none waits. */
+  private async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running.all().map(([, run]) => run));
+  }
+
+  /** A caller's own transaction would show what it may yet undo, and wait for itself. */
+  private lookOutside(): Promise<void> {
+    return outsideOfSpans(() => this.transactions.outside(() => this.looks.run()));
+  }
+
+  /** Never rejects. */
+  private async look(): Promise<void> {
+    try {
+      if (this.inHand.size === 0) this.lease?.check();
+      const isLost = this.lease?.abort.signal.aborted === true;
+      // What ran under a lease that was lost must have ended.
+      if (isLost) await this.idle();
+      await this.settle();
+      if (isLost) await this.giveBack();
+      // What waits is begun before more is read.
+      if (!this.isStopping && this.waiting.length === 0 && this.running.size < this.work.most)
+        await this.beginDue();
+      if (this.inHand.size === 0 && (this.isStopping || this.idleSeconds >= (this.work.keptSeconds ?? 0)))
+        await this.giveBack();
+    } catch (error) {
+      this.fail(error);
+    }
+    this.setAlarm();
+  }
+
+  private async settle(): Promise<void> {
+    const { ended } = this;
+    if (ended.length === 0 && !this.work.settle) return;
+    this.ended = [];
+    try {
+      await this.work.settle?.();
+    } catch (error) {
+      this.ended = [...ended, ...this.ended];
+      throw error;
+    }
+    for (const key of ended) this.inHand.delete(key);
+    if (ended.length > 0) this.recover();
+  }
+
+  private async beginDue(): Promise<void> {
+    const { lease } = this.work;
+    let pieces = await this.work.due(this.inHand);
+    if (pieces.length > 0 && lease !== undefined && !this.lease) {
+      this.lease = await this.leases.take(lease);
+      if (!this.lease) return;
+      // Each piece that runs listens: no leak to be warned of.
+      setMaxListeners(0, this.lease.abort.signal);
+      pieces = await this.work.due(this.inHand);
+    }
+    if (this.isStopping) return;
+    if (this.inHand.size + pieces.length === 0) this.recover();
+    for (const piece of pieces) this.inHand.add(piece.key);
+    this.waiting.push(...pieces);
+    this.fill();
+  }
+
+  private async giveBack(): Promise<void> {
+    const { lease } = this;
+    this.lease = undefined;
+    await lease?.release();
+  }
+
+  private fill(): void {
+    if (this.signal.aborted) this.dropWaiting();
+    while (this.running.size < this.work.most) {
+      const piece = this.waiting.shift();
+      if (!piece) return;
+      void this.start(piece);
+    }
+  }
+
+  private dropWaiting(): void {
+    for (const { key } of this.waiting.splice(0)) this.inHand.delete(key);
+  }
+
+  private get signal(): AbortSignal {
+    return this.lease ? this.lease.abort.signal : this.abort.signal;
+  }
+
+  private async start(piece: Piece): Promise<void> {
+    const run = this.carryOut(piece);
+    this.running.set(piece, run);
+    const isMore = await run;
+    this.running.delete(piece);
+    this.idleSeconds = 0;
+    this.fill();
+    if (!isMore) return;
+    this.done += 1;
+    if (this.isServing && this.waiting.length === 0) void this.lookOutside();
+  }
+
+  private async carryOut({ key, run }: Piece): Promise<boolean> {
+    try {
+      const isMore = await run(this.signal);
+      if (this.work.settle) this.ended.push(key);
+      else {
+        this.inHand.delete(key);
+        this.recover();
+      }
+      return isMore;
+    } catch (error) {
+      this.inHand.delete(key);
+      this.fail(error);
+      return false;
+    }
+  }
+
+  /** Looks again when something is due before the second is over. What is overdue is another process's, or the database's fault. */
+  private setAlarm(): void {
+    clearTimeout(this.alarm);
+    const left = this.work.untilDue?.();
+    if (!this.isServing || left === undefined || left >= PERIOD_MS) return;
+    this.alarm = setTimeout(() => void this.lookOutside(), left).unref();
+  }
+
+  private fail(error: unknown): void {
+    // A look that had begun when the service stopped may find the database closed.
+    if (!this.isFailing && !this.isStopping) this.work.logger.error(this.work.refused, error);
+    this.isFailing = true;
+  }
+
+  private recover(): void {
+    if (this.isFailing) this.work.logger.log(this.work.recovered);
+    this.isFailing = false;
+  }
+}

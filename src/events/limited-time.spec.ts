@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { withinTime } from './limited-time.js';
+
+const never = () => new Promise<never>(() => undefined);
+const { signal } = new AbortController();
+
+describe('work that is limited in time', () => {
+  it.each([
+    ['a value', () => 1],
+    ['a promise', () => Promise.resolve(1)],
+  ])('ends with %s', async (_, work) => {
+    await expect(withinTime(1_000, signal, work)).resolves.toBe(1);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no'))],
+  ])('fails when it %s', async (_, work) => {
+    await expect(withinTime(1_000, signal, work)).rejects.toThrow('no');
+  });
+
+  it('is given up after its time, and told', async () => {
+    let told: AbortSignal | undefined;
+    const work = (limited: AbortSignal) => {
+      told = limited;
+      return never();
+    };
+    await expect(withinTime(1, signal, work)).rejects.toThrow('It took longer than 0.001 s.');
+    expect(told?.aborted).toBe(true);
+  });
+
+  it('ends when its signal aborts, and does not begin after that', async () => {
+    const stop = new AbortController();
+    const attempt = withinTime(1_000, stop.signal, never);
+    stop.abort(new Error('The service stops.'));
+    await expect(attempt).rejects.toThrow('The service stops.');
+    await expect(withinTime(1_000, stop.signal, () => expect.fail())).rejects.toThrow('The service stops.');
+  });
+});

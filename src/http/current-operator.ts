@@ -1,0 +1,20 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Operator } from '../auth/clients/audited-changes.js';
+import { callerOf } from '../auth/caller.js';
+import { requestIdOf } from './request-log.middleware.js';
+import { addressOf } from '../core/request-address.js';
+
+/** Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant. */
+export const CurrentOperator = createParamDecorator((_: unknown, context: ExecutionContext): Operator => {
+  const http = context.switchToHttp();
+  const request = http.getRequest<Request>();
+  const caller = callerOf(request);
+  return {
+    kind: caller?.keyId === null ? 'user' : 'key',
+    keyId: caller?.keyId ?? caller?.clientId ?? null,
+    from: addressOf(request) ?? null,
+    requestId: requestIdOf(http.getResponse<Response>()),
+    scopes: caller?.scopes ?? [],
+  };
+});

@@ -1,0 +1,11 @@
+import { holdsApiKey } from '../../auth/clients/api-key.format.js';
+import { Rule } from './define-field.js';
+
+/** Refuses a text that contains an API key: names and labels are shown and logged, and a key must never be. */
+export function WithoutApiKey(): PropertyDecorator {
+  return Rule(
+    'holds_api_key',
+    'This must not hold an API key.',
+    (value) => typeof value !== 'string' || !holdsApiKey(value),
+  );
+}

@@ -1,0 +1,141 @@
+import { Get, Param, Post, Query, type Type } from '@nestjs/common';
+import type { Operator } from '../../auth/clients/audited-changes.js';
+import { type Caller, CurrentClient } from '../../auth/caller.js';
+import { type Audience, AudienceController, differencesOf } from '../../http/audience.js';
+import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from '../../http/current-operator.js';
+import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Paged, type Pager } from '../../http/paging/pager.js';
+import {
+  WebhookDeliveriesQuery,
+  WebhookDeliveryDto,
+  WebhookDeliveryParams,
+  WebhookDeliveryWithPayloadDto,
+  WebhookEndpointParams,
+  stateOf,
+  toWebhookDeliveryDto,
+  toWebhookDeliveryWithPayloadDto,
+} from './dto/webhook-delivery.dto.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
+import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+import { WEBHOOKS_TAG } from './webhooks.controller.js';
+
+const {
+  event_scope_not_held,
+  webhook_delivery_not_found,
+  webhook_endpoint_disabled,
+  webhook_endpoint_not_found,
+} = WEBHOOK_ERRORS;
+
+/** What webhook endpoints were sent, below the path of an audience. */
+export function webhookDeliveriesController(audience: Audience): Type {
+  const { own, errors, holderOf } = differencesOf(audience);
+  const deliveryAddress = ({
+    endpointId,
+    id,
+  }: {
+    readonly endpointId: string;
+    readonly id: bigint;
+  }): string => `/${audience.prefix}/webhooks/${endpointId}/deliveries/${id}`;
+
+  @AudienceController(audience, 'webhooks/:endpointId', WEBHOOKS_TAG)
+  class WebhookDeliveriesController {
+    constructor(private readonly deliveries: WebhookDeliveriesService) {}
+
+    @Get('deliveries')
+    @Operation({
+      id: `list${own}WebhookDeliveries`,
+      summary: 'List what a webhook endpoint was sent',
+      description: 'Lists the deliveries of an endpoint, latest first, without what was sent.',
+      answers: {
+        status: 200,
+        description: 'A page of deliveries',
+        arrayOf: WebhookDeliveryDto,
+        schemaName: 'WebhookDeliveries',
+        optionalHeaders: NEXT_PAGE,
+      },
+    })
+    @ApiErrors(...errors, webhook_endpoint_not_found)
+    async list(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @Query() query: WebhookDeliveriesQuery,
+      @CurrentClient() caller: Caller | undefined,
+      @Paged() pager: Pager,
+    ): Promise<WebhookDeliveryDto[]> {
+      const of = { ...holderOf(caller), ...stateOf(query) };
+      const found = await pager.answer(query, (page) => this.deliveries.list(page, endpointId, of));
+      return found.map(toWebhookDeliveryDto);
+    }
+
+    @Get('deliveries/:deliveryId')
+    @Operation({
+      id: `get${own}WebhookDelivery`,
+      summary: 'Show what was sent',
+      description: 'Shows a delivery with its body. Also needs the scope of its event.',
+      answers: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
+    })
+    @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
+    async get(
+      @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookDeliveryWithPayloadDto> {
+      return toWebhookDeliveryWithPayloadDto(
+        await this.deliveries.get(endpointId, deliveryId, by, holderOf(caller)),
+      );
+    }
+
+    @Post('deliveries/:deliveryId/redeliver')
+    @Operation({
+      id: `redeliver${own}Webhook`,
+      summary: 'Send a message again',
+      description:
+        'Sends the message of a delivery again, with the same `webhook-id`, after those that are already waiting. This is a new delivery. ' +
+        'Also needs the scope of its event.',
+      answers: {
+        status: 201,
+        description: 'The new delivery',
+        type: WebhookDeliveryDto,
+        location: deliveryAddress,
+      },
+    })
+    @ApiErrors(
+      ...errors,
+      event_scope_not_held,
+      webhook_delivery_not_found,
+      webhook_endpoint_disabled,
+      webhook_endpoint_not_found,
+    )
+    async redeliver(
+      @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookDeliveryDto> {
+      return toWebhookDeliveryDto(
+        await this.deliveries.redeliver(endpointId, deliveryId, by, holderOf(caller)),
+      );
+    }
+
+    @Post('test')
+    @Operation({
+      id: `test${own}Webhook`,
+      summary: 'Send a test',
+      description:
+        'Sends a message of the event `webhook.test` to an endpoint, after those that are already waiting. Its delivery shows whether it arrived.',
+      answers: {
+        status: 201,
+        description: 'The delivery of the test',
+        type: WebhookDeliveryDto,
+        location: deliveryAddress,
+      },
+    })
+    @ApiErrors(...errors, webhook_endpoint_disabled, webhook_endpoint_not_found)
+    async test(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @CurrentClient() caller: Caller | undefined,
+    ): Promise<WebhookDeliveryDto> {
+      return toWebhookDeliveryDto(await this.deliveries.test(endpointId, holderOf(caller)));
+    }
+  }
+  return WebhookDeliveriesController;
+}

@@ -1,0 +1,216 @@
+import { Body, Delete, Get, Header, Param, Patch, Post, Query, type Type } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import { type Caller, CurrentClient } from '../../auth/caller.js';
+import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
+import type { Operator } from '../../auth/clients/audited-changes.js';
+import { KeyLimits } from '../../auth/clients/key-limits.js';
+import { type Audience, AudienceController, differencesOf, OfClass } from '../../http/audience.js';
+import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
+import { CurrentOperator } from '../../http/current-operator.js';
+import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
+import { WebhookFanOuts } from '../webhook-fan-outs.js';
+import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
+import {
+  NewOwnWebhookEndpointDto,
+  NewWebhookEndpointDto,
+  WebhookEndpointChangesDto,
+  WebhookEndpointDto,
+  WebhookEndpointStateDto,
+  WebhookEndpointWithSecretDto,
+  WebhookSecretRotationDto,
+  toWebhookEndpointDto,
+  toWebhookEndpointStateDto,
+  toWebhookEndpointWithSecretDto,
+} from './dto/webhook-endpoint.dto.js';
+import type { EndpointsOf } from './endpoint-orders.js';
+import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+
+const { client_not_found, key_change_limit_reached } = CLIENTS_ERRORS;
+const {
+  event_scope_not_held,
+  webhook_endpoint_limit_reached,
+  webhook_endpoint_locked,
+  webhook_endpoint_not_found,
+  webhook_secret_limit_reached,
+} = WEBHOOK_ERRORS;
+
+/** The group of operations on webhooks, and what it is of. */
+export const WEBHOOKS_TAG = [
+  'Webhooks',
+  'Addresses that are notified of events, and what they were sent.',
+] as const;
+
+/** Webhook endpoints, below the path of an audience. */
+export function webhooksController(audience: Audience): Type {
+  const { isOwn, own, errors, holderOf } = differencesOf(audience);
+  const limitErrors = isOwn ? [key_change_limit_reached] : [];
+  const endpointAddress = ({ id }: { readonly id: string }): string => `/${audience.prefix}/webhooks/${id}`;
+
+  const listQuery = isOwn ? PageQuery : WebhookEndpointsQuery;
+  const newEndpoint = isOwn ? NewOwnWebhookEndpointDto : NewWebhookEndpointDto;
+
+  @AudienceController(audience, 'webhooks', WEBHOOKS_TAG)
+  class WebhooksOfAudienceController {
+    constructor(
+      private readonly endpoints: WebhookEndpointsService,
+      private readonly fanOuts: WebhookFanOuts,
+      private readonly limits: KeyLimits,
+    ) {}
+
+    @Get()
+    @Operation({
+      id: `list${own}Webhooks`,
+      summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
+      description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, never with their secrets.`,
+      answers: {
+        status: 200,
+        description: 'A page of endpoints',
+        arrayOf: WebhookEndpointDto,
+        schemaName: 'WebhookEndpoints',
+        optionalHeaders: NEXT_PAGE,
+      },
+    })
+    @ApiErrors(...(isOwn ? errors : [client_not_found]))
+    async list(
+      @Query() @OfClass(listQuery) query: WebhookEndpointsQuery,
+      @CurrentClient() caller: Caller | undefined,
+      @Paged() pager: Pager,
+    ): Promise<WebhookEndpointDto[]> {
+      const asked = query.client === undefined ? {} : { clientId: query.client };
+      const of = { ...asked, ...holderOf(caller) };
+      return (await pager.answer(query, (page) => this.endpoints.list(page, of))).map(toWebhookEndpointDto);
+    }
+
+    @Post()
+    @Operation({
+      id: `create${own}Webhook`,
+      summary: 'Make a webhook endpoint',
+      description:
+        `Makes an endpoint of ${isOwn ? 'your' : 'a'} client. From now on it is sent each of its events, in messages that the secret in the ` +
+        'response verifies. A key can subscribe it only to what the key itself may read.',
+      answers: {
+        status: 201,
+        description: 'The endpoint, with its secret this once',
+        type: WebhookEndpointWithSecretDto,
+        location: endpointAddress,
+      },
+    })
+    @Header('Cache-Control', 'no-store')
+    @ApiErrors(
+      ...(isOwn ? errors : [client_not_found]),
+      event_scope_not_held,
+      webhook_endpoint_limit_reached,
+      ...limitErrors,
+    )
+    async create(
+      @Body() @OfClass(newEndpoint) { clientId, url, events, label }: NewWebhookEndpointDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookEndpointWithSecretDto> {
+      const holder = holderOf(caller);
+      return toWebhookEndpointWithSecretDto(
+        await this.limited(holder, () =>
+          this.endpoints.create({ clientId, url, events, label: label ?? null, ...holder }, by),
+        ),
+      );
+    }
+
+    @Get(':endpointId')
+    @Operation({
+      id: `get${own}Webhook`,
+      summary: 'Show a webhook endpoint',
+      description: `Shows an endpoint${isOwn ? ' of your client' : ''}, never its secret, whether it fails, and how much waits for it.`,
+      answers: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
+    })
+    @ApiErrors(...errors, webhook_endpoint_not_found)
+    async get(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @CurrentClient() caller: Caller | undefined,
+    ): Promise<WebhookEndpointStateDto> {
+      const found = await this.endpoints.get(endpointId, holderOf(caller));
+      return toWebhookEndpointStateDto(found, await this.endpoints.waiting(endpointId));
+    }
+
+    @Patch(':endpointId')
+    @Operation({
+      id: `update${own}Webhook`,
+      summary: 'Change, disable or enable a webhook endpoint',
+      description:
+        'Changes what is named. A disabled endpoint is sent nothing, and never what happens in that time; when enabled again, it continues ' +
+        'with the messages that waited when it was disabled.',
+      answers: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
+    })
+    @ApiErrors(
+      ...errors,
+      event_scope_not_held,
+      ...(isOwn ? [webhook_endpoint_locked] : []),
+      webhook_endpoint_not_found,
+      ...limitErrors,
+    )
+    async update(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @Body() changes: WebhookEndpointChangesDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookEndpointDto> {
+      const holder = holderOf(caller);
+      return toWebhookEndpointDto(
+        await this.limited(holder, () => this.endpoints.update(endpointId, changes, by, holder)),
+      );
+    }
+
+    @Delete(':endpointId')
+    @Operation({
+      id: `delete${own}Webhook`,
+      summary: 'Delete a webhook endpoint',
+      description: 'Deletes an endpoint with its log. What it was not sent yet, it never is.',
+      answers: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
+    })
+    @ApiErrors(...errors, webhook_endpoint_not_found)
+    async delete(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookEndpointDto> {
+      return toWebhookEndpointDto(await this.endpoints.delete(endpointId, by, holderOf(caller)));
+    }
+
+    @Post(':endpointId/rotate-secret')
+    @Operation({
+      id: `rotate${own}WebhookSecret`,
+      summary: 'Rotate the secret of a webhook endpoint',
+      description:
+        'Makes a new secret. Messages are signed with both for the grace, so that receivers can go over to the new one.',
+      answers: {
+        status: 200,
+        description: 'The endpoint, with its new secret this once',
+        type: WebhookEndpointWithSecretDto,
+      },
+    })
+    @ApiBody({ type: WebhookSecretRotationDto, required: false })
+    @Header('Cache-Control', 'no-store')
+    @ApiErrors(...errors, webhook_endpoint_not_found, webhook_secret_limit_reached, ...limitErrors)
+    async rotateSecret(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @Body() { grace }: WebhookSecretRotationDto,
+      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator() by: Operator,
+    ): Promise<WebhookEndpointWithSecretDto> {
+      const holder = holderOf(caller);
+      return toWebhookEndpointWithSecretDto(
+        await this.limited(holder, () => this.endpoints.rotateSecret(endpointId, grace, by, holder)),
+      );
+    }
+
+    /** Makes a change, of which the holder of a key may make so many within a day. */
+    private async limited<T>({ clientId }: EndpointsOf, change: () => Promise<T>): Promise<T> {
+      if (clientId === undefined) return change();
+      // The change cannot do it within the transaction that counts it.
+      await this.fanOuts.catchUp();
+      return this.limits.changing(clientId, change);
+    }
+  }
+  return WebhooksOfAudienceController;
+}

@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, In } from 'typeorm';
+import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import type { Database } from '../database/database.js';
+import type { Dialect } from '../database/dialect.js';
+import { Transactions } from '../database/transactions.js';
+import { WebhookFanOut } from './webhook-fan-out.entity.js';
+
+/** Most messages that one transaction fans out: fewer after one that took longer than this, in milliseconds. */
+const MOST = 100;
+const SHORT_MS = 20;
+/** How much longer than a transaction takes the database is left to others, while they use it, and the longest such time. */
+const REST = 9;
+const LONGEST_REST_MS = 500;
+
+/**
+ * Deliveries of messages for each enabled endpoint that subscribes to their event. Whoever deletes a client locks it before its
+ * endpoints: while the client is kept, so are they.
+ */
+const deliveriesOf = (dialect: Dialect): string => `
+  INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
+  SELECT webhook_endpoints.id, webhook_messages.id, 'waiting', 0
+  FROM webhook_fan_outs
+  JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
+  JOIN webhook_subscriptions ON webhook_subscriptions.event = webhook_messages.event
+  JOIN webhook_endpoints ON webhook_endpoints.id = webhook_subscriptions.endpoint_id
+  JOIN clients ON clients.id = webhook_endpoints.client_id
+  WHERE webhook_fan_outs.id IN (SELECT CAST(value ->> 'id' AS BIGINT) FROM ${dialect.elements(':ids')} AS batch)
+    AND webhook_endpoints.disabled_at IS NULL
+    AND (webhook_fan_outs.client_id IS NULL OR webhook_fan_outs.client_id = webhook_endpoints.client_id)
+  ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.kept('clients')}`;
+
+/** Writes the deliveries of messages after these were committed, so that no caller pays for the endpoints of others. */
+@Injectable()
+export class WebhookFanOuts {
+  private batch = 1;
+  /** How long the last transaction has worked, in milliseconds. */
+  private tookMs = 0;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly writes: CacheNeutralWrites,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** Fans out the oldest messages that have no deliveries yet, and leaves the database to others for a while if they want it. */
+  async run(): Promise<void> {
+    await this.writes.run((manager) => this.fanOut(manager));
+    const { inUse, waiting } = (this.dataSource as Database).load;
+    if (inUse + waiting > 0) await pause(Math.min(REST * this.tookMs, LONGEST_REST_MS));
+  }
+
+  /**
+   * Leaves little to `beforeChange`, which holds up all who write: fans out what is committed, in short transactions. Does nothing
+   * within a transaction.
+   */
+  async catchUp(): Promise<void> {
+    if (this.transactions.isInside()) return;
+    while (await this.writes.run((manager) => this.fanOut(manager)));
+  }
+
+  /**
+   * Fans out, in the transaction that the caller takes part in, all messages that were committed before it changes endpoints: so they
+   * are for the endpoints that were there when they were written, whatever the clock says. Call it before the transaction locks a row.
+   */
+  async beforeChange(manager: EntityManager): Promise<void> {
+    while (await this.fanOut(manager));
+  }
+
+  /** Answers whether there may be more. */
+  private async fanOut(manager: EntityManager): Promise<boolean> {
+    await this.transactions.claim('webhook fan-outs');
+    const began = performance.now();
+    const take = this.batch;
+    const fanOuts = await manager.find(WebhookFanOut, { order: { id: 'ASC' }, take });
+    if (fanOuts.length === 0) return false;
+    const { driver, dialect } = manager.connection as Database;
+    const ids = JSON.stringify(fanOuts.map(({ id }) => ({ id: String(id) })));
+    await manager.query(...driver.escapeQueryWithParameters(deliveriesOf(dialect), { ids }, {}));
+    await manager.delete(WebhookFanOut, { id: In(fanOuts.map(({ id }) => id)) });
+    this.tookMs = performance.now() - began;
+    this.batch = this.tookMs < SHORT_MS ? Math.min(MOST, 2 * take) : Math.ceil(take / 2);
+    return fanOuts.length === take;
+  }
+}

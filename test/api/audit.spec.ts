@@ -1,0 +1,192 @@
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { onCommandLine, overHttp } from '../support/orders.js';
+import { TestService } from '../kit/test-service.js';
+
+const ALL = declaredScopes().map(({ name }) => name);
+
+async function open() {
+  const service = await TestService.open();
+  onTestFinished(() => service.close());
+  const { id: adminId, key: adminKey } = await service.issueKey({ scopes: ALL });
+  const trail = async (query = '') =>
+    (await service.request('GET', `/admin/audit${query}`, { key: adminKey })).body as Record<
+      string,
+      unknown
+    >[];
+  return { service, adminId, adminKey, trail };
+}
+
+const commanded = (service: TestService, ...args: string[]) =>
+  onCommandLine(service, { args, method: '', path: '' });
+
+describe('the audit trail', () => {
+  it('tells who did what on which client or key, when, and from where: a key over HTTP', async () => {
+    const { service, adminId, adminKey, trail } = await open();
+    await service.request('PATCH', `/admin/clients/${service.clientId}`, {
+      key: adminKey,
+      json: { plan: 'pro' },
+      headers: { 'x-request-id': 'my-request' },
+    });
+    expect((await trail())[0]).toEqual({
+      id: expect.any(Number),
+      at: '2026-11-20T12:00:10.250Z',
+      action: 'client.updated',
+      actor: 'key',
+      actorKeyId: adminId,
+      from: '127.0.0.1',
+      requestId: 'my-request',
+      clientId: service.clientId,
+      keyId: null,
+      details: {
+        plan: { from: 'business', to: 'pro' },
+        perMinute: { from: 1_000, to: 300 },
+        perDay: { from: 100_000, to: 10_000 },
+      },
+    });
+  });
+
+  it('and an operator on the command line', async () => {
+    const { service, trail } = await open();
+    await commanded(service, 'client', 'suspend', service.clientId, '--force');
+    const onLine = await commanded(service, 'audit', 'list', '--limit', '1');
+    expect(onLine.document).toEqual([
+      expect.objectContaining({
+        action: 'client.suspended',
+        actor: 'command_line',
+        actorKeyId: null,
+        from: expect.stringMatching(/^.+@.+$/),
+        requestId: null,
+        clientId: service.clientId,
+      }),
+    ]);
+    await commanded(service, 'client', 'resume', service.clientId);
+    expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual([
+      'client.resumed',
+      'client.suspended',
+    ]);
+  });
+
+  it('has every change, and outlives what it tells of', async () => {
+    const { service, adminKey, trail } = await open();
+    const send = async (method: string, path: string, json?: unknown) =>
+      (await overHttp(service, adminKey, { args: [], method, path, json })).document as { id: string };
+    const { id: client } = await send('POST', '/admin/clients', { name: 'A', plan: 'free' });
+    const { id: first } = await send('POST', '/admin/keys', { clientId: client, label: 'L', expires: '1d' });
+    await send('PATCH', `/admin/keys/${first}`, { label: 'M' });
+    const { id: second } = await send('POST', `/admin/keys/${first}/rotate`, { grace: '1h' });
+    await send('POST', `/admin/keys/${second}/unban`);
+    await send('POST', `/admin/keys/${second}/revoke`);
+    await send('POST', `/admin/clients/${client}/suspend`);
+    await send('POST', `/admin/clients/${client}/resume`);
+    await send('DELETE', `/admin/clients/${client}`);
+    const entries = await trail(`?client=${client}`);
+    expect(entries.map(({ action, keyId }) => [action, keyId])).toEqual([
+      ['client.deleted', null],
+      ['client.resumed', null],
+      ['client.suspended', null],
+      ['api_key.revoked', second],
+      ['api_key.rotated', first],
+      ['api_key.updated', first],
+      ['api_key.issued', first],
+      ['client.created', null],
+    ]);
+    expect(entries[4]?.details).toEqual({
+      replacedBy: second,
+      prefix: expect.stringMatching(/^pst_test_\w{4}$/),
+      expiresAt: '2026-11-21T12:00:10.250Z',
+      oldExpiresAt: '2026-11-20T13:00:10.250Z',
+    });
+  });
+
+  it('has the ban that was lifted, and nothing of a key that was not banned', async () => {
+    const { service, adminKey, trail } = await open();
+    const { id: keyId, key } = await service.issueKey({ scopes: ['pets:read'] });
+    const unban = () => service.request('POST', `/admin/keys/${keyId}/unban`, { key: adminKey });
+    const before = await trail();
+    expect((await unban()).status).toBe(200);
+    expect(await trail()).toEqual(before);
+    await service.app.get(ClientsService).update(service.clientId, { plan: 'free' }, SERVICE_ITSELF);
+    let banned = await service.request('GET', '/v1/pets', { key });
+    for (let sent = 0; sent < 200 && banned.body.code !== 'api_key_banned'; sent += 1) {
+      if (banned.status === 429) service.clock.advance(1_000);
+      banned = await service.request('GET', '/v1/pets', { key });
+    }
+    expect(banned.body.code).toBe('api_key_banned');
+    const { done } = await commanded(service, 'key', 'unban', keyId);
+    expect(done).toBe(true);
+    const { items } = await service.app.get(AuditService).list({ limit: 1 });
+    const bannedUntil = new Date(service.clock.now() + Number(banned.headers.get('retry-after')) * 1_000);
+    expect(items[0]).toMatchObject({
+      action: 'api_key.unbanned',
+      keyId,
+      details: { bannedUntil: bannedUntil.toISOString() },
+    });
+  });
+
+  it('tells that a change was forced', async () => {
+    const { service, adminId } = await open();
+    const run = async (...args: string[]) => {
+      const { done } = await commanded(service, ...args, '--force');
+      expect([args, done]).toEqual([args, true]);
+    };
+    const { id: client } = await service.app
+      .get(ClientsService)
+      .create({ name: 'A', plan: 'free' }, SERVICE_ITSELF);
+    await run('key', 'update', adminId, '--expires', '1h');
+    await run('key', 'rotate', adminId, '--expires', '1h');
+    await run('key', 'revoke', adminId);
+    await run('client', 'suspend', client);
+    await run('client', 'delete', client);
+    const { items } = await service.app.get(AuditService).list({ limit: 5 });
+    expect(items.map(({ action, details }) => [action, (details as { force?: boolean }).force])).toEqual(
+      ['client.deleted', 'client.suspended', 'api_key.revoked', 'api_key.rotated', 'api_key.updated'].map(
+        (action) => [action, true],
+      ),
+    );
+  });
+
+  it('does not have what was refused, or is so already, and nothing happens that it does not have', async () => {
+    const { service, adminId, adminKey, trail } = await open();
+    const { name, plan } = await service.app.get(ClientsService).get(service.clientId);
+    const before = await trail();
+    const { clientId } = service;
+    for (const [method, path, json] of [
+      ['PATCH', `/admin/clients/${clientId}`, { name, plan }],
+      ['PATCH', `/admin/keys/${adminId}`, { label: null }],
+      ['POST', `/admin/clients/${clientId}/resume`, {}],
+    ] as const)
+      await service.request(method, path, { key: adminKey, json });
+    expect(await trail()).toEqual(before);
+    await service.app.get(DataSource).query('ALTER TABLE audit_entries RENAME TO away');
+    const rename = service.app.get(ClientsService).update(clientId, { name: 'X' }, SERVICE_ITSELF);
+    await expect(rename).rejects.toThrow(/audit_entries/);
+    expect((await service.app.get(ClientsService).get(clientId)).name).toBe('Test');
+  });
+});
+
+describe('a paged list', () => {
+  it('of the audit trail is walked by rel next without missing or repeating, while changes go on', async () => {
+    const { service, adminKey } = await open();
+    const audit = service.app.get(AuditService);
+    const { manager } = service.app.get(DataSource);
+    for (let made = 0; made < 35; made += 1)
+      await audit.record(manager, SERVICE_ITSELF, { action: `test.${made}`, clientId: service.clientId });
+    const seen: string[] = [];
+    let next: string | undefined = `/admin/audit?limit=10&client=${service.clientId}`;
+    while (next !== undefined) {
+      const { body, headers } = await service.request('GET', next, { key: adminKey });
+      for (const { action } of body as { action: string }[]) seen.push(action);
+      expect(headers.get('link') ?? 'rel="first"').toContain('rel="first"');
+      next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      await audit.record(manager, SERVICE_ITSELF, { action: 'test.late', clientId: service.clientId });
+    }
+    // Before them stand the client and two keys that the kit made.
+    expect(seen).toHaveLength(35 + 3);
+    expect(seen.slice(0, 35)).toEqual(Array.from({ length: 35 }, (_, index) => `test.${34 - index}`));
+  });
+});

@@ -1,0 +1,329 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import type { Shell } from '../../src/cli/shell.js';
+import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
+import { DemoData } from '../../src/database/demo-data.js';
+import { TestService } from '../kit/testing.js';
+import { type Printed, printedBy } from '../support/orders.js';
+import { ROOT, emptyFolder } from '../support/service-process.js';
+
+// What a process adds (its exit, signals, a terminal, settings) is asked in test/processes.
+
+let service: TestService;
+let client: string;
+beforeAll(async () => {
+  service = await TestService.open();
+  client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
+});
+afterAll(() => service.close());
+
+/** Runs a command, a second after the one before: lists are in the order of creation. */
+function command(...args: string[]): Promise<Printed> {
+  service.clock.advance(1_000);
+  return printedBy(service, args);
+}
+
+/** Runs a command with --json, expects success and answers the one document on stdout. */
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await command(...args, '--json');
+  expect([code, stderr], args.join(' ')).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+describe('petstore client', () => {
+  it('list shows all, show shows one, for people and as JSON', async () => {
+    await json('client', 'create', '--name', 'Zoo & Söhne', '--plan', 'business');
+    expect((await json('client', 'list')).map(({ name }: { name: string }) => name)).toEqual([
+      'Test',
+      'Acme',
+      'Zoo & Söhne',
+    ]);
+    expect(await json('client', 'show', client)).toMatchObject({ id: client, name: 'Acme' });
+    const found = await json('client', 'list', '--name', 'zoo &');
+    expect(found.map(({ name }: { name: string }) => name)).toEqual(['Zoo & Söhne']);
+    expect((await command('client', 'list', '--name', 'nobody')).stdout).toContain('no such client');
+    expect((await command('client', 'list')).stdout).toMatch(
+      /^ID +NAME +PLAN[^\n]*\n.*Test [^\n]*\n.*Acme +free +60 +1000/,
+    );
+    expect((await command('client', 'show', client)).stdout).toMatch(/^id +.+\nname +Acme\nplan +free\n/);
+  });
+});
+
+describe('petstore key', () => {
+  it('issue answers the key this once, with the scopes asked for and an expiry', async () => {
+    const issued = await json(
+      'key',
+      'issue',
+      '--client',
+      client,
+      '--scopes',
+      'pets:write,pets:read',
+      '--expires',
+      '90d',
+    );
+    expect(issued).toEqual({
+      id: expect.stringMatching(/^[\w-]{36}$/),
+      key: expect.stringMatching(/^pst_test_\w{36}$/),
+      clientId: client,
+      prefix: issued.key.slice(0, 13),
+      label: null,
+      scopes: ['pets:read', 'pets:write'],
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+      revokedAt: null,
+      lastUsedAt: null,
+      replacedBy: null,
+    });
+    expect(Date.parse(issued.expiresAt) - Date.parse(issued.createdAt)).toBe(90 * 86_400_000);
+    expect((await command('key', 'list')).stdout).not.toContain(issued.key);
+    expect(JSON.stringify(await json('key', 'list'))).not.toContain(issued.key);
+  });
+
+  it('unban of a key that is not banned claims no ban that it lifted', async () => {
+    const { id } = await json('key', 'issue', '--client', client);
+    const { code, stdout } = await command('key', 'unban', id);
+    expect([code, stdout]).toEqual([0, `The key ${id} is not banned, and its strikes are forgotten.\n`]);
+  });
+});
+
+describe('petstore db', () => {
+  it('seed adds the demo set of every feature, or as many rows of each as asked for', async () => {
+    const once = await service.app.get(DemoData).add();
+    expect(await json('db', 'seed')).toEqual({ added: once });
+    expect((await json('db', 'seed', '--count', '250')).added % 250).toBe(0);
+    expect((await command('db', 'seed')).stdout).toBe(`Added ${once} rows of demo data.\n`);
+  });
+});
+
+describe('petstore openapi', () => {
+  it('writes the document to standard output or to a file', async () => {
+    const kept = await readFile(join(ROOT, 'docs/openapi.json'), 'utf8');
+    expect((await command('openapi')).stdout).toBe(kept);
+    const { path, remove } = await emptyFolder();
+    await command('openapi', '--out', join(path, 'o.json'));
+    expect(await readFile(join(path, 'o.json'), 'utf8')).toBe(kept);
+    await remove();
+  });
+});
+
+describe('a call that is refused exits 1 and says why on stderr', () => {
+  it.each([
+    ['an unknown client', ['client', 'show', NOBODY], /There is no client 0{8}/],
+    ['a key for nobody', ['key', 'issue', '--client', NOBODY], /There is no client/],
+    ['changes of nobody', ['audit', 'list', '--client', 'nobody'], /There is no client nobody/],
+    ['an unknown key', ['key', 'revoke', NOBODY, '--yes'], /There is no key/],
+    ['a file that cannot be written', ['openapi', '--out', '/dev/null/x.json'], /Failed: .*\/dev\/null/],
+  ])('%s', async (_, args, reason) => {
+    const { code, stdout, stderr } = await command(...args, '--json');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(reason);
+  });
+
+  it('an unknown scope, and a key revoked already', async () => {
+    expect((await command('key', 'issue', '--client', client, '--scopes', 'pets:fly')).stderr).toContain(
+      `--scopes: There is no scope "pets:fly"; there are ${declaredScopes()
+        .map(({ name }) => name)
+        .join(', ')}.`,
+    );
+    const { id } = await json('key', 'issue', '--client', client);
+    await command('key', 'revoke', id, '--yes');
+    const again = await command('key', 'revoke', id, '--yes');
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/was revoked at/)]);
+  });
+});
+
+describe('what people have at hand', () => {
+  it('names a client by its name, and a key by its beginning as lists show it', async () => {
+    const { id } = await json('client', 'create', '--name', 'my shop', '--plan', 'free');
+    const { id: keyId, key } = await json('key', 'issue', '--client', 'my shop', '--label', 'Web');
+    expect(await json('client', 'show', 'my shop')).toMatchObject({ id });
+    expect(await json('key', 'list', '--client', 'my shop')).toMatchObject([{ id: keyId }]);
+    for (const named of [key, key.slice(0, 13), `${key.slice(0, 13)}…`])
+      expect(await json('key', 'show', named)).toMatchObject({ id: keyId, label: 'Web' });
+    expect(await json('audit', 'list', '--client', 'my shop', '--key', key.slice(0, 13))).toHaveLength(1);
+    const renamed = await json('client', 'rename', 'my shop', '--name', 'My other shop');
+    expect(renamed).toMatchObject({ id, name: 'My other shop' });
+  });
+
+  it('is refused where several have it, or none', async () => {
+    for (const _ of [1, 2]) await json('client', 'create', '--name', 'Twice', '--plan', 'free');
+    const twice = await command('client', 'delete', 'Twice', '--yes');
+    expect([twice.code, twice.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^2 clients are called Twice\. Give the id/),
+    ]);
+    expect((await command('client', 'show', 'twic')).stderr).toMatch(/^There is no client twic\./);
+    const absent = await command('key', 'revoke', 'pst_test_0000', '--yes');
+    expect([absent.code, absent.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^There is no key pst_test_0000\./),
+    ]);
+    const partial = await command('key', 'show', 'pst_test_0000000');
+    expect(partial.stderr).toMatch(/^This is no key\. (?!.*pst_test_0000000)/);
+  });
+
+  it('makes a client and its first key in one command, or neither', async () => {
+    const CREATE = ['client', 'create', '--plan', 'pro', '--name', 'Ops', '--issue-key', '--scopes'];
+    const { id, key } = await json(...CREATE, 'admin,pets:read');
+    expect(key).toMatchObject({
+      clientId: id,
+      key: expect.stringMatching(/^pst_/),
+      scopes: ['admin', 'pets:read'],
+    });
+    expect((await command('client', 'create', '--plan', 'pro', '--name', 'A', '--issue-key')).stdout).toMatch(
+      /^Made the client [^]*shown this once:\n\npst_test_\w{36}\n$/,
+    );
+    const refused = await command(...CREATE, 'pets:fly');
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^--scopes: There is no scope/),
+    ]);
+    expect(await json('client', 'list', '--name', 'Ops')).toHaveLength(1);
+  });
+});
+
+describe('a call that is none exits 2', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['cat']],
+    ['a missing option', ['client', 'create', '--plan', 'free']],
+    ['an unknown option', ['client', 'list', '--loud']],
+    ['an unknown plan', ['client', 'create', '--name', 'A', '--plan', 'gold']],
+    [
+      'a number that is none',
+      ['client', 'create', '--name', 'A', '--plan', 'enterprise', '--per-minute', '-1', '--per-day', '1'],
+    ],
+    ['a duration that is none', ['key', 'issue', '--client', 'x', '--expires', 'soon']],
+    ['a missing argument', ['client', 'show']],
+    ['an empty argument', ['client', 'show', '']],
+    ['an empty argument that may be left out, which is not all', ['outbox', 'retry', ' ']],
+  ])('%s', async (_, args) => {
+    const { code, stdout, stderr } = await command(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/\w/);
+  });
+});
+
+describe('a call with several wrong values tells of all of them at once', () => {
+  it.each([
+    ['missing options', ['client', 'create'], ['--plan: ', '--name: ']],
+    [
+      'missing and wrong options',
+      ['client', 'create', '--plan', 'gold', '--per-day', 'x'],
+      [
+        '--plan: This must be one of free, pro, business, enterprise.',
+        '--per-day: This must be one integer in decimal, without sign or leading zeros.',
+        '--name: ',
+      ],
+    ],
+    [
+      'a missing option and wrong ones',
+      ['key', 'issue', '--scopes', ',', '--expires', 'soon'],
+      ['--client: ', '--scopes: This must be a list', '--expires: This must be a duration such as 90d'],
+    ],
+    [
+      'both URLs',
+      ['db', 'copy', '--from', 'a.sqlite', '--to', 'b'],
+      ['--from: This must be sqlite:', '--to: This must be postgres:'],
+    ],
+  ])('%s', async (_, args, told) => {
+    const { code, stdout, stderr } = await command(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    for (const text of told) expect(stderr.split(text), text).toHaveLength(2);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(told.length);
+  });
+});
+
+describe('what may be a slip is told with how to call the command', () => {
+  it.each([
+    ['a missing argument', ['client', 'rename'], "missing required argument 'client'"],
+    ['an unknown option', ['client', 'create', '--nam', 'A'], "unknown option '--nam'"],
+    ['an empty argument', ['key', 'rotate', ''], "invalid for argument 'key'. It is empty."],
+    [
+      'an option that is given twice, of which the last would count',
+      ['key', 'rotate', 'x', '--grace', '1h', '--grace=0'],
+      "option '--grace <duration>' argument '0' is invalid. It is given twice.",
+    ],
+  ])('%s', async (_, args, told) => {
+    const { code, stdout, stderr } = await command(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(told);
+    expect(stderr).toMatch(/\n\(--help shows how to call it\)\n$/);
+  });
+});
+
+describe('--help', () => {
+  const shell: Shell = {
+    withApp: () => Promise.reject(new Error('help needs no application')),
+    loadModules: () => Promise.reject(new Error('help needs no module')),
+    write: () => undefined,
+    writeError: () => undefined,
+  };
+  const leaves = (program: Command): Command[] =>
+    program.commands.length === 0 ? [program] : program.commands.flatMap(leaves);
+  const pathOf = (one: Command): string => (one.parent ? `${pathOf(one.parent)} ${one.name()}` : one.name());
+  const commands = leaves(petstoreProgram(shell)).map((one) => [pathOf(one), one] as const);
+
+  it('covers every command', () => {
+    expect(commands.length).toBeGreaterThan(20);
+  });
+
+  it.each(commands)(
+    'of %s is enough to use it: what it does, every argument and option, an example',
+    async (path, one) => {
+      let help = '';
+      const args = [...path.split(' ').slice(1), '--help'];
+      expect(await runPetstore(args, { ...shell, write: (text) => (help += text) })).toBe(0);
+      expect(help).toContain(`Usage: ${path}`);
+      expect(one.description()).toMatch(/^\w.{10,}/);
+      for (const { flags, description } of one.options) {
+        expect(help).toContain(flags);
+        expect(description, flags).toMatch(/^\w.{8,}/);
+      }
+      const shown = [...help.matchAll(/^ {2}petstore (.+)$/gm)].map(([, call = '']) => call);
+      expect(shown.length).toBeGreaterThan(0);
+      // Every example parses: what it is refused for is the application that is not there.
+      for (const call of shown) {
+        const words = [...call.replace(/ < .*/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
+          ([, quoted, plain]) => quoted ?? plain ?? '',
+        );
+        let complaint = '';
+        if (words.includes('verify') || ['db', 'doctor', 'generate', 'completion'].includes(words[0] ?? ''))
+          continue;
+        const code = await runPetstore(
+          words.map((word) => word.replace(/<id>/, NOBODY)),
+          {
+            ...shell,
+            writeError: (text) => (complaint += text),
+            prompt: () => Promise.resolve('yes'),
+            readLine: () => Promise.resolve(NOBODY),
+          },
+        );
+        expect([code, complaint], call).toEqual([1, 'Failed: help needs no application\n']);
+      }
+    },
+  );
+});
+
+describe('petstore key verify', () => {
+  it.each([
+    [
+      `pst_test_${'0'.repeat(30)}2Wj70T`,
+      0,
+      /^This has the shape and the checksum of a test key, pst_test_0000…/,
+    ],
+    [`pst_test_${'0'.repeat(30)}2Wj70S`, 1, /checksum is wrong/],
+    ['sk_live_abc', 1, /does not begin with pst_live_ or pst_test_/],
+    ['', 2, /argument 'string'. It is empty/],
+  ])('%s exits %i', async (text, code, words) => {
+    const finished = await command('key', 'verify', text);
+    expect(finished.code).toBe(code);
+    expect(code === 0 ? finished.stdout : finished.stderr).toMatch(words);
+    expect(code === 0 ? finished.stderr : finished.stdout).toBe('');
+  });
+});

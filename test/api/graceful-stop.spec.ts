@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type Socket, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Connections } from '../../src/http/adapter/connections.js';
+import { stopServing } from '../../src/http/adapter/graceful-stop.js';
+import { TestService } from '../kit/test-service.js';
+
+const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
+
+describe('a request that is under way to the service when the stop begins is answered', () => {
+  let service: TestService;
+  beforeEach(async () => (service = await TestService.open()));
+  afterEach(() => service.close());
+
+  const server = () => service.app.getHttpServer() as Server;
+  const stop = () => stopServing(server(), service.app.get(Connections), 10_000);
+
+  function open(): { socket: Socket; received: () => string; closed: Promise<unknown> } {
+    let text = '';
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+    onTestFinished(() => void socket.destroy());
+    // A reset shows in what was received.
+    socket.on('data', (piece: string) => (text += piece)).on('error', () => undefined);
+    return { socket, received: () => text, closed: new Promise((resolve) => socket.once('close', resolve)) };
+  }
+
+  it('on a connection that has not been accepted yet', async () => {
+    const { socket, received, closed } = open();
+    socket.write(REQUEST);
+    const stopped = stop();
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
+    expect(await stopped).toBe(true);
+  });
+
+  it('on many connections that have not been accepted yet, of which Node accepts one in a turn', async () => {
+    const opened = Array.from({ length: 100 }, open);
+    for (const { socket } of opened) socket.write(REQUEST);
+    const stopped = stop();
+    await Promise.all(opened.map(({ closed }) => closed));
+    const answered = opened.filter(({ received }) => received().startsWith('HTTP/1.1 200 '));
+    expect(answered).toHaveLength(100);
+    expect(await stopped).toBe(true);
+  });
+
+  it('on a connection from which nothing has been read yet', async () => {
+    const { socket, received, closed } = open();
+    await Promise.all([once(socket, 'connect'), once(server(), 'connection')]);
+    socket.write(REQUEST);
+    const stopped = stop();
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
+    expect(await stopped).toBe(true);
+  });
+});

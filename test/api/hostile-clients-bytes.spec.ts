@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestService } from '../kit/test-service.js';
+import { openSocket, receivedBy, sendRaw, statusesIn } from '../support/raw-http.js';
+
+const END = '\r\n\r\n';
+
+let service: TestService;
+/** A service with short time limits, for clients that keep it waiting: every other one may be as slow as this machine. */
+let hasty: TestService;
+beforeAll(async () => {
+  service = await TestService.open();
+  const limits = { HEADERS_TIMEOUT_MS: '2000', REQUEST_TIMEOUT_MS: '3000', RESPONSE_TIMEOUT_MS: '2000' };
+  hasty = await TestService.open({ environment: limits });
+});
+afterAll(async () => {
+  await Promise.all([service.close(), hasty.close()]);
+});
+
+const withKey = ({ key } = service) => `Authorization: Bearer ${key}\r\n`;
+
+const open = (to = service): Promise<Socket> => openSocket(to.url);
+
+/** Until more can be written, or never again. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      socket.off('drain', end).off('close', end);
+      resolve();
+    };
+    socket.on('drain', end).on('close', end);
+  });
+}
+
+it('a client that never reads loses its connection once its answer has waited too long', async () => {
+  const socket = await open(hasty);
+  socket.pause().write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`.repeat(60));
+  await expect.poll(() => socket.write(' ') && !socket.destroyed, { interval: 250 }).toBe(false);
+});
+
+describe('a body that is too large', () => {
+  const head = () => `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${withKey()}`;
+
+  it.each([
+    ['announced with 2^53 bytes', 'Content-Length: 9007199254740992\r\n'],
+    ['announced, and asked about first', 'Content-Length: 102401\r\nExpect: 100-continue\r\n'],
+    ['of a coding that is not understood', 'Content-Length: 50\r\nContent-Encoding: zstd\r\n'],
+  ])('is refused before any of it was sent: %s', async (_, announced) => {
+    const text = await sendRaw(service.url, `${head()}${announced}\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 4(13|15) [^]*connection: close/i);
+    expect(text).not.toMatch(/100 Continue/);
+  });
+
+  it('is refused at the limit when it has no end, and read no further', async () => {
+    const socket = await open();
+    const received = receivedBy(socket);
+    socket.write(`${head()}Transfer-Encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+    let sent = 0;
+    while (!socket.destroyed && sent < 200) {
+      sent += 1;
+      if (!socket.write(chunk)) await drained(socket);
+    }
+    socket.destroy();
+    const text = await received;
+    expect(text).toMatch(/^HTTP\/1\.1 413 [^]*connection: close/i);
+    // What the kernels of both sides hold is all that the client could send.
+    expect(sent).toBeLessThan(200);
+  });
+
+  it('is refused though compressed to little', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
+    const socket = await open();
+    const received = receivedBy(socket);
+    socket.write(
+      `${head()}Content-Encoding: gzip\r\nConnection: close\r\nContent-Length: ${bomb.length}\r\n\r\n`,
+    );
+    socket.write(bomb);
+    expect(statusesIn(await received)).toEqual([413]);
+  });
+
+  it('is asked for once nothing else stands against it', async () => {
+    const socket = await open();
+    const received = receivedBy(socket);
+    const body = '{"name":"Waited","categoryId":1}';
+    socket.write(
+      `${head()}Expect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    const [first] = (await once(socket, 'data')) as [string];
+    expect(first).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(body);
+    expect(statusesIn(await received)).toEqual([100, 201]);
+  });
+});
+
+describe('a client that stops sending', () => {
+  it.each([
+    ['before the first byte', () => ''],
+    ['in the middle of the head', () => 'GET /v1/pets HTTP/1.1\r\nHost: a\r\n'],
+    [
+      'in the middle of the body',
+      () =>
+        `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${withKey(hasty)}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`,
+    ],
+  ])('gets 408 with the Error body: %s', async (_, bytes) => {
+    const text = await sendRaw(hasty.url, bytes());
+    expect(statusesIn(text).at(-1)).toBe(408);
+    expect(text).toMatch(/"code":"request_timeout"/);
+    // That of its own key, once that is known.
+    expect(text).toMatch(
+      bytes().includes(hasty.key) ? /x-ratelimit-limit: 1000\r\n/i : /x-ratelimit-limit: \d+/i,
+    );
+  });
+});
+
+describe('a connection that is kept', () => {
+  it('may bring an empty line between two requests', async () => {
+    const socket = await open(hasty);
+    const received = receivedBy(socket);
+    socket.write(`GET /health/live HTTP/1.1\r\nHost: a${END}`);
+    await once(socket, 'data');
+    socket.write('\r\n');
+    // Until the limit of a head has passed, as another connection notices it.
+    for (let asked = 0; asked < 2; asked += 1)
+      expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
+    socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
+    expect(statusesIn(await received)).toEqual([200, 200]);
+  });
+});
+
+describe('the limits of a head', () => {
+  it.each([
+    ['101 fields', 'a: b\r\n'.repeat(100), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/],
+    ['10,000 fields', 'a:\r\n'.repeat(10_000), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/],
+    ['100 fields', `Connection: close\r\n${'a: b\r\n'.repeat(97)}`, /^HTTP\/1\.1 200 /],
+  ])('are above 100 fields: %s', async (_, fields, answer) => {
+    const text = await sendRaw(service.url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${fields}${withKey()}\r\n`);
+    expect(text).toMatch(answer);
+  });
+
+  it('white space without end is refused when the time for a head is over', async () => {
+    const socket = await open(hasty);
+    const received = receivedBy(socket);
+    socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nX:');
+    const spaces = ' '.repeat(65_536);
+    while (!socket.destroyed) if (!socket.write(spaces)) await drained(socket);
+    expect(statusesIn(await received)).toEqual([408]);
+  });
+});
+
+describe('what is not valid HTTP', () => {
+  const ask = (line: string, fields = '') => `${line}\r\n${fields}${withKey()}Connection: close\r\n\r\n`;
+
+  it.each([
+    ['an authority that is none', 'GET http://[/v1/pets HTTP/1.1', 'Host: a\r\n'],
+    ['an asterisk with GET', 'GET * HTTP/1.1', 'Host: a\r\n'],
+    ['another scheme', 'GET ftp://a/v1/pets HTTP/1.1', 'Host: a\r\n'],
+    ['HTTP/2', 'GET /v1/pets HTTP/2.0', 'Host: a\r\n'],
+    ['HTTP/0.9', 'GET /v1/pets HTTP/0.9', 'Host: a\r\n'],
+    ['no Host', 'GET /v1/pets HTTP/1.1', ''],
+    ['two Hosts', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nHost: b\r\n'],
+    ['a Host with a path', 'GET /v1/pets HTTP/1.1', 'Host: a/b\r\n'],
+    ['a Host with a user', 'GET /v1/pets HTTP/1.1', 'Host: u@a\r\n'],
+    ['two types', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n'],
+    ['two keys', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nAuthorization: Bearer x\r\n'],
+    ['a coded transfer', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n'],
+  ])('is 400 malformed_request: %s', async (_, line, fields) => {
+    const text = await sendRaw(service.url, ask(line, fields));
+    expect(text).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed_request"/);
+    expect(text).toMatch(/x-ratelimit-remaining: \d+/i);
+  });
+
+  it('the absolute form is taken as a path, and no foreign host comes back', async () => {
+    for (const name of ['One', 'Two'])
+      await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
+    const text = await sendRaw(
+      service.url,
+      ask('GET http://evil.example/v1/pets?limit=1 HTTP/1.1', 'Host: a\r\n'),
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200 [^]*link: <\/v1\/pets\?/i);
+    expect(text).not.toContain('evil');
+  });
+});

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ResponseCache } from '../../../src/http/caching/response-cache.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import { TestService } from '../../kit/test-service.js';
+
+/** What a walk may do to the catalogue. */
+type Write =
+  | { readonly kind: 'add'; readonly count: number; readonly status: string }
+  | { readonly kind: 'add as' | 'change' | 'delete'; readonly id: number }
+  | { readonly kind: 'add elsewhere' | 'add in a transaction' };
+
+type Step = Write | { readonly kind: 'get'; readonly target: string };
+
+const id = fc.integer({ min: 1, max: 14 });
+const statuses = fc.constantFrom('available', 'pending', 'sold');
+const target = fc.oneof(
+  id.map((one) => `/v1/pets/${one}`),
+  fc
+    .tuple(fc.integer({ min: 1, max: 4 }), fc.option(statuses))
+    .map(([limit, status]) => `/v1/pets?limit=${limit}${status === null ? '' : `&status=${status}`}`),
+  fc.constant('/v1/pets'),
+  fc.constant('the next page'),
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant('get' as const), target }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('add' as const),
+      count: fc.integer({ min: 1, max: 3 }),
+      status: statuses,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('add as' as const, 'change' as const, 'delete' as const),
+      id,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('add elsewhere' as const, 'add in a transaction' as const),
+    }),
+  },
+);
+
+async function open() {
+  // A database in a file, whose commits are told apart.
+  const service = await TestService.open({
+    database: 'file',
+    plan: 'enterprise',
+    limits: { perMinute: 100_000, perDay: 100_000 },
+  });
+  onTestFinished(() => service.close());
+  const pets = service.repository(Pet);
+  const add = async (name: string, status = 'available') => {
+    const answer = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1, status } });
+    expect(answer.status).toBe(201);
+  };
+  const cache = service.app.get(ResponseCache);
+  return { service, pets, add, cache };
+}
+
+describe('answers from the cache among inserts', () => {
+  it('are those of the database, whatever is written', async () => {
+    const { service, pets, add, cache } = await open();
+    const { manager } = service.app.get(DataSource);
+    const row = { name: 'Row', categoryId: 1n, status: 'available' as const };
+    let next: string | undefined;
+    const write: { readonly [Kind in Write['kind']]: (one: Write & { kind: Kind }) => Promise<unknown> } = {
+      add: ({ count, status }) => Promise.all(Array.from({ length: count }, () => add('Added', status))),
+      'add as': (one) => pets.insert({ ...row, id: BigInt(one.id) }).catch(() => undefined),
+      change: (one) => pets.update({ id: BigInt(one.id) }, { name: 'Changed', status: 'sold' }),
+      delete: (one) => pets.delete({ id: BigInt(one.id) }),
+      'add elsewhere': () =>
+        manager.query(`INSERT INTO pets (name, category_id, status) VALUES ('Query', 1, 'sold')`),
+      'add in a transaction': () => manager.transaction((own) => own.insert(Pet, { ...row })),
+    };
+    const seen = async (path: string) => {
+      const { status, text, headers } = await service.request('GET', path);
+      const link = headers.get('link');
+      next = /<([^>]*)>; rel="next"/.exec(link ?? '')?.[1] ?? next;
+      return { status, text: status === 200 ? text : '', link, tag: headers.get('etag') };
+    };
+    /** The same without the cache. */
+    const read = async (path: string) => {
+      const uncached = vi.spyOn(cache, 'answer').mockImplementation((_, operation) => operation());
+      try {
+        return await seen(path);
+      } finally {
+        uncached.mockRestore();
+      }
+    };
+    const before = cache.use.hits;
+    await fc.assert(
+      fc
+        .asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+          for (const one of steps) {
+            if (one.kind !== 'get') {
+              await write[one.kind](one as never);
+              continue;
+            }
+            const path = one.target === 'the next page' ? (next ?? '/v1/pets') : one.target;
+            expect(await seen(path)).toEqual(await read(path));
+          }
+        })
+        .beforeEach(async () => {
+          await manager.query('DELETE FROM pets');
+          await manager.query(`DELETE FROM sqlite_sequence WHERE name = 'pets'`);
+        }),
+      { numRuns: 25 },
+    );
+    expect(cache.use.hits).toBeGreaterThan(before);
+  });
+
+  it('outlast them, where the new rows have no place in them', async () => {
+    const { service, pets, add, cache } = await open();
+    for (let count = 0; count < 5; count += 1) await add('First', count % 2 ? 'sold' : 'available');
+    const [first] = await pets.find({ order: { id: 'ASC' }, take: 1 });
+    const targets = {
+      kept: [
+        `/v1/pets/${first?.id}`,
+        '/v1/pets?limit=2',
+        '/v1/pets?limit=4',
+        '/v1/pets?limit=2&status=available',
+      ],
+      void: ['/v1/pets?limit=5', '/v1/pets', '/v1/pets?limit=2&status=sold', '/v1/pets?status=pending'],
+    };
+    const isRead = async (path: string) => {
+      const { misses } = cache.use;
+      expect((await service.request('GET', path)).status).toBe(200);
+      return cache.use.misses > misses;
+    };
+    for (const path of [...targets.kept, ...targets.void])
+      expect([path, await isRead(path)]).toEqual([path, true]);
+    await add('New', 'sold');
+    for (const path of targets.kept) expect([path, await isRead(path)]).toEqual([path, false]);
+    for (const path of targets.void) expect([path, await isRead(path)]).toEqual([path, true]);
+    await pets.update({ id: first?.id ?? 0n }, { name: 'Other' });
+    for (const path of targets.kept) expect([path, await isRead(path)]).toEqual([path, true]);
+  });
+
+  it('do not outlast inserts that a trigger makes more of, from when it is there', async () => {
+    const { service, add } = await open();
+    const names = async () =>
+      ((await service.request('GET', '/v1/pets?limit=2')).body as { name: string }[]).map(({ name }) => name);
+    for (const name of ['A', 'B', 'C']) await add(name);
+    expect(await names()).toEqual(['A', 'B']);
+    const dataSource = service.app.get(DataSource);
+    await dataSource.query(
+      `CREATE TRIGGER renaming AFTER INSERT ON Pets BEGIN UPDATE pets SET name = new.name || ' was added' WHERE name = 'A'; END`,
+    );
+    expect(await names()).toEqual(['A', 'B']);
+    await add('D');
+    expect(await names()).toEqual(['D was added', 'B']);
+  });
+});

@@ -1,0 +1,163 @@
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ApiKey } from '../../../src/auth/clients/api-key.entity.js';
+import { digestOf, generateApiKey } from '../../../src/auth/clients/api-key.format.js';
+import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../../src/auth/clients/clients.service.js';
+import { KeyLookUp } from '../../../src/auth/key-look-up.js';
+import { JsonReader } from '../../../src/database/database.js';
+import { ApiError } from '../../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
+import { TestService } from '../../kit/test-service.js';
+
+async function open(): Promise<{ service: TestService; looked: () => number }> {
+  const service = await TestService.open({ database: 'file' });
+  onTestFinished(() => service.close());
+  const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
+  return { service, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
+}
+
+/** A credential that is refused in one way or another. */
+async function refusedKey(service: TestService, kind: string): Promise<string | null> {
+  if (kind === 'missing') return null;
+  if (kind === 'malformed') return 'x';
+  if (kind === 'unknown') return generateApiKey('test');
+  const { id, key } = await service.issueKey({ plan: 'pro', expires: 60_000 });
+  if (kind === 'revoked') await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
+  if (kind === 'expired') service.clock.advance(60_000);
+  if (kind === 'suspended') {
+    const { clientId } = await service.app.get(ApiKeysService).get(id);
+    await service.app.get(ClientsService).suspend(clientId, {}, SERVICE_ITSELF);
+  }
+  return key;
+}
+
+type Read = (...query: Parameters<JsonReader['first']>) => ReturnType<JsonReader['first']>;
+
+const ask = (service: TestService, key: string) => service.request('GET', '/v1/pets', { key });
+
+describe('looking a key up', () => {
+  it('finds the very row that TypeORM finds, with its client', async () => {
+    const { service } = await open();
+    const { key } = await service.issueKey({ plan: 'pro', scopes: ['pets:read'], expires: 90_000 });
+    const digest = digestOf(key);
+    const expected = await service.app
+      .get(DataSource)
+      .manager.findOne(ApiKey, { where: { digest }, relations: { client: true } });
+    const { key: found } = await service.app.get(KeyLookUp, { strict: false }).find(digest);
+    expect(found).toEqual(expected);
+    expect(found?.client.plan).toBe('pro');
+  });
+
+  it('is done once for requests that come together, and not for what lacks the checksum of a key', async () => {
+    const { service, looked } = await open();
+    for (const key of ['pst_test_x', `${service.key.slice(0, -1)}_`]) await ask(service, key);
+    expect(looked()).toBe(0);
+    const { key } = await service.issueKey();
+    await Promise.all(Array.from({ length: 20 }, () => ask(service, key)));
+    expect(looked()).toBe(1);
+  });
+
+  it('is not done again for a key that nobody issued, until something changes', async () => {
+    const { service, looked } = await open();
+    const unknown = generateApiKey('test');
+    for (let sent = 0; sent < 5; sent += 1) expect((await ask(service, unknown)).status).toBe(401);
+    expect(looked()).toBe(1);
+    await service.issueKey();
+    expect((await ask(service, unknown)).status).toBe(401);
+    expect(looked()).toBe(2);
+  });
+
+  it('finds a key as soon as it is issued, though it was asked for before', async () => {
+    const { service } = await open();
+    const { key } = await service.issueKey();
+    const digest = digestOf(key);
+    const manager = service.app.get(DataSource).manager;
+    const row = await manager.findOneByOrFail(ApiKey, { digest });
+    await manager.delete(ApiKey, { digest });
+    expect((await ask(service, key)).status).toBe(401);
+    await manager.insert(ApiKey, row);
+    expect((await ask(service, key)).status).toBe(200);
+  });
+});
+
+describe('an address that has used up its minute', () => {
+  it('is refused for unknown keys, and not for a valid one that was never seen', async () => {
+    const { service } = await open();
+    for (let sent = 0; sent < 60; sent += 1)
+      expect((await ask(service, generateApiKey('test'))).status).toBe(401);
+    expect((await ask(service, generateApiKey('test'))).status).toBe(429);
+    const { key } = await service.issueKey();
+    const { status, headers } = await ask(service, key);
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, '1000']);
+  });
+
+  it('is looked up one request at a time, beside others', async () => {
+    const { service } = await open();
+    for (let sent = 0; sent < 60; sent += 1) await ask(service, 'x');
+    const reader = service.app.get(JsonReader, { strict: false });
+    const first = Reflect.get(Object.getPrototypeOf(reader) as object, 'first') as Read;
+    let running = 0;
+    let most = 0;
+    vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
+      // The service reads other things meanwhile.
+      if (!query[0].includes('digest')) return Reflect.apply(first, reader, query);
+      running += 1;
+      most = Math.max(most, running);
+      return Reflect.apply(first, reader, query).finally(() => (running -= 1));
+    });
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await ask(service, generateApiKey('test'))).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(most).toBe(1);
+  });
+});
+
+describe('a database that does not answer', () => {
+  it.each([
+    [
+      'is busy',
+      new ApiError(HTTP_ERRORS.service_unavailable, {
+        params: { reason: 'the database is busy' },
+        headers: { 'Retry-After': '1' },
+      }),
+    ],
+    ['does not answer', new Error('SQLITE_IOERR: disk I/O error')],
+  ])('that %s: 503 with Retry-After, counted for nobody', async (reason, failure) => {
+    const { service } = await open();
+    const { key } = await service.issueKey();
+    const reader = service.app.get(JsonReader, { strict: false });
+    const broken = vi.spyOn(reader, 'first').mockRejectedValue(failure);
+    for (let sent = 0; sent < 5; sent += 1) {
+      const { status, body, headers } = await ask(service, key);
+      expect([status, headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual([
+        503,
+        '60',
+        '1',
+      ]);
+      expect(body.message).toContain(`: the database ${reason}.`);
+    }
+    broken.mockRestore();
+    expect((await ask(service, key)).status).toBe(200);
+    expect((await ask(service, 'x')).headers.get('x-ratelimit-remaining')).toBe('59');
+  });
+});
+
+it('a request counts for the address whose key is unknown, malformed, missing, revoked, expired or suspended', async () => {
+  const { service } = await open();
+  const kinds = ['unknown', 'malformed', 'missing', 'revoked', 'expired', 'suspended'];
+  const keys = await Promise.all(kinds.map((kind) => refusedKey(service, kind)));
+  for (const [at, key] of keys.entries()) {
+    const { status, headers } = await service.request('GET', '/v1/pets', { key });
+    expect([401, 403]).toContain(status);
+    expect([kinds[at], headers.get('x-ratelimit-limit')]).toEqual([kinds[at], '60']);
+    expect(headers.get('x-ratelimit-remaining')).toBe(String(59 - at));
+  }
+  for (let sent = keys.length; sent < 60; sent += 1) await ask(service, 'x');
+  for (const key of keys) {
+    const { status, body } = await service.request('GET', '/v1/pets', { key });
+    expect([status, body.code]).toEqual([429, 'rate_limit_exceeded']);
+  }
+});

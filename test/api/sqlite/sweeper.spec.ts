@@ -1,0 +1,132 @@
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Sweeper } from '../../../src/database/sweeper.js';
+import { KeyBan, QuotaCount } from '../../../src/throttling/memory/quota-journal.entity.js';
+import { emptyFolder } from '../../support/service-process.js';
+import { TestService, type TestServiceOptions } from '../../kit/test-service.js';
+
+const DAY = 86_400_000;
+const MIB = 2 ** 20;
+const ROWS = 20_000;
+
+async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({ at: '2026-11-20T12:00:00.000Z', ...options });
+  onTestFinished(() => service.close());
+  const count = async (table: string): Promise<number> => {
+    const [row] = await service.app
+      .get(DataSource)
+      .query<{ n: number }[]>(`SELECT COUNT(*) AS n FROM ${table}`);
+    return row?.n ?? 0;
+  };
+  /** Some 500 bytes a row, from the day before yesterday. */
+  const fill = (rows: number) =>
+    service.app.get(DataSource).query(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+       INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
+       SELECT 'c', 'k' || i, hex(zeroblob(32)), 201, '{}', hex(zeroblob(180)), '2026-11-18T12:00:00.000Z' FROM n`,
+    );
+  return { service, count, fill, sweep: () => service.app.get(Sweeper).sweep() };
+}
+
+it('a start waits for no old rows, and a stop for one batch, not for all', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
+  const first = await open({ environment });
+  await first.fill(20_000);
+  const sweeping = first.sweep();
+  await first.service.close();
+  await sweeping;
+  const { count, sweep } = await open({ environment });
+  expect(await count('idempotency_entries')).toBeGreaterThan(0);
+  await sweep();
+  expect(await count('idempotency_entries')).toBe(0);
+});
+
+it('an outage is told of once, not for each table', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'pets.sqlite');
+  const { service, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  onTestFinished(() => error.mockRestore());
+  await rename(file, `${file}.away`);
+  await expect
+    .poll(async () => (await service.request('GET', '/health/ready', { key: null })).status)
+    .toBe(503);
+  error.mockClear();
+  await sweep();
+  expect(error.mock.calls.map(([line]) => String(line))).toEqual([
+    expect.stringMatching(/^Old rows of \w+ cannot be deleted/),
+  ]);
+});
+
+it('old rows go a few at a time: writers come between them, and the log stays small', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'pets.sqlite');
+  const { service, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  await fill(ROWS);
+  await service.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
+  const sweeping = sweep();
+  let between = false;
+  let log = 0;
+  for (let left = ROWS; left > 0;) {
+    expect((await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
+      201,
+    );
+    left = await count('idempotency_entries');
+    between ||= left > 0 && left < ROWS;
+    log = Math.max(log, (await stat(`${file}-wal`)).size);
+  }
+  await sweeping;
+  expect(await count('idempotency_entries')).toBe(0);
+  expect(between).toBe(true);
+  // In one transaction it would be all of the table, some 15 MiB.
+  expect(log).toBeLessThan(8 * MIB);
+});
+
+it('bans and counts that nobody asks for any more go, what may be asked for stays', async () => {
+  const { service, sweep } = await open();
+  const { manager } = service.app.get(DataSource);
+  const now = service.clock.now();
+  const ban = (keyId: string, of: Partial<KeyBan>): KeyBan => ({
+    keyId,
+    retryAt: 0n,
+    forgivenUntil: 0n,
+    strikes: 0,
+    lastStrikeAt: 0n,
+    bans: 1,
+    bannedUntil: 0n,
+    liftedAt: 0n,
+    ...of,
+  });
+  await manager.insert(KeyBan, [
+    ban('long past', { bannedUntil: BigInt(now - 2 * DAY), lastStrikeAt: BigInt(now - 2 * DAY) }),
+    ban('banned', { bannedUntil: BigInt(now + 1) }),
+    ban('on the ladder', { bannedUntil: BigInt(now - 1), lastStrikeAt: BigInt(now - 1) }),
+    ban('told to wait', { retryAt: BigInt(now + 1) }),
+    ban('lifted', { liftedAt: BigInt(now - 1) }),
+    ban('of a wrong clock', { bannedUntil: BigInt(now + 3_650 * DAY) }),
+  ]);
+  const day = (ago: number) => BigInt(Math.floor(now / DAY) * DAY - ago * DAY);
+  await manager.insert(QuotaCount, [
+    { key: 'client:1', windowStart: day(91), used: 1 },
+    { key: 'client:1', windowStart: day(90), used: 1 },
+    { key: 'client:1', windowStart: day(0), used: 1 },
+  ]);
+  await sweep();
+  const bans = await manager.find(KeyBan, { order: { keyId: 'ASC' } });
+  expect(bans.map(({ keyId }) => keyId)).toEqual([
+    'banned',
+    'lifted',
+    'of a wrong clock',
+    'on the ladder',
+    'told to wait',
+  ]);
+  expect(bans[2]?.bannedUntil).toBe(BigInt(now + DAY));
+  expect((await manager.find(QuotaCount)).map(({ windowStart }) => windowStart)).toEqual([day(90), day(0)]);
+});

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Column, Entity, type MigrationInterface, type QueryRunner, type Repository, Table } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Public } from '../../../src/auth/auth.decorators.js';
+import { openDataSource } from '../../../src/database/data-source.js';
+import { Int64Key } from '../../../src/database/int64.js';
+import { migrate, schemaStatus } from '../../../src/database/schema.js';
+import { addedTables, TablesModule } from '../../../src/database/tables.module.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
+import { PetsService } from '../../../src/pets/pets.service.js';
+import { TestService } from '../../kit/testing.js';
+import { emptyFolder } from '../../support/service-process.js';
+
+@Entity('leashes')
+class Leash {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { length: 20 })
+  colour!: string;
+}
+
+/** Older than every migration of the service: a module that is installed after the service was. */
+class Leashes1600000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const id = { name: 'id', type: 'integer', isPrimary: true, isGenerated: true } as const;
+    await runner.createTable(
+      new Table({
+        name: 'leashes',
+        columns: [
+          { ...id, generationStrategy: 'increment' },
+          { name: 'colour', type: 'varchar', length: '20' },
+        ],
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('leashes');
+  }
+}
+
+@Controller({ path: 'leashes', version: '1' })
+class LeashesController {
+  constructor(@InjectRepository(Leash) private readonly leashes: Repository<Leash>) {}
+
+  @Get()
+  @Public()
+  async add(): Promise<object> {
+    await this.leashes.insert({ colour: 'red' });
+    return { leashes: await this.leashes.count() };
+  }
+}
+
+@Module({})
+class LeashesModule {
+  static forRoot(): DynamicModule {
+    return {
+      module: LeashesModule,
+      imports: [TablesModule.forFeature({ entities: [Leash], migrations: [Leashes1600000000000] })],
+      controllers: [LeashesController],
+    };
+  }
+}
+
+async function databaseUrl(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return `sqlite:${join(path, 'a.sqlite')}`;
+}
+
+describe('the tables of a module', () => {
+  it('are added to a database that has all the others, though their migration is older', async () => {
+    const url = await databaseUrl();
+    const before = await openDataSource({ databaseUrl: url });
+    await migrate(before);
+    await before.destroy();
+
+    const module = LeashesModule.forRoot();
+    const dataSource = await openDataSource({ databaseUrl: url });
+    expect((await schemaStatus(dataSource)).pending).toEqual(['Leashes1600000000000']);
+    await dataSource.destroy();
+
+    const service = await TestService.open({ modules: [module], environment: { DATABASE_URL: url } });
+    onTestFinished(() => service.close());
+    const { status, body } = await service.request('GET', '/v1/leashes');
+    expect([status, body]).toEqual([200, { leashes: 1 }]);
+  });
+
+  it('are there once when two modules bring them, or when they were found in src', async () => {
+    const again = TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] });
+    const service = await TestService.open({
+      modules: [LeashesModule.forRoot(), LeashesModule.forRoot(), again],
+    });
+    onTestFinished(() => service.close());
+    expect((await service.request('GET', '/v1/leashes')).body).toEqual({ leashes: 1 });
+    await service.app.get(PetsService).create({ name: 'Rex', categoryId: 1n, status: 'available' });
+    const { entities, migrations } = addedTables();
+    expect(entities.filter((entity) => entity === Leash)).toHaveLength(1);
+    expect(migrations.filter((migration) => migration === Leashes1600000000000)).toHaveLength(1);
+  });
+});
+
+describe('a database with the tables of a module that is gone', () => {
+  it('is refused by a start that names the migration, and tells to put the module back', async () => {
+    const url = await databaseUrl();
+    const dataSource = await openDataSource({ databaseUrl: url });
+    await migrate(dataSource);
+    await dataSource.query(
+      `INSERT INTO schema_migrations (timestamp, name) VALUES (1600000000001, 'Bowls1600000000001')`,
+    );
+    await expect(migrate(dataSource)).rejects.toThrow(/Bowls1600000000001.*put the module back/);
+    await dataSource.destroy();
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Settings } from '../../src/core/config/settings.js';
+import { LEASE_MS, Leases } from '../../src/events/jobs/leases.js';
+import { TestService } from '../kit/test-service.js';
+import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
+import type { Answering } from '../support/webhook-receiver.js';
+import { open, receive } from '../support/webhook-service.js';
+
+/** A holder that could not renew its lease for as long gives it up, in milliseconds. */
+const HELD_MS = 10_000;
+const NETWORKS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+
+/** No instance looks for what waits, or renews its lease, but when it is told to. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+
+/** Two instances on one database; an attempt of the first is under way that its receiver does not answer, the next is answered. */
+async function underWay() {
+  const first = await open({ database: 'file' });
+  const { databaseUrl } = first.service.app.get(Settings);
+  const second = await TestService.open({ environment: { ...NETWORKS, DATABASE_URL: databaseUrl } });
+  onTestFinished(() => second.close());
+  let isCut = false;
+  const hang: Answering = (response) => {
+    receiver.answer = (next) => next.writeHead(204).end();
+    response.on('close', () => (isCut = true));
+  };
+  const receiver = await receive(hang);
+  await first.endpointAt(receiver.url);
+  await first.post('X');
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const takeOver = async () => {
+    const dispatcher = second.app.get(WebhookDispatcher);
+    await dispatcher.deliver();
+    second.clock.advance(LEASE_MS);
+    await dispatcher.deliver();
+  };
+  const renew = () => first.service.app.get(Leases).renewAll();
+  return { first, second, receiver, takeOver, renew, isCut: () => isCut };
+}
+
+const cut = (service: TestService) => service.metric('petstore_webhook_attempts_total', { outcome: 'cut' });
+
+describe('a lease that is lost while an attempt runs', () => {
+  it('because it could not be renewed: the attempt is aborted and not noted, and the next holder sends it', async () => {
+    const { first, receiver, takeOver, renew, isCut } = await underWay();
+    first.clock.advance(HELD_MS - 1);
+    await renew();
+    expect(isCut()).toBe(false);
+    first.clock.advance(HELD_MS);
+    await renew();
+    await expect.poll(isCut).toBe(true);
+    await expect.poll(() => cut(first.service)).toBe(1);
+    expect(await first.deliveries()).toMatchObject([
+      { state: 'waiting', attempts: 0, attemptedAt: null, status: null, error: null },
+    ]);
+    await takeOver();
+    expect(new Set(receiver.ids).size).toBe(1);
+    expect(receiver.names).toEqual(['X', 'X']);
+    expect(await first.deliveries()).toMatchObject([{ state: 'delivered', attempts: 1, status: 204 }]);
+  });
+
+  it('to another process: that has sent it, and the attempt is aborted and not noted', async () => {
+    const { first, second, receiver, takeOver, renew, isCut } = await underWay();
+    await takeOver();
+    expect(receiver.names).toEqual(['X', 'X']);
+    const noted = await first.deliveries();
+    expect(noted).toMatchObject([{ state: 'delivered', attempts: 1, status: 204 }]);
+    expect(isCut()).toBe(false);
+    await renew();
+    await expect.poll(isCut).toBe(true);
+    await expect.poll(() => cut(first.service)).toBe(1);
+    expect(await cut(second)).toBe(0);
+    expect(await first.deliveries()).toEqual(noted);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('before it begins: a process that stood still takes it anew', async () => {
+    const { service, clock, deliver, endpointAt, post } = await open();
+    const renew = () => service.app.get(Leases).renewAll();
+    let renewed = Promise.resolve();
+    const receiver = await receive((response) => {
+      renewed = renew();
+      response.writeHead(204).end();
+    });
+    await endpointAt(receiver.url);
+    for (const name of ['X', 'Y']) {
+      await post(name);
+      await deliver();
+      await renewed;
+      clock.advance(HELD_MS);
+    }
+    expect(receiver.names).toEqual(['X', 'Y']);
+    expect(await cut(service)).toBe(0);
+  });
+
+  it('and comes back: the same process sends what it had to leave, once', async () => {
+    const { first, receiver, renew } = await underWay();
+    first.clock.advance(HELD_MS);
+    await renew();
+    await first.deliver();
+    expect(receiver.names).toEqual(['X', 'X']);
+    expect(await first.deliveries()).toMatchObject([{ state: 'delivered', attempts: 1, status: 204 }]);
+    await first.post('Y');
+    await first.deliver();
+    expect(receiver.names).toEqual(['X', 'X', 'Y']);
+  });
+});

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ON_POSTGRES } from '../support/databases.js';
+import type { Answering } from '../support/webhook-receiver.js';
+import { open, receive } from '../support/webhook-service.js';
+
+/** Longest time of an attempt, in milliseconds. */
+const LIMIT_MS = 15_000;
+
+/** Lets the time of timers pass alone; sockets and the clock of the service stay as they are. */
+const holdTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+/** Whether a promise has settled after a turn of the event loop. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending');
+  const turn = new Promise((resolve) => setImmediate(() => resolve(pending)));
+  return (await Promise.race([promise, turn])) !== pending;
+}
+
+const HANGING: [what: string, answer: Answering][] = [
+  ['is not answered', () => undefined],
+  [
+    'is answered with a header that never ends',
+    (response) => response.socket?.write('HTTP/1.1 200 OK\r\nA: '),
+  ],
+];
+
+// Statements on PostgreSQL have limits by the same timers: one that is under way when their time passes at once is given up, too.
+describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
+  it.each(HANGING)('and %s is given up, and told so', async (_, answer) => {
+    const { post, deliver, endpointAt, endpoint, deliveries } = await open();
+    let tellAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (tellAsked = resolve));
+    const hanging = await receive((response, received) => {
+      tellAsked();
+      return answer(response, received);
+    });
+    const { id } = await endpointAt(hanging.url);
+    holdTimers();
+    await post('X');
+    const delivered = deliver();
+    await asked;
+    await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
+    expect(await isSettled(delivered)).toBe(false);
+    expect(await deliveries()).toMatchObject([{ attempts: 0 }]);
+    await vi.advanceTimersByTimeAsync(1);
+    await delivered;
+    expect(await deliveries()).toMatchObject([
+      { state: 'waiting', attempts: 1, status: null, error: 'No response within 15 s.' },
+    ]);
+    expect(await endpoint(id)).toMatchObject({ failures: 1 });
+  });
+
+  it('before TLS is agreed on is given up, too', async () => {
+    const { post, deliver, endpointAt, deliveries } = await open();
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const connected = once(silent, 'connection');
+    await endpointAt(`https://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+    holdTimers();
+    await post('X');
+    const delivered = deliver();
+    await connected;
+    await vi.advanceTimersByTimeAsync(LIMIT_MS);
+    await delivered;
+    expect(await deliveries()).toMatchObject([
+      { attempts: 1, status: null, error: 'No response within 15 s.' },
+    ]);
+  });
+});

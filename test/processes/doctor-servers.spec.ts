@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
+import { ownFolder as folder } from '../support/backup-orders.js';
+import { finding, findingsIn, wrong } from '../support/doctor-findings.js';
+import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { RedisServer } from '../support/redis-server.js';
+import { FAKETIME, POSTGRES_URL, describeWith } from '../support/requirements.js';
+import { petstore as petstoreProcess } from '../support/service-process.js';
+
+describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
+  const ALL_BUT = ['ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all'];
+
+  async function redisAfter(...command: readonly string[]) {
+    const server = await RedisServer.start();
+    onTestFinished(() => server.remove());
+    server.command(...command);
+    return { server, url: server.url, asPet: server.url.replace('//', '//pet:word@') };
+  }
+  const ofRedis = async (REDIS_URL: string) => finding(await folder(), 'redis', { REDIS_URL });
+
+  it('and finds scripts that are not allowed', async () => {
+    const { asPet } = await redisAfter(...ALL_BUT, '-eval', '-evalsha');
+    expect(await ofRedis(asPet)).toMatchObject(wrong(/NOPERM/));
+  });
+
+  it('and finds that it evicts counts when memory is short, unless it may not ask', async () => {
+    const { server, url, asPet } = await redisAfter('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    const evicts = wrong(/\(allkeys-lru\)\. Set its maxmemory-policy to noeviction/);
+    expect(await ofRedis(url)).toMatchObject(evicts);
+    server.command(...ALL_BUT, '-info');
+    expect(await ofRedis(asPet)).toMatchObject({ state: 'well' });
+    // It needs its own keys alone, and leaves no other.
+    expect(server.command('KEYS', '*').split('\n')).toEqual(
+      expect.not.arrayContaining([expect.not.stringMatching(/^(?:petstore:quota:.*)?$/)]),
+    );
+  });
+
+  it('and finds keys that are of another kind', async () => {
+    const { url } = await redisAfter('SET', 'petstore:quota:instances', 'none');
+    expect(await ofRedis(url)).toMatchObject(wrong(/WRONGTYPE/));
+  });
+
+  describeWith('faketime', 'whose clock is another', () => {
+    it.each([
+      ['+3s', 'well', / 3\.\d s ahead of that of Redis$/],
+      ['-20s', 'wrong', /^it is (?:19|20)\.\d s behind that of Redis\. .*time service.*, there too\.$/],
+    ])('by %s', async (FAKETIME_OFFSET, state, found) => {
+      const environment = {
+        REDIS_URL: (await redisAfter('PING')).url,
+        LD_PRELOAD: FAKETIME,
+        FAKETIME: FAKETIME_OFFSET,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      };
+      const { code, stdout } = await petstoreProcess(await folder(), ['doctor', '--json'], environment);
+      expect(code).toBe(state === 'well' ? 0 : 1);
+      const clock = { check: 'clock', state, found: expect.stringMatching(found) as string };
+      expect(findingsIn(stdout)).toContainEqual(clock);
+    });
+  });
+});
+
+describeWith('postgres', 'doctor on PostgreSQL', () => {
+  /** Makes a database with a user of its own for the test; statements are run there before the test. */
+  async function withUser(...statements: readonly string[]): Promise<string> {
+    const name = `petstore_doctor_${randomBytes(4).toString('hex')}`;
+    const [server, inside] = [new URL(POSTGRES_URL), new URL(POSTGRES_URL)];
+    inside.pathname = `/${name}`;
+    const run = async (url: URL, ...all: string[]) => {
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      for (const sql of all) await client.query(sql.replaceAll('<user>', name));
+      await client.end();
+    };
+    await run(server, `CREATE DATABASE ${name}`, `CREATE ROLE ${name} LOGIN PASSWORD 'word'`);
+    onTestFinished(() => run(server, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${name}`));
+    await petstore(await folder(), ['db', 'migrate'], { DATABASE_URL: inside.href });
+    await run(inside, 'GRANT ALL ON SCHEMA public TO <user>', ...statements);
+    const own = new URL(inside);
+    Object.assign(own, { username: name, password: 'word' });
+    onTestFinished(() => run(inside, 'DROP OWNED BY <user>'));
+    return own.href;
+  }
+  const ALL = 'GRANT ALL ON ALL TABLES IN SCHEMA public TO <user>';
+
+  it.each([
+    [
+      'who may not read the tables of another',
+      [],
+      wrong(/the table api_keys, which another user owns\..*REASSIGN OWNED/),
+    ],
+    [
+      'who may not write all of them',
+      [ALL, 'REVOKE DELETE ON pets FROM <user>'],
+      wrong(/the table pets, which/),
+    ],
+    [
+      'with fewer connections than a process may need',
+      [ALL, 'ALTER ROLE <user> CONNECTION LIMIT 5'],
+      wrong(/: [2-5] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/),
+    ],
+    ['who may use them, and is content', [ALL], { state: 'well' }],
+  ])('finds a user %s', async (_, statements, found) => {
+    const DATABASE_URL = await withUser(...statements);
+    expect(await finding(await folder(), 'database', { DATABASE_URL })).toMatchObject(found);
+  });
+
+  it('compares the clocks', async () => {
+    expect(await finding(await folder(), 'clock', { DATABASE_URL: POSTGRES_URL })).toMatchObject({
+      state: 'well',
+      found: expect.stringMatching(/ s (?:behind|ahead of) that of PostgreSQL$/) as string,
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Settings } from '../../src/core/config/settings.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
+import { goOn, hammer } from '../support/earn-ban.js';
+import { RedisServer } from '../support/redis-server.js';
+import { describeWith } from '../support/requirements.js';
+import { addEndpoint } from '../support/webhook-receiver.js';
+
+/** Longest time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
+const UP_WITHIN = { timeout: 60_000 };
+
+/** Two instances on one database and one Redis, with a client that the first has made. */
+async function twoInstances(options: TestServiceOptions) {
+  const redis = await RedisServer.start();
+  onTestFinished(() => redis.remove());
+  const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '2000' };
+  const one = await TestService.open({ database: 'file', ...options, environment });
+  onTestFinished(() => one.close());
+  const { databaseUrl } = one.app.get(Settings);
+  const other = await TestService.open({ environment: { ...environment, DATABASE_URL: databaseUrl } });
+  onTestFinished(() => other.close());
+  const services = [one, other] as const;
+  for (const service of services)
+    await expect.poll(() => service.metric('petstore_quota_redis_up'), UP_WITHIN).toBe(1);
+  return { redis, one, other, services };
+}
+
+/** Whose quota two such instances tell of. */
+const CLIENT = { plan: 'enterprise', limits: { perMinute: 10, perDay: 1_000 } } as const;
+
+/** Adds an endpoint that is told of an event; answers what it is told, in order, once both instances have written it. */
+async function toldOf(event: string, services: readonly [TestService, TestService]) {
+  const [one] = services;
+  const url = 'https://shop.example.com/';
+  const endpoint = await addEndpoint(
+    one.repository(WebhookDelivery).manager,
+    { clientId: one.clientId, url },
+    [event],
+  );
+  return async () => {
+    await Promise.all(services.map((service) => service.settled()));
+    await one.app.get(WebhookFanOuts).catchUp();
+    const rows = await one.repository(WebhookDelivery).find({
+      where: { endpointId: endpoint.id },
+      order: { id: 'ASC' },
+      relations: { message: true },
+    });
+    return rows.map(({ message }) => (JSON.parse(message.payload) as { data: Record<string, unknown> }).data);
+  };
+}
+
+describeWith('redis-server', 'what two instances find out that count in one Redis', () => {
+  it('of the shares of a quota is told once for each window, whichever of them reaches it', async () => {
+    const { one, other, services } = await twoInstances(CLIENT);
+    const told = await toldOf('quota.threshold', services);
+    const shares = async () =>
+      (await told()).map(
+        ({ window, percent, used }) => `${String(window)} ${String(percent)}: ${String(used)}`,
+      );
+    await hammer(one, 4, one.key);
+    await hammer(other, 3, one.key);
+    expect(await shares()).toEqual([]);
+    await hammer(other, 1, one.key);
+    expect(await shares()).toEqual(['minute 80: 8']);
+    await hammer(one, 2, one.key);
+    expect(await shares()).toEqual(['minute 80: 8', 'minute 100: 10']);
+    for (const service of [one, other, one]) expect((await hammer(service, 1, one.key)).status).toBe(429);
+    expect(await shares()).toHaveLength(2);
+    for (const service of services) service.clock.advance(60_000);
+    // Both at the same time, in the next window.
+    await Promise.all(services.map((service) => hammer(service, 6, one.key)));
+    // Of two that find it out at the same time either tells of it, with what it has seen: the tenth, too, if its turn comes first.
+    expect((await shares()).slice(2).toSorted()).toEqual([
+      'minute 100: 10',
+      expect.stringMatching(/^minute 80: (?:8|9|10)$/),
+    ]);
+  });
+
+  it('of a ban is told once, though both refuse the key', async () => {
+    const { one, other, services } = await twoInstances(CLIENT);
+    const told = await toldOf('api_key.banned', services);
+    const keyId = ((await one.request('GET', '/account')).body as { key: { id: string } }).key.id;
+    await hammer(one, 11, one.key);
+    for (const service of services) service.clock.advance(2_000);
+    expect((await goOn(one, 20, one.key)).body.code).toBe('api_key_banned');
+    other.clock.advance(19_000);
+    for (const service of [other, one, other])
+      expect((await hammer(service, 1, one.key)).body.code).toBe('api_key_banned');
+    expect(await told()).toMatchObject([{ keyId, bannedUntil: expect.stringMatching(/Z$/) as string }]);
+  });
+});
+
+describeWith('redis-server', 'the bound of two instances on reads of the account', () => {
+  it('is one, uses up nothing, and is kept to when Redis is away', async () => {
+    const scopes = ['account', 'pets:read'];
+    const { redis, one, other, services } = await twoInstances({ plan: 'free', scopes });
+    const reads = async (times: number) => {
+      const statuses = [];
+      for (let sent = 0; sent < times; sent += 1) {
+        const at = sent % 2 === 0 ? one : other;
+        statuses.push((await at.request('GET', '/account', { key: one.key })).status);
+      }
+      return statuses.filter((status) => status === 200).length;
+    };
+    const keys = () => other.request('GET', '/account/keys', { key: one.key });
+    await hammer(one, 3, one.key);
+    expect(await reads(70)).toBe(60);
+    const { body, headers } = await keys();
+    expect([body.length, headers.get('x-ratelimit-remaining')]).toEqual([1, '57']);
+
+    for (const service of services) service.clock.advance(60_000);
+    // Each learns of the other with its next heartbeat.
+    for (const service of services)
+      await expect.poll(() => service.metric('petstore_quota_redis_instances'), UP_WITHIN).toBe(2);
+    expect(await reads(20)).toBe(20);
+    await redis.kill();
+    const admitted = await reads(80);
+    expect(admitted).toBeGreaterThan(0);
+    expect(admitted).toBeLessThanOrEqual(40);
+    const away = await keys();
+    expect(away.status).toBe(200);
+    expect(Number(away.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { isInstalled } from '../support/requirements.js';
+import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+
+const run = promisify(execFile);
+
+it('every example of docs/using-the-api.md runs as it stands, and shows what stands there', async () => {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const service = await ServiceProcess.start(path);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const KEY = service.demoKey;
+  const within = { cwd: path, env: { PATH: process.env.PATH, API: `${service.url}/v1`, KEY } };
+  const guide = await readFile(new URL('../../docs/using-the-api.md', import.meta.url), 'utf8');
+  const blocks = [...guide.matchAll(/```(sh|text)\n([^]*?)```/g)].slice(1);
+  const outputs: string[] = [];
+  for (const [, language, text = ''] of blocks) {
+    if (language === 'text') {
+      // A dash of three stands for what differs from time to time.
+      const pattern = text
+        .trim()
+        .split('…')
+        .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+        .join('[\\w-]+');
+      expect(outputs.at(-1)?.replaceAll('\r', '').trim()).toMatch(new RegExp(`^${pattern}$`, 'i'));
+      continue;
+    }
+    const { stdout, stderr } = await run('bash', ['--norc', '-euc', text], within);
+    expect(stderr, text).toBe('');
+    outputs.push(stdout);
+  }
+  const [, walked = ''] = outputs;
+  const ids = [...walked.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id));
+  expect(ids).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+  expect(outputs).toHaveLength(6);
+  const last = (outputs.at(-1) ?? '').trim().split('\n');
+  expect(last.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { client: { name: 'Demo', plan: 'free' }, key: { bannedUntil: null } },
+    { windows: [{ name: 'minute' }, { name: 'day', limit: 1_000 }] },
+  ]);
+
+  if (!isInstalled('python3')) return;
+  const [, code = ''] = /```python\n([^]*?)```/.exec(guide) ?? [];
+  await writeFile(join(path, 'example.py'), code);
+  expect((await run('python3', ['example.py'], within)).stdout).toBe('9007199254740993\n');
+});

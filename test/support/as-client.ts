@@ -1,0 +1,31 @@
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import type { TestService, TestServiceOptions } from '../kit/test-service.js';
+
+/**
+ * A running service as a new client of it has it: `request()` sends a key of that client. A suite whose tests differ in their client
+ * alone starts one service. Closing it closes the service for all.
+ */
+export async function asClient(
+  service: TestService,
+  { plan = 'business', limits, scopes }: Pick<TestServiceOptions, 'plan' | 'limits' | 'scopes'> = {},
+): Promise<TestService> {
+  const client = await service.app
+    .get(ClientsService)
+    .create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
+  const { secret } = await service.app
+    .get(KeyIssuingService)
+    .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
+  return Object.create(service, {
+    clientId: { value: client.id },
+    key: { value: secret },
+  }) as TestService;
+}
+
+/** Sets the clock of a service to an instant as if it had just begun there: a step back of less than a minute would keep its window. */
+export async function beginAt(service: TestService, at: string): Promise<void> {
+  service.clock.advance(3 * 86_400_000);
+  await service.request('GET', '/v1/pets?limit=1');
+  service.clock.set(at);
+}

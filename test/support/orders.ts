@@ -1,0 +1,71 @@
+import { runPetstore } from '../../src/cli/program.js';
+import type { Shell } from '../../src/cli/shell.js';
+import type { TestService } from '../kit/test-service.js';
+
+/** How one order ended, whichever way it was given. */
+export interface Outcome {
+  /** Done, or refused with the reasons, one by one. */
+  readonly done: boolean;
+  readonly reasons: readonly string[];
+  /** What was answered when it was done, as parsed JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly document: any;
+}
+
+/** An order to the administration, as the command line and as HTTP have it. */
+export interface Order {
+  readonly args: readonly string[];
+  readonly method: string;
+  readonly path: string;
+  readonly json?: unknown;
+}
+
+/** What a command left. */
+export interface Printed {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command in the service's own process, where there is no terminal: what a process adds is tested elsewhere. */
+export async function printedBy(
+  service: TestService,
+  args: readonly string[],
+  shell: Partial<Shell> = {},
+): Promise<Printed> {
+  let [stdout, stderr] = ['', ''];
+  const code = await runPetstore(args, {
+    withApp: (command) => command(service.app),
+    loadModules: () => Promise.resolve(),
+    write: (text) => (stdout += text),
+    writeError: (text) => (stderr += text),
+    ...shell,
+  });
+  return { code, stdout, stderr };
+}
+
+/** Gives an order on the command line, as a person who agrees to what cannot be undone. */
+export async function onCommandLine(service: TestService, { args }: Order): Promise<Outcome> {
+  const agrees = { prompt: () => Promise.resolve('yes') };
+  const { code, stdout: out, stderr: complaints } = await printedBy(service, [...args, '--json'], agrees);
+  if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
+  if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
+  const lines = complaints.trimEnd().split('\n');
+  // Behind the reason stands what to do; a fault of a value has its option in front.
+  const ofValues = lines.every((line) => line.startsWith('--'));
+  const reasons = ofValues ? lines.map((line) => line.replace(/^--[\w-]+: /, '')) : lines.slice(0, 1);
+  return { done: false, reasons, document: undefined };
+}
+
+/** Gives an order over HTTP with an admin key. */
+export async function overHttp(
+  service: TestService,
+  key: string,
+  { method, path, json }: Order,
+): Promise<Outcome> {
+  const answer = await service.request(method, path, { key, ...(json === undefined ? {} : { json }) });
+  if (answer.status < 300) return { done: true, reasons: [], document: answer.body };
+  const { message, details } = answer.body as { message: string; details?: { message: string }[] };
+  const reasons = details ? details.map((fault) => fault.message) : [message];
+  return { done: false, reasons, document: undefined };
+}

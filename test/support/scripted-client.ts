@@ -1,0 +1,96 @@
+import { onTestFinished, vi } from 'vitest';
+import { type ClientOptions, type Int64Form, PetstoreClient } from '../../clients/typescript/src/index.js';
+import { type Step, json, scriptedServer } from './scripted-server.js';
+
+export const KEY = 'pst_test_1234567890';
+export const REX = { name: 'Rex', categoryId: 1 };
+/** The limit of one attempt; no wait is as long. */
+const TIMEOUT_MS = 12_345;
+
+const REAL = { setTimeout, clearTimeout, random: Math.random, now: performance.now.bind(performance) };
+/** The platform's fetch, and a service in this process, have timers, too. */
+const isOfClient = (): boolean => new Error().stack?.includes('clients/typescript/src') === true;
+
+/** The timers of a client: waits pass at once and are noted; the limit of an attempt passes when it is asked for. */
+export class ControlledTime {
+  /** The waits between attempts so far, in milliseconds. */
+  readonly waits: number[] = [];
+  /** Whether waits pass at once, or never. */
+  doWaitsPass = true;
+  elapsed = 0;
+  private readonly running = new Map<object, { readonly run: () => void; readonly ms: number }>();
+  private attempt: object = {};
+
+  constructor() {
+    vi.spyOn(performance, 'now').mockImplementation(() => (isOfClient() ? this.elapsed : REAL.now()));
+    vi.spyOn(Math, 'random').mockImplementation(() => (isOfClient() ? 0.5 : REAL.random()));
+    vi.stubGlobal('setTimeout', (run: () => void, ms: number, ...more: []) => {
+      if (!isOfClient()) return REAL.setTimeout(run, ms, ...more);
+      const timer = {};
+      this.running.set(timer, { run, ms });
+      if (ms === TIMEOUT_MS) this.attempt = timer;
+      else {
+        this.waits.push(ms);
+        if (this.doWaitsPass) setImmediate(() => this.end(timer));
+      }
+      return timer;
+    });
+    vi.stubGlobal('clearTimeout', (timer: NodeJS.Timeout) => {
+      if (!this.running.delete(timer)) REAL.clearTimeout(timer);
+    });
+    onTestFinished(() => void [vi.unstubAllGlobals(), vi.restoreAllMocks()]);
+  }
+
+  /** How many timers run. */
+  get timers(): number {
+    return this.running.size;
+  }
+
+  /** Ends the attempt that runs as one that took too long. */
+  timeOut(): void {
+    this.end(this.attempt);
+  }
+
+  /** Lets the waits pass that were to pass never. */
+  wake(): void {
+    for (const timer of this.running.keys()) if (timer !== this.attempt) this.end(timer);
+  }
+
+  private end(timer: object): void {
+    const { run, ms = 0 } = this.running.get(timer) ?? {};
+    this.elapsed += ms;
+    run?.();
+    this.running.delete(timer);
+  }
+}
+
+/** A client, and the server that answers it by a script. */
+export async function scriptedClient<Form extends Int64Form = 'bigint'>(
+  script: readonly Step[],
+  options: Partial<ClientOptions<Form>> = {},
+) {
+  const server = await scriptedServer(...script);
+  const time = new ControlledTime();
+  const baseUrl = `${server.url}/v1`;
+  const client = new PetstoreClient<Form>({ baseUrl, apiKey: KEY, timeoutMs: TIMEOUT_MS, ...options });
+  return { ...server, time, client };
+}
+
+/** The options of a client whose limit of an attempt ControlledTime knows. */
+export const CONTROLLED = { timeoutMs: TIMEOUT_MS };
+
+export const pet = (id: string, more = '') =>
+  `{"id":${id},"name":"Rex","categoryId":1,"status":"available"${more}}`;
+export const created = json(201, pet('9007199254740993'));
+
+export async function all<Entry>(entries: AsyncIterable<Entry>): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const entry of entries) found.push(entry);
+  return found;
+}
+
+export const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
