@@ -2,10 +2,12 @@ import 'reflect-metadata';
 // The modules of other packages bring their tables.
 import { AppModule } from './src/app.module.js';
 import { loadSettings } from './src/core/config/settings.js';
+import { projectModules } from './src/core/project-modules.js';
 import { createDataSource } from './src/database/data-source.js';
 import { leaveOtherTablesOf } from './src/database/tables.module.js';
 
 leaveOtherTablesOf(AppModule);
+await projectModules();
 
 /** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
 export default await createDataSource(loadSettings());

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The petstore command: builds what is stale, where the project is there to be built, then runs it.
 import { existsSync } from 'node:fs';
+import { modulesFile } from './project-modules.js';
 import { refuseOtherNode } from './supported-node.js';
 
 refuseOtherNode();
@@ -10,7 +11,8 @@ void run();
 async function run() {
   const script = new URL('../scripts/build-if-stale.mjs', import.meta.url);
   if (existsSync(script)) (await import(script.href)).buildIfStale();
-  await import('../dist/bundle/cli/main.js');
+  // Modules of a project import `petstore-service`, which must be the copy that runs: the bundle is another.
+  await import(modulesFile() === undefined ? '../dist/bundle/cli/main.js' : '../dist/src/cli/main.js');
 }
 
 /** Ends the process with 1, and a sentence on standard error, where the working directory was removed: much that is imported asks for it. */

@@ -1,10 +1,17 @@
 import { parse as parseQuery } from 'node:querystring';
-import { type HttpServer, type INestApplication, type LoggerService, VersioningType } from '@nestjs/common';
+import {
+  type HttpServer,
+  type INestApplication,
+  type LoggerService,
+  type Type,
+  VersioningType,
+} from '@nestjs/common';
 import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
+import { projectModules } from './core/project-modules.js';
 import { leaveOtherTablesOf } from './database/tables.module.js';
 import { HelpLinks, useHelpLinks } from './core/errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
@@ -27,15 +34,26 @@ import { SwaggerUi } from './docs/openapi/swagger-ui.js';
 import { usePublicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 
+export { AppModule };
+
 leaveOtherTablesOf(AppModule);
+
+/** How the application is created. */
+export interface AppOptions {
+  /** Where its log goes: by default to standard output. */
+  readonly logger?: LoggerService | false;
+  /** Modules to add to AppModule: by default those that `petstore.modules` of the project's package.json names. */
+  readonly modules?: readonly Type[];
+}
 
 /**
  * Creates the service, which does not listen yet. main, the command line and every test begin with this function or with
- * setupApp().
+ * setupApp(). Throws DeclarationError when the modules of the project cannot be imported.
  */
-export async function createApp(options: { logger?: LoggerService | false } = {}): Promise<INestApplication> {
+export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
+  const modules = options.modules ?? (await projectModules());
   const early = new LogBuffer();
-  const app = await NestFactory.create(AppModule, new ServiceAdapter(), {
+  const app = await NestFactory.create({ module: AppModule, imports: [...modules] }, new ServiceAdapter(), {
     logger: early,
     abortOnError: false,
   });

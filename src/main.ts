@@ -1,9 +1,6 @@
-import v8 from 'node:v8';
 import { refuseOtherNode } from '#supported-node';
+import { startService } from './cli/start/start-service.js';
 import { keepCompiled } from './core/compile-cache.js';
-import { SettingsError } from './core/config/define-settings.js';
-import { DeclarationError } from './core/declaration-faults.js';
-import { importing } from './core/import-failure.js';
 import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
@@ -12,45 +9,11 @@ Starts the Pet Store Service. Settings are environment variables or lines of .en
 Clients, keys and the database are administered by another command: npx petstore --help
 `;
 
-/** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-/** Options of V8 that keep the heap small, by name (docs/decisions/0033-heap.md). */
-const HEAP_OPTIONS = {
-  'allocation-site-pretenuring': '--no-allocation-site-pretenuring',
-  'heap-growing-percent': '--heap-growing-percent=100',
-};
-
-// The service is imported below: another Node.js could not load it, and code is compiled for the options of V8 that are set by then.
+// Another Node.js could not load the service.
 refuseOtherNode();
-keepHeapSmall();
 keepCompiled();
-
-/** Before the service listens, a signal ends the process at once: what is not committed is rolled back. */
-let stop = (signal: string): void => {
-  process.stderr.write(`${signal}: ended before the start was complete\n`);
-  process.exit(0);
-};
-for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
-
-// The reader of these streams may have gone away (EPIPE), which must not end the service. The log has its own listener.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-
 if (process.argv.length > 2) answer(process.argv.slice(2));
-try {
-  const { start } = await importing(() => import('./cli/start/start.js'));
-  await start((whenRunning) => (stop = whenRunning));
-} catch (error) {
-  process.stderr.write(`${reasonOf(error)}\n`);
-  process.exit(1);
-}
-
-/** An option that the process was started with stays as it is. */
-function keepHeapSmall(): void {
-  const given = process.execArgv.join(' ').replaceAll('_', '-');
-  for (const [name, option] of Object.entries(HEAP_OPTIONS))
-    if (!given.includes(name)) v8.setFlagsFromString(option);
-}
+await startService();
 
 /** Answers the arguments of the process, none of which starts the service, and ends it. */
 function answer(args: readonly string[]): never {
@@ -64,16 +27,4 @@ function answer(args: readonly string[]): never {
   if (unknown === undefined) process.stdout.write(answers[args[0] ?? ''] ?? USAGE);
   else process.stderr.write(`"${unknown}" is not an argument of the start.\n\n${USAGE}`);
   process.exit(unknown === undefined ? 0 : 2);
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
-  if (!(error instanceof Error)) return `The service could not start: ${String(error)}`;
-  const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
-  const message = isFolderGone
-    ? 'its working directory is not there any more. Start it in the folder of the service.'
-    : error.message;
-  const reason = `The service could not start: ${message}`;
-  const { stack } = error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error;
-  return /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') ? `${reason}\n${stack}` : reason;
 }

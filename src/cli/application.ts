@@ -8,14 +8,16 @@ import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { importing } from '../core/import-failure.js';
+import { projectModules } from '../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
 
 /** A database that ends with the process. */
 export const IN_MEMORY = 'sqlite::memory:';
 
-/** The application, imported by those commands alone that need it: the others work while a module cannot be imported. */
+/** The application and all modules, imported by those commands alone that need them: the others work while a module cannot be imported. */
 export async function importApplication(): Promise<typeof import('../app.setup.js')> {
   const application = await importing(() => import('../app.setup.js'));
+  await projectModules();
   // Commands without an application open databases too: a warning of theirs would stand in the output, before its JSON.
   Logger.overrideLogger(false);
   return application;

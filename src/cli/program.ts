@@ -5,7 +5,7 @@ import { CLIENT_COMMANDS } from './client.commands.js';
 import { COMPLETION_COMMANDS } from './completion/completion.commands.js';
 import { DB_COMMANDS } from './db.commands.js';
 import { DOCTOR_COMMAND } from './doctor.command.js';
-import { GENERATE_COMMANDS } from './generate/generate.commands.js';
+import { GENERATE_COMMANDS, NEW_COMMAND } from './generate/generate.commands.js';
 import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
@@ -25,6 +25,7 @@ const COMMANDS = [
   DB_COMMANDS,
   OPENAPI_COMMAND,
   DOCTOR_COMMAND,
+  NEW_COMMAND,
   GENERATE_COMMANDS,
   COMPLETION_COMMANDS,
 ];

@@ -293,7 +293,10 @@ describe('--help', () => {
           ([, quoted, plain]) => quoted ?? plain ?? '',
         );
         let complaint = '';
-        if (words.includes('verify') || ['db', 'doctor', 'generate', 'completion'].includes(words[0] ?? ''))
+        if (
+          words.includes('verify') ||
+          ['db', 'doctor', 'new', 'generate', 'completion'].includes(words[0] ?? '')
+        )
           continue;
         const code = await runPetstore(
           words.map((word) => word.replace(/<id>/, NOBODY)),

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { modulesFile } from '#project-modules';
 import type { Call } from '../call.js';
 import { parseFields } from './feature-fields.js';
 import { generatedFeature } from './generated-feature.js';
@@ -9,6 +10,8 @@ import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
 export async function feature(call: Call, name: string): Promise<void> {
   const { field = [], singular, dryRun = false } = call.options;
   const fields = parseFields(field);
+  // The tables, scopes and errors that there are, of which none may come twice.
+  await call.loadModules();
   const project = await projectOf(process.cwd());
   const { files: texts, appModule } = await generatedFeature(project, name, fields, singular);
   if (!dryRun) {
@@ -18,7 +21,7 @@ export async function feature(call: Call, name: string): Promise<void> {
   const files = [...texts.keys()];
   const next = [
     `Refine what the documentation says of the fields in ${files.find((file) => file.endsWith('.dto.ts'))}.`,
-    'Next: npm run docs:generate, npm test, npm start.',
+    `Next: ${modulesFile() === undefined ? 'npm run docs:generate, ' : ''}npm test, npm start.`,
   ];
   await call.showChange({ files, changed: [APP_MODULE], dryRun }, () =>
     [

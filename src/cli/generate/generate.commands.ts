@@ -8,6 +8,17 @@ const FIELD = new Option(
   `a field, with ? at the end when it may be absent; repeatable. Kinds: ${FIELD_FORMS}`,
 ).argParser<string[] | undefined>((text, before = []) => [...before, text]);
 
+/** `petstore new`: a project that has the service as a dependency. */
+export const NEW_COMMAND = command('new', {
+  description: 'make a project that has this service as a dependency',
+  argument: [
+    '<folder>',
+    'a new folder; its name in lower case with hyphens, such as my-api, is that of the package',
+  ],
+  examples: ['new ../my-api'],
+  run: async (call, folder) => (await import('./new.action.js')).newProject(call, folder),
+});
+
 /** `petstore generate …`: files of a module that you write. */
 export const GENERATE_COMMANDS = group('generate', 'files of a module that you write', [
   command('feature', {

@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
+import { modulesFile } from '#project-modules';
 import { softwareFolder } from '#supported-node';
 import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../refusal.js';
@@ -47,7 +48,12 @@ export async function generatedFeature(
       .replace('__name__', name)
       .replace('__singular__', names.singular)
       .replace('.template', '');
-    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), { ...names, time });
+    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), {
+      ...names,
+      time,
+      // Tables of the service itself are found by their file names, those of a project that depends on it are listed.
+      isFound: modulesFile() === undefined,
+    });
     checkNames(text);
     files.set(join(folder, file), await formatted(join(project, folder, file), text));
   }
@@ -113,7 +119,7 @@ function withModule(source: string, { name, plural }: Names): string | undefined
   const module = `${plural}Module`;
   const listed = /\b(?:Account|Admin)Module\b/.test(declared)
     ? declared.replace(/\b(?:Account|Admin)Module\b/, (first) => `${module}, ${first}`)
-    : declared.replace(/,?\s*\]$/, `, ${module}]`);
+    : declared.replace(/(\[)?,?\s*\]$/, (_, empty?: string) => (empty ? `[${module}]` : `, ${module}]`));
   const end = last.index + last[0].length;
   const line = `import { ${module} } from './${name}/${name}.module.js';\n`;
   return source.slice(0, end) + line + source.slice(end).replace(declared, () => listed);

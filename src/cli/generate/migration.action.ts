@@ -1,3 +1,4 @@
+import { modulesFile } from '#project-modules';
 import { openDataSource } from '../../database/data-source.js';
 import { schemaDifference } from '../../database/schema-difference.js';
 import { migrate } from '../../database/schema.js';
@@ -30,7 +31,11 @@ export async function migration(call: Call, path: string): Promise<void> {
     const className = pascalCase(name) + timeAfter(dataSource);
     const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, change);
     await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
-    await call.showChange({ file }, () => `Wrote ${file}. Read it, then run \`petstore db migrate\`.`);
+    const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
+    await call.showChange(
+      { file },
+      () => `Wrote ${file}.${listed} Read it, then run \`petstore db migrate\`.`,
+    );
   } finally {
     await dataSource.destroy();
   }

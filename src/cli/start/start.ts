@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
-import { createApp } from '../../app.setup.js';
+import { type AppOptions, createApp } from '../../app.setup.js';
 import { listeningFault } from '../../core/config/listening-faults.js';
 import { Settings, loadSettings } from '../../core/config/settings.js';
 import { Outbox } from '../../events/outbox/outbox.js';
@@ -29,10 +29,13 @@ const LAST_WRITES_MS = 2_000;
 export type Stop = (signal: string) => void;
 
 /** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
-export async function start(running: (stop: Stop) => void): Promise<void> {
+export async function start(
+  running: (stop: Stop) => void,
+  options: Pick<AppOptions, 'modules'>,
+): Promise<void> {
   loadSettings();
   const isTraced = await startTracing();
-  const app = await createApp();
+  const app = await createApp(options);
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   await app.get(SoleProcessLock).begin();

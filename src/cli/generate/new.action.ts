@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { Eta } from 'eta';
+import { softwareFolder } from '#supported-node';
+import type { Call } from '../call.js';
+import { Refusal } from '../refusal.js';
+import { exists } from './generated-files.js';
+
+/** What a package may be called; npm has more rules for what is published. */
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+/** What code of a project imports itself, at the version that the service has: a second copy of Nest would not be the service's. */
+const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
+const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
+
+/** What is read of the service's package.json. */
+interface Manifest {
+  readonly version: string;
+  readonly engines: object;
+  readonly allowScripts: object;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** `petstore new`: a project with the service as a dependency, packed into its folder, because no registry has it. */
+export async function newProject(call: Call, path: string): Promise<void> {
+  const folder = resolve(path);
+  const name = basename(folder);
+  if (!NAME.test(name))
+    throw new Refusal(`Name the folder in lower case with hyphens, such as my-api, not ${name}.`);
+  if (await exists(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
+  await mkdir(folder, { recursive: true });
+  const files = await writeProject(folder, name).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true });
+    throw error;
+  });
+  await call.showChange({ folder, files }, () =>
+    [
+      ...files.map((file) => `Wrote ${join(path, file)}`),
+      `Next: cd ${path} && npm install && npm start`,
+    ].join('\n'),
+  );
+}
+
+/** Fills the templates in schematics/new, and packs the service beside them; answers the names of the files. */
+async function writeProject(folder: string, name: string): Promise<string[]> {
+  const software = softwareFolder();
+  const manifest = JSON.parse(await readFile(join(software, 'package.json'), 'utf8')) as Manifest;
+  const packed = await packedInto(folder, software);
+  const all: Readonly<Record<string, string>> = { ...manifest.dependencies, ...manifest.devDependencies };
+  const rangesOf = (names: readonly string[]) =>
+    Object.fromEntries(names.map((one) => [one, all[one] ?? '*']));
+  const values = {
+    ...manifest,
+    name,
+    dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
+    devDependencies: rangesOf(FOR_TESTS),
+  };
+  const templates = join(software, 'schematics', 'new');
+  const eta = new Eta({ autoEscape: false, autoTrim: false, useWith: true });
+  const files = [packed];
+  for (const template of (await readdir(templates, { recursive: true })).toSorted()) {
+    if (!template.endsWith('.template')) continue;
+    // npm packs no file that is called .gitignore.
+    const file = template.replace('.template', '').replace('_gitignore', '.gitignore');
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), values);
+    await writeFile(join(folder, file), text, { flag: 'wx' });
+    files.push(file);
+  }
+  return files;
+}
+
+/** Packs the service into a folder; answers the name of the file. */
+async function packedInto(folder: string, software: string): Promise<string> {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  try {
+    const { stdout } = await promisify(execFile)('npm', args, { cwd: software });
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    return filename;
+  } catch (error) {
+    throw new Refusal(`npm could not pack the service of ${software}: ${String(error)}`);
+  }
+}
