@@ -22,7 +22,7 @@ const STARTS_THE_APPLICATION = '^src/cli/(?:application\\.ts$|start/)';
 const KIT = '^test/kit/';
 
 /** What packages import, by the names that package.json exports. */
-const EXPORTED = ['^src/public\\.ts$', '^test/kit/testing\\.ts$'];
+const EXPORTED = ['^src/public\\.ts$', '^src/app\\.setup\\.ts$', '^test/kit/testing\\.ts$'];
 
 /** What a feature shows to other features. */
 const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';

@@ -31,12 +31,12 @@ export async function documentsOf(
   return documents;
 }
 
-/** Undefined where two services may differ although they are opened alike: by a `prepare`, or a module that is made for one of them. */
+/** Undefined where two services may differ although they are opened alike: by a function, or a module that is made for one of them. */
 function nameOf(
   at: string,
-  { environment = {}, modules: added = [], prepare }: TestServiceOptions,
+  { environment = {}, modules: added = [], override, prepare }: TestServiceOptions,
 ): string | undefined {
-  if (prepare || added.some((one) => typeof one !== 'function')) return undefined;
+  if (override || prepare || added.some((one) => typeof one !== 'function')) return undefined;
   const places = added.map((one) => {
     if (!modules.includes(one)) modules.push(one);
     return modules.indexOf(one);

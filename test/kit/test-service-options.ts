@@ -1,4 +1,5 @@
 import type { INestApplication, ModuleMetadata } from '@nestjs/common';
+import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
 import type { DatabaseKind } from './test-database.js';
 
@@ -21,6 +22,8 @@ export interface TestServiceOptions {
    * is another each time is given as a dynamic one, `{ module: … }`.
    */
   readonly modules?: readonly NonNullable<ModuleMetadata['imports']>[number][];
+  /** Replaces parts as Nest's testing module does: `(testing) => testing.overrideProvider(Mailer).useValue(mailer)`. */
+  readonly override?: (testing: TestingModuleBuilder) => TestingModuleBuilder;
   /** Changes the application before it is started, as app.setup.ts may: `(app) => app.use(helmet())`. */
   readonly prepare?: (app: INestApplication) => unknown;
 }

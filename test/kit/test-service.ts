@@ -5,9 +5,6 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { DataSource, type Repository } from 'typeorm';
-import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/core/time/clock.js';
@@ -19,10 +16,10 @@ import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/docs/openapi/document-outlines.js';
-import type { Plan } from '../../src/throttling/plans.js';
 import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
 import { Contract, type DocumentBelow } from './contract.js';
 import type { Fixture } from './fixture.js';
+import { type KeyOptions, issueKey } from './issued-key.js';
 import { documentsOf } from './known-documents.js';
 import { metricIn } from './metric-samples.js';
 import { TestClock } from './test-clock.js';
@@ -33,6 +30,12 @@ export type { Answer, RequestOptions, TestServiceOptions };
 
 /** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
+  /**
+   * Modules that every service has beside those of `open()`. A project that has the service as a dependency names its own in a
+   * setup file of its test runner.
+   */
+  static modules: readonly Type[] = [];
+
   private constructor(
     readonly app: INestApplication,
     readonly clock: TestClock,
@@ -63,8 +66,9 @@ export class TestService {
     }
   }
 
-  private static async openOn(database: MadeDatabase, options: TestServiceOptions): Promise<TestService> {
-    const { at = '2026-11-20T12:00:10.250Z' } = options;
+  private static async openOn(database: MadeDatabase, given: TestServiceOptions): Promise<TestService> {
+    const options = { ...given, modules: [...TestService.modules, ...(given.modules ?? [])] };
+    const { at = '2026-11-20T12:00:10.250Z', override = (testing) => testing } = options;
     const clock = new TestClock(at);
     const settings = new Settings({
       ...exampleEnvironment(),
@@ -75,29 +79,25 @@ export class TestService {
       MAX_EVENT_LOOP_LAG_MS: '0',
       ...options.environment,
     });
-    const module = await Test.createTestingModule({ imports: [AppModule, ...(options.modules ?? [])] })
+    const testing = Test.createTestingModule({ imports: [AppModule, ...options.modules] })
       .overrideProvider(Clock)
       .useValue(clock)
       .overrideProvider(Settings)
-      .useValue(settings)
-      .compile();
+      .useValue(settings);
+    const module = await override(testing).compile();
     const logger = settings.logLevel === 'silent' ? false : module.get(AppLogger);
     const app = setupApp(module.createNestApplication(new ServiceAdapter(), { logger }));
     try {
       await options.prepare?.(app);
       await app.listen(0, '127.0.0.1');
-      const { plan = 'business', limits = {}, scopes } = options;
-      const client = await app.get(ClientsService).create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
-      const { secret } = await app
-        .get(KeyIssuingService)
-        .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
+      const { clientId, key } = await issueKey(app, options);
       const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
       return new TestService(
         app,
         clock,
         `http://127.0.0.1:${port}`,
-        client.id,
-        secret,
+        clientId,
+        key,
         new Contract(await documentsOf(app, at, options)),
         database.remove,
       );
@@ -199,18 +199,10 @@ export class TestService {
   }
 
   /** Issues another key for the same client, or for a new client if a plan is given. */
-  async issueKey(
-    options: { plan?: Plan; scopes?: string[]; expires?: number } = {},
+  issueKey(
+    options: Pick<KeyOptions, 'plan' | 'scopes' | 'expires'> = {},
   ): Promise<{ id: string; key: string }> {
-    const { plan, ...ofKey } = options;
-    const clientId =
-      plan === undefined
-        ? this.clientId
-        : (await this.app.get(ClientsService).create({ name: 'Other', plan }, SERVICE_ITSELF)).id;
-    const { apiKey, secret } = await this.app
-      .get(KeyIssuingService)
-      .issue({ clientId, ...ofKey }, SERVICE_ITSELF);
-    return { id: apiKey.id, key: secret };
+    return issueKey(this.app, options.plan === undefined ? { ...options, clientId: this.clientId } : options);
   }
 
   /** Stops the service. */

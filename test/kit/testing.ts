@@ -7,4 +7,5 @@ export type { Answer, RequestOptions } from './answer.js';
 export { TestClock } from './test-clock.js';
 export { Contract, type DocumentBelow } from './contract.js';
 export { type Fixture, defineFixture } from './fixture.js';
+export { type KeyOptions, issueKey } from './issued-key.js';
 export { unindexedLists } from './unindexed-lists.js';

@@ -38,7 +38,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 'sqlite:data/petstore.sqlite',
     description:
       'The database: an SQLite file, which is created on first use with its folder, memory, which forgets everything at the ' +
-      'end, or PostgreSQL, which several instances may share.',
+      'end, or PostgreSQL, which several instances may share. In memory by default under a test runner.',
     secret: true,
   },
   databaseCa: {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SettingsError } from './define-settings.js';
-import { Settings } from './settings.js';
+import { Settings, environmentOfProcess } from './settings.js';
 
 const read = (environment: Record<string, string>) => new Settings(environment);
 
@@ -77,4 +77,19 @@ describe('the settings', () => {
   it('name all faults at once', () => {
     expect(faultsOf({ PORT: 'x', LOG_LEVEL: 'y', HOST: '/' })).toHaveLength(3);
   });
+});
+
+describe('the environment of a process', () => {
+  it.each(['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'])(
+    '%s keeps tests from the database of the service',
+    (name) => {
+      onTestFinished(() => void vi.unstubAllEnvs());
+      for (const runner of ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT']) vi.stubEnv(runner, undefined);
+      expect(environmentOfProcess()['DATABASE_URL']).toBeUndefined();
+      vi.stubEnv(name, '1');
+      expect(environmentOfProcess()['DATABASE_URL']).toBe('sqlite::memory:');
+      vi.stubEnv('DATABASE_URL', 'sqlite:own.sqlite');
+      expect(environmentOfProcess()['DATABASE_URL']).toBe('sqlite:own.sqlite');
+    },
+  );
 });

@@ -1,0 +1,31 @@
+import type { INestApplication } from '@nestjs/common';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
+
+/** A key to issue. */
+export interface KeyOptions {
+  /** Client that it belongs to; by default a new one. */
+  readonly clientId?: string;
+  /** Plan of the new client; business by default. */
+  readonly plan?: Plan;
+  /** Limits of a new client of the plan enterprise. */
+  readonly limits?: PlanLimits;
+  /** Scopes of the key; by default those that every new key gets. */
+  readonly scopes?: string[];
+  /** When it expires, in milliseconds since 1970. */
+  readonly expires?: number;
+}
+
+/** A key of an application that `setupApp()` has set up and that was initialized. */
+export async function issueKey(
+  app: INestApplication,
+  { clientId: given, plan = 'business', limits, scopes, expires }: KeyOptions = {},
+): Promise<{ id: string; clientId: string; key: string }> {
+  const clients = app.get(ClientsService);
+  const clientId = given ?? (await clients.create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF)).id;
+  const wanted = { clientId, ...(scopes ? { scopes } : {}), ...(expires ? { expires } : {}) };
+  const { apiKey, secret } = await app.get(KeyIssuingService).issue(wanted, SERVICE_ITSELF);
+  return { id: apiKey.id, clientId, key: secret };
+}
