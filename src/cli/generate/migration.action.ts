@@ -1,12 +1,12 @@
 import { modulesFile } from '#project-modules';
 import { openDataSource } from '../../database/data-source.js';
-import { schemaDifference } from '../../database/schema-difference.js';
 import { migrate } from '../../database/schema.js';
 import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
 import { migrationText, timeAfter } from './migration-text.js';
+import { schemaChanges } from './schema-changes.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
@@ -21,15 +21,15 @@ export async function migration(call: Call, path: string): Promise<void> {
   const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
     await migrate(dataSource);
-    const change = await schemaDifference(dataSource);
-    if (change.up.length === 0)
+    const changes = await schemaChanges(dataSource);
+    if (changes.length === 0)
       return await call.show(
         { file: null },
         () => 'No changes: the migrations make what the entities declare.',
       );
     const file = `src/${folder}${name}.migration.ts`;
     const className = pascalCase(name) + timeAfter(dataSource);
-    const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, change);
+    const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, changes);
     await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
     const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
     await call.showChange(

@@ -1,0 +1,171 @@
+import type {
+  DataSource,
+  QueryRunner,
+  Table,
+  TableCheck,
+  TableColumn,
+  TableForeignKey,
+  TableIndex,
+  TableUnique,
+} from 'typeorm';
+import { Refusal } from '../refusal.js';
+
+/** One change of a schema, as a call of TypeORM's QueryRunner: the same on every database. */
+export interface SchemaChange {
+  readonly up: string;
+  readonly down: string;
+  /** Whether a build that does not know of it runs on: a new table, an index that refuses no row, a column that may be left out. */
+  readonly onlyExpands: boolean;
+}
+
+type Part = TableColumn | TableIndex | TableForeignKey | TableCheck | TableUnique;
+type Kind = 'Column' | 'Index' | 'ForeignKey' | 'CheckConstraint' | 'UniqueConstraint';
+
+/** Class of TypeORM for each kind of part, and what it is made of. */
+const PARTS: Readonly<Record<Kind, readonly [type: string, options: readonly string[]]>> = {
+  Column: [
+    'TableColumn',
+    (
+      'name type length precision scale isNullable isUnique isArray default comment collation isPrimary isGenerated ' +
+      'generationStrategy asExpression generatedType'
+    ).split(' '),
+  ],
+  Index: ['TableIndex', ['name', 'columnNames', 'isUnique', 'where']],
+  ForeignKey: [
+    'TableForeignKey',
+    [
+      'name',
+      'columnNames',
+      'referencedTableName',
+      'referencedColumnNames',
+      'onDelete',
+      'onUpdate',
+      'deferrable',
+    ],
+  ],
+  CheckConstraint: ['TableCheck', ['name', 'expression']],
+  UniqueConstraint: ['TableUnique', ['name', 'columnNames', 'deferrable']],
+};
+
+/** Calls of the schema builder, with the kind of what they add or drop. */
+const ADDING: Readonly<Record<string, Kind>> = {
+  addColumns: 'Column',
+  createIndices: 'Index',
+  createForeignKeys: 'ForeignKey',
+  createCheckConstraints: 'CheckConstraint',
+  createUniqueConstraints: 'UniqueConstraint',
+};
+const DROPPING: Readonly<Record<string, Kind>> = {
+  dropColumns: 'Column',
+  dropIndex: 'Index',
+  dropIndices: 'Index',
+  dropForeignKeys: 'ForeignKey',
+  dropCheckConstraints: 'CheckConstraint',
+  dropUniqueConstraints: 'UniqueConstraint',
+};
+
+/**
+ * What the declared entities have and a database has not, as TypeORM's schema builder would change it; nothing is changed. Throws
+ * Refusal for what has to be written by hand.
+ */
+export async function schemaChanges(dataSource: DataSource): Promise<SchemaChange[]> {
+  const calls: Call[] = [];
+  const builder = dataSource.driver.createSchemaBuilder();
+  const make = dataSource.createQueryRunner.bind(dataSource);
+  dataSource.createQueryRunner = (mode) => recording(make(mode), (...call) => calls.push(call));
+  try {
+    await builder.log();
+  } finally {
+    dataSource.createQueryRunner = make;
+  }
+  const made = new Set(calls.flatMap(([name, table]) => (name === 'createTable' ? [table.name] : [])));
+  return calls.flatMap(([name, table, parts]) => {
+    if (name === 'createTable') return [tableMade(table, calls)];
+    if (name === 'createForeignKeys' && made.has(table.name)) return [];
+    if (name === 'changeColumns') return (parts as Changed[]).map((one) => columnChanged(table, one));
+    const kind = ADDING[name] ?? DROPPING[name];
+    if (!kind)
+      throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
+    return ([parts].flat() as Part[]).map((part) => {
+      const addition = partAdded(kind, table.name, part);
+      if (ADDING[name]) return addition;
+      return { up: addition.down, down: addition.up, onlyExpands: false };
+    });
+  });
+}
+
+type Call = readonly [name: string, table: Table, parts: unknown];
+interface Changed {
+  readonly oldColumn: TableColumn;
+  readonly newColumn: TableColumn;
+}
+
+/** A runner that tells what is called of it, but not what it calls of itself. */
+function recording(runner: QueryRunner, tell: (...call: Call) => void): QueryRunner {
+  return new Proxy(runner, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function') return method;
+      return (...args: unknown[]): unknown => {
+        if (/^(?:add|change|create|drop|update)[A-Z]/.test(String(name)))
+          tell(String(name), args[0] as Table, args[1]);
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
+}
+
+function tableMade(table: Table, calls: readonly Call[]): SchemaChange {
+  const keys = calls.flatMap(([name, { name: of }, parts]) =>
+    name === 'createForeignKeys' && of === table.name ? (parts as TableForeignKey[]) : [],
+  );
+  const options = {
+    name: table.name,
+    columns: table.columns.map((one) => optionsOf('Column', one)),
+    checks: table.checks.map((one) => optionsOf('CheckConstraint', one)),
+    uniques: table.uniques.map((one) => optionsOf('UniqueConstraint', one)),
+    indices: table.indices.map((one) => optionsOf('Index', one)),
+    foreignKeys: keys.map((one) => optionsOf('ForeignKey', one)),
+  };
+  return {
+    up: `await runner.createTable(new Table(${literal(options)}));`,
+    down: `await runner.dropTable(${literal(table.name)});`,
+    onlyExpands: true,
+  };
+}
+
+function partAdded(kind: Kind, table: string, part: Part): SchemaChange {
+  const [type] = PARTS[kind];
+  const create = kind === 'Column' ? 'addColumn' : `create${kind}`;
+  const refusesNoRow =
+    kind === 'Column'
+      ? (part as TableColumn).isNullable || (part as TableColumn).default !== undefined
+      : kind === 'Index' && !(part as TableIndex).isUnique;
+  return {
+    up: `await runner.${create}(${literal(table)}, new ${type}(${literal(optionsOf(kind, part))}));`,
+    down: `await runner.drop${kind}(${literal(table)}, ${literal(part.name)});`,
+    onlyExpands: refusesNoRow,
+  };
+}
+
+function columnChanged({ name }: Table, { oldColumn, newColumn }: Changed): SchemaChange {
+  const change = (from: TableColumn, to: TableColumn) =>
+    `await runner.changeColumn(${literal(name)}, ${literal(from.name)}, new TableColumn(${literal(optionsOf('Column', to))}));`;
+  return { up: change(oldColumn, newColumn), down: change(newColumn, oldColumn), onlyExpands: false };
+}
+
+/** The options that a part is made of, without those that are as they are by default. */
+function optionsOf(kind: Kind, part: Part): object {
+  const [, names] = PARTS[kind];
+  const given = names.map((name) => [name, (part as unknown as Record<string, unknown>)[name]] as const);
+  return Object.fromEntries(
+    given.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== ''),
+  );
+}
+
+/** A value as JavaScript; empty lists are left out. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) =>
+    Array.isArray(one) && one.length === 0 ? undefined : one,
+  );
+}

@@ -1,0 +1,155 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Type } from '@nestjs/common';
+import { Check, Column, DataSource, Entity, ForeignKey, Index } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { migrationText } from '../../src/cli/generate/migration-text.js';
+import { schemaChanges } from '../../src/cli/generate/schema-changes.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { Int64Column, Int64Key } from '../../src/database/int64.js';
+import { schemaDifference } from '../../src/database/schema-difference.js';
+import { type Migration, migrate } from '../../src/database/schema.js';
+import { Pet } from '../../src/pets/pet.entity.js';
+import { TestService } from '../kit/test-service.js';
+import { emptyFolder } from '../support/service-process.js';
+
+class Row {
+  @Int64Key()
+  id!: bigint;
+}
+
+@Entity('toys')
+class Toy extends Row {}
+
+@Entity('toys')
+class ColouredToy extends Row {
+  @Column('varchar', { length: 20, nullable: true })
+  colour!: string | null;
+
+  @Column('integer', { default: 7 })
+  size!: number;
+}
+
+@Entity('toys')
+@Index('toys_colour_id', ['colour', 'id'])
+@Index('toys_size', ['size'], { unique: true, where: 'size > 7' })
+@Check('toys_colour_odd', "colour <> '`${x}\\'")
+class CheckedToy extends ColouredToy {
+  @Int64Column({ name: 'pet_id' })
+  @ForeignKey(() => Pet, { name: 'toys_pet' })
+  petId!: bigint;
+}
+
+@Entity('toys')
+class WiderToy extends Row {
+  @Column('varchar', { length: 40 })
+  colour!: string;
+
+  @Column('integer', { default: 8 })
+  size!: number;
+}
+
+@Entity('toys')
+@Index('toys_colour', ['colour'], { unique: true })
+class UniqueToy extends ColouredToy {}
+
+/** Where migrations are generated, as `petstore generate migration` opens it, and where they run: this suite runs on each database. */
+let source: DataSource;
+let service: TestService;
+let target: DataSource;
+let own: Type[];
+beforeAll(async () => {
+  source = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  await migrate(source as Parameters<typeof migrate>[0]);
+  service = await TestService.open();
+  target = service.app.get(DataSource);
+  own = target.options.entities as Type[];
+});
+afterAll(async () => {
+  await source.destroy();
+  await service.close();
+});
+
+/** Declares a state of the toys beside the tables of the service; without one there are none. */
+async function declare(state?: Type): Promise<void> {
+  for (const dataSource of [source, target]) {
+    dataSource.setOptions({ entities: [...own, ...(state ? [state] : [])] });
+    await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
+  }
+}
+
+/** The migration class of a text, loaded as the service loads it. */
+async function load(text: string): Promise<Migration> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  const file = join(path, 'a.migration.ts');
+  await writeFile(file, text);
+  const exported = (await import(pathToFileURL(file).href)) as Record<string, new () => Migration>;
+  const [Loaded] = Object.values(exported);
+  if (!Loaded) throw new Error('The migration exports nothing.');
+  return new Loaded();
+}
+
+async function generate(): Promise<Migration> {
+  return load(migrationText('Toys1795500000000', 'Toys.', await schemaChanges(source)));
+}
+
+async function run(way: 'up' | 'down', migration: Migration, ...databases: DataSource[]): Promise<void> {
+  for (const dataSource of databases) {
+    const runner = dataSource.createQueryRunner();
+    await migration[way](runner);
+    await runner.release();
+  }
+}
+
+describe('a generated migration', () => {
+  it.each<[what: string, before: Type | undefined, after: Type, onlyExpands: boolean]>([
+    ['makes a table', undefined, Toy, true],
+    ['makes a table with indexes, a check and a foreign key', undefined, CheckedToy, true],
+    ['adds columns that may be left out', Toy, ColouredToy, true],
+    ['adds a column that may not, indexes, a check and a foreign key', ColouredToy, CheckedToy, false],
+    ['drops columns, indexes, a check and a foreign key', CheckedToy, Toy, false],
+    ['changes columns', ColouredToy, WiderToy, false],
+    ['adds a unique index', ColouredToy, UniqueToy, false],
+  ])('%s, undoes it, and says whether it only expands', async (_, before, after, onlyExpands) => {
+    await declare(before);
+    const first = await generate();
+    await run('up', first, source, target);
+    await declare(after);
+    const migration = await generate();
+    expect(migration.onlyExpands).toBe(onlyExpands);
+    await run('up', migration, target);
+    expect(await schemaDifference(target)).toEqual({ up: [], down: [] });
+    await run('down', migration, target);
+    await declare(before);
+    expect(await schemaDifference(target)).toEqual({ up: [], down: [] });
+    await run('down', first, source, target);
+    await declare();
+    expect(await schemaDifference(target)).toEqual({ up: [], down: [] });
+  });
+
+  it('copies no table for a column that may be left out', async () => {
+    await declare(Toy);
+    const first = await generate();
+    await run('up', first, source, target);
+    await declare(ColouredToy);
+    const runner = target.createQueryRunner();
+    runner.enableSqlMemory();
+    await (await generate()).up(runner);
+    const statements = runner.getMemorySql().upQueries.map(({ query }) => query);
+    expect(statements).toEqual([
+      expect.stringMatching(/^ALTER TABLE "toys" ADD (COLUMN )?"colour"/),
+      expect.stringMatching(/^ALTER TABLE "toys" ADD (COLUMN )?"size"/),
+    ]);
+    runner.disableSqlMemory();
+    await runner.release();
+    await run('down', first, source, target);
+    await declare();
+  });
+
+  it('of a schema that is as declared changes nothing', async () => {
+    await declare();
+    expect(await schemaChanges(source)).toEqual([]);
+  });
+});
