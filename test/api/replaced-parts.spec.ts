@@ -18,6 +18,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { Clock, SystemClock } from '../../src/core/time/clock.js';
 import { uniqueViolation } from '../../src/database/constraint-violations.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
+import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { mapError } from '../../src/core/errors/map-error.js';
@@ -228,6 +229,7 @@ mapError(QueryFailedError, (error) =>
   uniqueViolation(error)?.includes('toy_names.name') ? new ApiError(SHOP_ERRORS.toy_taken) : undefined,
 );
 
+@ApiErrors(...Object.values(SHOP_ERRORS))
 @Controller({ path: 'stock', version: '1' })
 class StockController {
   constructor(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { errorCatalogue } from '../../src/core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import type { OperationObject, ResponseObject } from '../../src/docs/openapi/document-outlines.js';
 import type { Answer } from './answer.js';
 import { withClosedSchemas } from './closed-schemas.js';
@@ -71,6 +73,7 @@ export class Contract {
     assert.ok(type in declared.content, `content-type ${type}: ${where}`);
     // Others are texts or bytes.
     if (type !== 'application/json') return;
+    if (answer.status >= 400) checkCode(answer, declared.content[type]?.examples ?? {}, where);
     const faults = validatorOf(declared, document).validateResponse(answer.status, answer.body);
     assert.ok(faults === undefined, `${where}: ${JSON.stringify(faults)}`);
   }
@@ -148,6 +151,13 @@ function checkError(answer: Answer, where: string): void {
   assert.doesNotMatch(String(message), /\{\w+\}/, `a place of the message left unfilled: ${where}`);
   assert.equal(status, answer.status, `status: ${where}`);
   if (code !== 'validation_failed') assert.equal(details, undefined, `details: ${where}`);
+}
+
+/** Checks that an operation documents an error that a feature has defined. Those of HTTP may come of Nest's own exceptions. */
+function checkCode({ body }: Answer, documented: object, where: string): void {
+  const { code = '' } = body as { code?: string };
+  const isOfFeature = !(code in HTTP_ERRORS) && errorCatalogue().some((row) => row.code === code);
+  assert.ok(!isOfFeature || code in documented, `the operation lacks @ApiErrors() of ${code}: ${where}`);
 }
 
 /** Node's assertions work in every test runner. */

@@ -8,6 +8,8 @@ import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
 export interface KeyOptions {
   /** Client that it belongs to; by default a new one. */
   readonly clientId?: string;
+  /** Name of the new client. */
+  readonly name?: string;
   /** Plan of the new client; business by default. */
   readonly plan?: Plan;
   /** Limits of a new client of the plan enterprise. */
@@ -21,10 +23,10 @@ export interface KeyOptions {
 /** A key of an application that `setupApp()` has set up and that was initialized. */
 export async function issueKey(
   app: INestApplication,
-  { clientId: given, plan = 'business', limits, scopes, expires }: KeyOptions = {},
+  { clientId: given, name = 'Test', plan = 'business', limits, scopes, expires }: KeyOptions = {},
 ): Promise<{ id: string; clientId: string; key: string }> {
   const clients = app.get(ClientsService);
-  const clientId = given ?? (await clients.create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF)).id;
+  const clientId = given ?? (await clients.create({ name, plan, ...limits }, SERVICE_ITSELF)).id;
   const wanted = { clientId, ...(scopes ? { scopes } : {}), ...(expires ? { expires } : {}) };
   const { apiKey, secret } = await app.get(KeyIssuingService).issue(wanted, SERVICE_ITSELF);
   return { id: apiKey.id, clientId, key: secret };

@@ -202,7 +202,10 @@ export class TestService {
   issueKey(
     options: Pick<KeyOptions, 'plan' | 'scopes' | 'expires'> = {},
   ): Promise<{ id: string; key: string }> {
-    return issueKey(this.app, options.plan === undefined ? { ...options, clientId: this.clientId } : options);
+    return issueKey(
+      this.app,
+      options.plan === undefined ? { ...options, clientId: this.clientId } : { name: 'Other', ...options },
+    );
   }
 
   /** Stops the service. */
