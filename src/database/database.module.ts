@@ -114,9 +114,7 @@ async function migrateAlone(settings: Settings, check: Opening['check']): Promis
 /** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */
 async function proveVersion(database: Database): Promise<void> {
   try {
-    await new CacheNeutralWrites(database, database.dataVersion, database.transactions).run(() =>
-      Promise.resolve(),
-    );
+    await new CacheNeutralWrites(database.transactions).run(() => Promise.resolve());
   } catch (error) {
     logger.warn(`Nothing could be committed yet (${String(error)}); nothing is cached until something is.`);
   }

@@ -1,6 +1,6 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { ConnectionTurns } from '../scopes/statement-scope.js';
+import { ConnectionTurns } from '../scopes/connection-turns.js';
 import { Connection } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConnectionTurns } from './statement-scope.js';
+import { ConnectionTurns } from './connection-turns.js';
 
 beforeEach(() => void vi.useFakeTimers());
 
