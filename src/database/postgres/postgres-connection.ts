@@ -2,7 +2,7 @@ import type { PoolClient, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import type { GiveBack } from '../scopes/connection-turns.js';
+import type { GiveBack } from '../scopes/turns.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { AskBehind, Commit, SharedDataVersion, SharedKind } from '../shared-data-version.js';

@@ -1,4 +1,4 @@
-import { ConnectionTurns, type GiveBack } from './connection-turns.js';
+import { Turns, type GiveBack } from './turns.js';
 
 /**
  * Where statements run, one after the other: the connection itself, a transaction on it, or a savepoint in one. A
@@ -6,7 +6,7 @@ import { ConnectionTurns, type GiveBack } from './connection-turns.js';
  */
 export class StatementScope {
   /** Its statements and transactions, which take turns. */
-  readonly turns = new ConnectionTurns();
+  readonly turns = new Turns();
   /** Why nothing can be done in it any more, although it has not been left. */
   protected failure: unknown;
   protected isLeft = false;

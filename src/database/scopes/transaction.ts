@@ -1,6 +1,6 @@
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { AsyncContext } from './async-context.js';
-import type { GiveBack } from './connection-turns.js';
+import type { GiveBack } from './turns.js';
 import type { CachedKind } from '../data-version.js';
 import { StatementScope, takeTurn } from './statement-scope.js';
 

@@ -67,8 +67,8 @@ export class SqliteDataSource extends Database {
   }
 
   get load(): ConnectionLoad {
-    const { isTaken, waiting } = this.writer.turns.load;
-    return { inUse: isTaken ? 1 : 0, idle: isTaken ? 0 : 1, waiting, most: 1 };
+    const { taken, waiting } = this.writer.turns.load;
+    return { inUse: taken, idle: 1 - taken, waiting, most: 1 };
   }
 
   get writeTrouble(): DatabaseTroubles {

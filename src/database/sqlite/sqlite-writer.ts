@@ -4,7 +4,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
-import type { GiveBack } from '../scopes/connection-turns.js';
+import type { GiveBack } from '../scopes/turns.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
