@@ -123,6 +123,16 @@ function sqliteValue({ column, kind }: ShownMember): string {
   );
 }
 
+/** Quoted texts and names, which are left as they are, and parameters. */
+const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
+
+/** A statement with its parameters `?1`, `?2` written in another way. */
+export function withParameters(sql: string, written: (place: number) => string): string {
+  return sql.replaceAll(PARAMETERS, (text, place?: string) =>
+    place === undefined ? text : written(Number(place)),
+  );
+}
+
 /** A name as SQLite and PostgreSQL take it. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
