@@ -44,7 +44,7 @@ describe('the state of a database', () => {
       const [ours, theirs] = [await openDataSource({ databaseUrl }), await openDataSource({ databaseUrl })];
       const { dataVersion, transactions } = ours as SqliteDataSource;
       // A commit that is declared proves that the state can be told.
-      await new CacheNeutralWrites(ours, dataVersion, transactions).run(() => Promise.resolve());
+      await new CacheNeutralWrites(transactions).run(() => Promise.resolve());
       await ours.query('CREATE TABLE written (what TEXT NOT NULL)');
       const seen = new Set([dataVersion.current(cached)]);
       for (const dataSource of [ours, theirs, theirs, ours]) {

@@ -75,23 +75,11 @@ export abstract class DataVersion {
     return false;
   }
 
-  /**
-   * Within a transaction that has the write lock and has written: its commit, which comes next, changes only these kinds
-   * of what is cached. Call `confirmCommit` when it has succeeded, and `withdraw` once it is over.
-   */
-  expectCommit(changes: readonly CachedKind[]): void {
+  /** Runs a commit of a transaction that has the write lock and has written, and that changes only these kinds of what is cached. */
+  async committing(changes: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
     // Where commits cannot be told apart, this one counts as a change of everything.
     void changes;
-  }
-
-  /** The expected commit is acknowledged. A version that has not moved by now would not show other commits either. */
-  confirmCommit(): void {
-    // Only a version that observes commits checks itself.
-  }
-
-  /** Cancels `expectCommit`. */
-  withdraw(): void {
-    // Only a version that observes commits expects one.
+    await commit();
   }
 }
 

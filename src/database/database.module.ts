@@ -79,9 +79,9 @@ async function openDatabase({ settings, checks }: Carried['extra']): Promise<Dat
   const mode = settings.databaseMigrate ?? defaultMode(settings);
   const isAlone = mode === 'auto' && isPostgres(settings);
   // There migrations have connections of their own, whose statements may take longer than those of requests.
-  const check = (declared: Database): Promise<void> => checks.check(declared);
-  if (isAlone) await migrateAlone(settings, check);
-  const database = await openDataSource(settings, { check });
+  const opening = { check: (declared: Database) => checks.check(declared) };
+  if (isAlone) await migrateAlone(settings, opening);
+  const database = await openDataSource(settings, opening);
   try {
     if (mode === 'auto' && !isAlone) await migrate(database);
     else if (mode === 'check') await checkSchema(database);
@@ -102,8 +102,8 @@ function defaultMode(settings: Settings): MigrateMode {
   return isPostgres(settings) && settings.nodeEnv === 'production' ? 'check' : 'auto';
 }
 
-async function migrateAlone(settings: Settings, check: Opening['check']): Promise<void> {
-  const database = await openDataSource(settings, { isPatient: true, ...(check ? { check } : {}) });
+async function migrateAlone(settings: Settings, opening: Opening): Promise<void> {
+  const database = await openDataSource(settings, { ...opening, isPatient: true });
   try {
     await migrate(database);
   } finally {
@@ -114,9 +114,7 @@ async function migrateAlone(settings: Settings, check: Opening['check']): Promis
 /** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */
 async function proveVersion(database: Database): Promise<void> {
   try {
-    await new CacheNeutralWrites(database, database.dataVersion, database.transactions).run(() =>
-      Promise.resolve(),
-    );
+    await new CacheNeutralWrites(database.transactions).run(() => Promise.resolve());
   } catch (error) {
     logger.warn(`Nothing could be committed yet (${String(error)}); nothing is cached until something is.`);
   }

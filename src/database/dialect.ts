@@ -20,6 +20,11 @@ export interface Dialect {
    * commits of new rows are not told apart.
    */
   readonly insertsDoMore: string | undefined;
+  /**
+   * Queries that claim the name `$1` until the transaction ends: `wait` until no other has, `ask` answers in `claimed` whether it could
+   * be claimed. Undefined where the one writer has claimed everything.
+   */
+  readonly claims: { readonly wait: string; readonly ask: string } | undefined;
   /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that answers the id of each, on SQLite as text. */
   insertOfJson(table: string, columns: readonly string[], id: string): string;
   /** In FROM: a row for each element of a JSON array, with the element in its column `value`. */
@@ -44,6 +49,7 @@ export const SQLITE_DIALECT: Dialect = {
   generatesGrowingIds: true,
   insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
     WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
+  claims: undefined,
   // TypeORM's runner reads no rows of a statement that begins with INSERT.
   insertOfJson: (table, columns, id) =>
     `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
@@ -74,6 +80,11 @@ export const POSTGRES_DIALECT: Dialect = {
   // Of two transactions at the same time the one with the higher id may commit first.
   generatesGrowingIds: false,
   insertsDoMore: undefined,
+  // Other programs on the same database hardly have the same number of 64 bits.
+  claims: {
+    wait: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
+    ask: `SELECT pg_try_advisory_xact_lock(hashtextextended('petstore ' || $1, 0)) AS claimed`,
+  },
   // A row of the table, which is null, tells the types: by its name PostgreSQL's own type would be meant, such as `line`.
   insertOfJson: (table, columns, id) =>
     `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) SELECT ${columns.map(quoted).join(', ')} ` +
@@ -109,6 +120,16 @@ function sqliteValue({ column, kind }: ShownMember): string {
   return (
     `json(CASE WHEN ${column} = CAST(${column} AS INTEGER) THEN CAST(CAST(${column} AS INTEGER) AS TEXT) ` +
     `WHEN ${column} = CAST(${digits(16)} AS REAL) THEN ${digits(16)} WHEN ${column} IS NOT NULL THEN ${digits(17)} END)`
+  );
+}
+
+/** Quoted texts and names, which are left as they are, and parameters. */
+const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
+
+/** A statement with its parameters `?1`, `?2` written in another way. */
+export function withParameters(sql: string, written: (place: number) => string): string {
+  return sql.replaceAll(PARAMETERS, (text, place?: string) =>
+    place === undefined ? text : written(Number(place)),
   );
 }
 

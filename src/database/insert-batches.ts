@@ -3,7 +3,6 @@ import { ApiError } from '../core/errors/api-error.js';
 import { outsideOfSpans } from '../core/tracing/spans.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
-import { type CommittingDatabase, commitChanging } from './cache-neutral-writes.js';
 import { type CachedKind, kindsWithNewRow } from './data-version.js';
 import type { Database } from './database.js';
 import { inStatementSpan } from './statement-span.js';
@@ -41,27 +40,27 @@ export class InsertBatches {
   >();
   private isWriting = false;
 
-  constructor(private readonly database: CommittingDatabase & { readonly dataSource: Database }) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.
    * Undefined, and nothing is done, when the row must be inserted by itself.
    */
   insert(target: EntityTarget<ObjectLiteral>, row: unknown): Promise<InsertResult> | undefined {
-    const { dataSource, transactions } = this.database;
-    if (transactions.isInside() || dataSource.subscribers.length > 0 || !dataSource.hasMetadata(target))
+    const { database } = this;
+    if (database.transactions.isInside() || database.subscribers.length > 0 || !database.hasMetadata(target))
       return undefined;
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined;
-    const insert = this.insertOf(dataSource.getMetadata(target));
+    const insert = this.insertOf(database.getMetadata(target));
     const json = insert?.jsonOf(row);
     if (!insert || json === undefined) return undefined;
-    return inStatementSpan(dataSource, 'INSERT', () => this.inNextBatch(insert, row, json));
+    return inStatementSpan(database, 'INSERT', () => this.inNextBatch(insert, row, json));
   }
 
   private insertOf(metadata: EntityMetadata): BatchedInsert | undefined {
     let insert = this.inserts.get(metadata);
     if (insert === undefined) {
-      insert = BatchedInsert.of(metadata, this.database.dataSource.dialect) ?? null;
+      insert = BatchedInsert.of(metadata, this.database.dialect) ?? null;
       this.inserts.set(metadata, insert);
     }
     return insert ?? undefined;
@@ -127,26 +126,26 @@ export class InsertBatches {
     batch: readonly Waiting[],
   ): Promise<readonly ToldRow[]> {
     const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
-    return commitChanging(this.database, changes, async (manager) => {
+    return this.database.transactions.commitChanging(changes, async (_, manager) => {
       if (await this.doesMore(metadata.tableName, manager)) changes.push('rows', ...this.beyondRows);
       const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
       const ids = told.map((row) => row[idName]);
       // Nobody can tell which of them it was.
       if (ids.length !== batch.length || ids.includes(null)) throw new RowKeptOut();
-      if (this.database.dataSource.dialect.generatesGrowingIds && !areAscending(ids)) throw new RowKeptOut();
+      if (this.database.dialect.generatesGrowingIds && !areAscending(ids)) throw new RowKeptOut();
       return told;
     });
   }
 
   /** What an insert that does more may change besides rows. PostgreSQL tells that by its catalog. */
   private get beyondRows(): readonly CachedKind[] {
-    return this.database.dataSource.dialect.insertsDoMore === undefined ? [] : ['keys'];
+    return this.database.dialect.insertsDoMore === undefined ? [] : ['keys'];
   }
 
   /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
   private async doesMore(tableName: string, manager: EntityManager): Promise<boolean> {
-    const { dataSource, dataVersion } = this.database;
-    const { insertsDoMore } = dataSource.dialect;
+    const { dialect, dataVersion } = this.database;
+    const { insertsDoMore } = dialect;
     if (insertsDoMore === undefined) return true;
     const version = dataVersion.current('rows');
     const known = this.doingMore.get(tableName);

@@ -69,7 +69,7 @@ export class WebhookMessages {
     };
     if (this.transactions.isInside()) return both();
     if (!(await this.subscribers.isAny(event.name))) return change();
-    return this.dataSource.transaction((manager) => this.transactions.insideOf(manager, both));
+    return this.dataSource.transaction(both);
   }
 
   private async write(

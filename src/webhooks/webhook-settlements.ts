@@ -7,7 +7,6 @@ import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import type { Database } from '../database/database.js';
 import type { Dialect } from '../database/dialect.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
-import { Transactions } from '../database/transactions.js';
 import { webhookRetryDelay } from './retry-schedule.js';
 import type { FirstDelivery } from './webhook-deliveries.js';
 import type { DeliveryState } from './webhook-delivery.entity.js';
@@ -56,7 +55,6 @@ export class WebhookSettlements {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly transactions: Transactions,
     private readonly writes: CacheNeutralWrites,
     private readonly fanOuts: WebhookFanOuts,
     private readonly messages: WebhookMessages,
@@ -108,32 +106,30 @@ export class WebhookSettlements {
     const disabledAt = new Date(ended.at).toISOString();
     const { endpointId: id, clientId, url, label, failures } = ended.delivery;
     await this.fanOuts.catchUp();
-    const isDisabled = await this.dataSource.transaction((manager) =>
-      this.transactions.insideOf(manager, async () => {
-        await this.fanOuts.beforeChange(manager);
-        // Its owner may have named another address meanwhile, or enabled it anew: the answer says nothing of that.
-        const { affected } = await manager.update(
-          WebhookEndpoint,
-          { id, url, failures, disabledAt: IsNull() },
-          { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
-        );
-        const state = affected === 0 ? 'waiting' : 'failed';
-        await update(manager, deliveriesNoted, [deliveryAfter(ended, state)]);
-        if (affected === 0) return false;
-        const details = { endpointId: id, because };
-        await this.audit.record(manager, SERVICE_ITSELF, {
-          action: 'webhook_endpoint.disabled',
-          clientId,
-          details,
-        });
-        await this.messages.send(
-          WEBHOOK_ENDPOINT_DISABLED,
-          { id, url, label, because, disabledAt },
-          { clientId },
-        );
-        return true;
-      }),
-    );
+    const isDisabled = await this.dataSource.transaction(async (manager) => {
+      await this.fanOuts.beforeChange(manager);
+      // Its owner may have named another address meanwhile, or enabled it anew: the answer says nothing of that.
+      const { affected } = await manager.update(
+        WebhookEndpoint,
+        { id, url, failures, disabledAt: IsNull() },
+        { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
+      );
+      const state = affected === 0 ? 'waiting' : 'failed';
+      await update(manager, deliveriesNoted, [deliveryAfter(ended, state)]);
+      if (affected === 0) return false;
+      const details = { endpointId: id, because };
+      await this.audit.record(manager, SERVICE_ITSELF, {
+        action: 'webhook_endpoint.disabled',
+        clientId,
+        details,
+      });
+      await this.messages.send(
+        WEBHOOK_ENDPOINT_DISABLED,
+        { id, url, label, because, disabledAt },
+        { clientId },
+      );
+      return true;
+    });
     if (isDisabled)
       this.logger.warn(
         `Endpoint ${id} of client ${clientId} gets no webhooks any more: ` +

@@ -50,11 +50,8 @@ async function twoConnections(): Promise<{ ours: DataSource; theirs: DataSource;
 
 const current = (dataVersion: DataVersion) => ALL_CACHED.map((kind) => dataVersion.current(kind));
 
-const partsOf = (dataSource: DataSource) => {
-  const { dataVersion, transactions } = dataSource as SqliteDataSource;
-  return [dataSource, dataVersion, transactions] as const;
-};
-const cacheNeutralWrites = (dataSource: DataSource) => new CacheNeutralWrites(...partsOf(dataSource));
+const cacheNeutralWrites = (dataSource: DataSource) =>
+  new CacheNeutralWrites((dataSource as SqliteDataSource).transactions);
 
 async function take(step: Step, ours: DataSource, theirs: DataSource): Promise<void> {
   const inGroup = (dataSource: DataSource) =>
@@ -116,10 +113,10 @@ describe('the state of an SQLite file', () => {
   it('is never told by an index that stands still while we commit', async () => {
     const { ours } = await twoConnections();
     const { ours: others, file } = await twoConnections();
-    const { dataVersion, transactions } = ours as SqliteDataSource;
+    const { dataVersion } = ours as SqliteDataSource;
     await cacheNeutralWrites(ours).run(() => Promise.resolve());
     (dataVersion as WalDataVersion).watch(new WalIndex(`${file}-shm`));
-    const commit = () => new CacheNeutralWrites(ours, dataVersion, transactions).run(() => Promise.resolve());
+    const commit = () => cacheNeutralWrites(ours).run(() => Promise.resolve());
     await commit();
     await others.query(insert('a'));
     await commit();
@@ -141,8 +138,7 @@ describe('the state of an SQLite file', () => {
     version.watch(new WalIndex(`${file}-shm`));
     expect(version.current('responses')).toBeUndefined();
     descriptors.splice(0).forEach(closeSync);
-    const writes = new CacheNeutralWrites(ours, version, (ours as SqliteDataSource).transactions);
-    await writes.run(() => Promise.resolve());
+    await version.committing([], () => cacheNeutralWrites(ours).run(() => Promise.resolve()));
     const before = version.current('responses');
     expect(before).toEqual(expect.any(Number));
     await theirs.query(insert('b'));

@@ -46,8 +46,8 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const dataSource = (await openDataSource(settings)) as SqliteDataSource;
   onTestFinished(() => dataSource.destroy());
   await migrate(dataSource);
-  const { reader, dataVersion, transactions } = dataSource;
-  const cacheNeutralWrites = new CacheNeutralWrites(dataSource, dataVersion, transactions);
+  const { reader, transactions } = dataSource;
+  const cacheNeutralWrites = new CacheNeutralWrites(transactions);
   const sweeper = new Sweeper(dataSource, cacheNeutralWrites, clock, settings);
   const journal = new DatabaseQuotaJournal(dataSource, reader, cacheNeutralWrites, sweeper);
   const store = new MemoryQuotaStore(clock, journal);

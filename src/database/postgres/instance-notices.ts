@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { OneAtATime } from '../one-at-a-time.js';
 import type { AskBehind, UnannouncedWrites } from '../shared-data-version.js';
 import type { InstanceNotice } from './instance-notice.entity.js';
 import { codeOf } from './postgres-errors.js';
@@ -44,11 +43,6 @@ export class InstanceNotices implements UnannouncedWrites {
   private readonly own = new Map<InstanceNotice['says'], string>();
   /** Since when the notices of others have not changed, by `performance.now()`. */
   private readonly seen = new Map<string, { readonly beat: number; readonly since: number }>();
-  /** The notice of this writer that is there. Commits that end together ask once. */
-  private readonly confirmations = new OneAtATime(async () => {
-    const [found] = await this.connection.ask<InstanceNotice>(ONE, [this.own.get('writes')]);
-    return found?.id;
-  });
   private begun: Promise<string> | undefined;
   private ending: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
@@ -93,7 +87,7 @@ export class InstanceNotices implements UnannouncedWrites {
       this.begun = undefined;
       return;
     }
-    if ((await this.confirmations.run()) === id) return;
+    if ((await this.connection.ask(ONE, [id])).length > 0) return;
     // The first that finds it gone gives another, for all.
     if (this.own.get('writes') === id) {
       this.own.delete('writes');

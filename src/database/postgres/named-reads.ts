@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
+import { withParameters } from '../dialect.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
 import { meaningOf } from './postgres-errors.js';
@@ -24,14 +25,6 @@ type Row = Readonly<Record<string, unknown>>;
 interface Statement {
   readonly text: string;
   readonly name?: string;
-}
-
-/** Strings, quoted names, and parameters. */
-const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
-
-/** The same statement with the parameters `$1`, `$2` in place of `?1`, `?2`. */
-export function inPostgresSyntax(sql: string): string {
-  return sql.replace(PARAMETERS, (found, place?: string) => (place === undefined ? found : `$${place}`));
 }
 
 /** Reads by statements that each connection prepares once. A caller in a transaction reads in that. */
@@ -122,7 +115,7 @@ export class NamedReads extends JsonReader {
   private statementOf(sql: string): Statement {
     let statement = this.statements.get(sql);
     if (!statement) {
-      const text = inPostgresSyntax(sql);
+      const text = withParameters(sql, (place) => `$${place}`);
       statement = { text, name: `petstore_${(this.named += 1)}` };
       this.statements.set(sql, statement);
     }

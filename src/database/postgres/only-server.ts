@@ -12,7 +12,7 @@ const PERIOD_MS = 250;
 const LIMIT_MS = 2_000;
 
 /** The advisory lock of the one process that serves, as its functions take it. */
-export const ONLY_SERVER_LOCK = `hashtextextended('petstore only server', 0)`;
+const ONLY_SERVER_LOCK = `hashtextextended('petstore only server', 0)`;
 
 const CLAIMS = {
   alone: `SELECT pg_try_advisory_lock(${ONLY_SERVER_LOCK}) AS claimed`,

@@ -2,8 +2,9 @@ import type { PoolClient, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
-import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
+import type { GiveBack } from '../scopes/turns.js';
+import type { StatementScope } from '../scopes/statement-scope.js';
+import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { AskBehind, Commit, SharedDataVersion, SharedKind } from '../shared-data-version.js';
 import { type ChangedTables, Changes } from './changed-tables.js';
 import { type Query, lateCommitOf } from './late-commits.js';
@@ -56,36 +57,25 @@ export class PostgresConnection extends ConnectionScope {
     return this.committing(this.changed.kindsOf(changes), (behind) => this.aloneCommitting(run, behind));
   }
 
-  async begin(transaction: ConnectedTransaction): Promise<void> {
-    const { isolation, isAllOrNothing = false } = transaction.options;
-    const session = new PostgresSession(
-      await this.pool.takeToWrite(),
-      this.driver,
-      this.pool,
-      isAllOrNothing,
-    );
-    this.sessions.set(transaction, session);
-    await session.begin(isolation);
-  }
-
-  async finish(transaction: ConnectedTransaction, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  async control(transaction: Transaction, command: string): Promise<void> {
+    const { isolation, changes } = transaction.options;
+    if (command === 'BEGIN') {
+      const client = await this.pool.takeToWrite();
+      const begun = new PostgresSession(client, this.driver, this.pool, changes !== undefined);
+      this.sessions.set(transaction, begun);
+      return begun.begin(isolation);
+    }
     const session = this.sessionOf(transaction);
-    if (!session) return;
     // The server undoes it when the connection is closed, or has been told to commit it.
-    if (session.isBroken && how === 'ROLLBACK') return;
-    const kinds = this.changed.kindsOf(session.changes, transaction.changes);
-    const end: Commit<QueryResult> = (behind) => session.command(how, behind);
-    const { command } = await (how === 'COMMIT' ? this.committing(kinds, end) : end());
+    if (!session || (session.isBroken && command === 'ROLLBACK')) return;
+    const kinds = command === 'COMMIT' ? this.changed.kindsOf(session.changes, changes) : [];
+    const done = await this.committing(kinds, (behind) => session.command(command, behind));
     // PostgreSQL answers the COMMIT of a failed transaction by a ROLLBACK, without an error.
-    if (command !== how)
+    if (!command.startsWith(done.command))
       throw new TypeORMError('The transaction was rolled back: one of its statements had failed.');
   }
 
-  async savepoint(transaction: ConnectedTransaction, sql: string): Promise<void> {
-    await this.sessionOf(transaction)?.command(sql);
-  }
-
-  ended(transaction: ConnectedTransaction): void {
+  ended(transaction: Transaction): void {
     const session = this.sessions.get(transaction);
     this.sessions.delete(transaction);
     if (session) this.pool.giveBack(session.client, session.isBroken);
@@ -129,7 +119,7 @@ export class PostgresConnection extends ConnectionScope {
 
   private sessionOf(scope: StatementScope): PostgresSession | undefined {
     let one: StatementScope | undefined = scope;
-    while (one && !this.sessions.has(one)) one = one.outer;
+    while (one && !this.sessions.has(one)) one = one.around;
     return one && this.sessions.get(one);
   }
 }

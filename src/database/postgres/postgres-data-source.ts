@@ -17,6 +17,7 @@ import { InsertBatches } from '../insert-batches.js';
 import { int64Transformer } from '../int64.js';
 import { SharedDataVersion } from '../shared-data-version.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
+import { Transactions } from '../transactions.js';
 import { ChangedTables } from './changed-tables.js';
 import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
@@ -26,7 +27,6 @@ import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
-import { PostgresTransactions } from './postgres-transactions.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
 import { SideConnection } from './side-connection.js';
@@ -54,7 +54,7 @@ export class PostgresDataSource extends Database {
   readonly dialect = POSTGRES_DIALECT;
   readonly dataVersion: SharedDataVersion;
   readonly reader: JsonReader;
-  readonly transactions: PostgresTransactions;
+  readonly transactions: Transactions;
   readonly onlyServer: OnlyPostgresServer;
   readonly changed = new ChangedTables(this, () =>
     this.dataVersion.isShared ? this.notices.quiet : undefined,
@@ -85,12 +85,10 @@ export class PostgresDataSource extends Database {
     );
     this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
     const connection = new PostgresConnection(driver, this.pool, this.dataVersion, this.changed);
-    this.transactions = new PostgresTransactions(connection, this);
+    this.transactions = new Transactions(this, connection);
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    const { dataVersion, transactions } = this;
-    this.inserts = new InsertBatches({ dataSource: this, dataVersion, transactions });
-    const { home } = this.transactions;
-    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, home);
+    this.inserts = new InsertBatches(this);
+    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, this.transactions);
     driver.createGeneratedMap = generatedValues;
   }
 
@@ -129,17 +127,14 @@ export class PostgresDataSource extends Database {
   }
 
   async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
-    const runner = this.createQueryRunner();
-    await runner.startTransaction();
     try {
-      await runner.query(`SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
-      await this.transactions.insideOf(runner.manager, () => this.transactions.claim('migrations'));
-      return await work();
+      return await this.transactions.run({}, async (inside, manager) => {
+        await manager.query(`SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
+        await inside(() => this.transactions.claim('migrations'));
+        return work();
+      });
     } catch (error) {
       throw isDenied(error) ? new Error(openingFailure(error), { cause: error }) : error;
-    } finally {
-      await runner.rollbackTransaction();
-      await runner.release();
     }
   }
 

@@ -3,13 +3,14 @@ import type pg from 'pg';
 import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
 import type { ConnectionLoad } from '../database.js';
+import type { GiveBack, Turns } from '../scopes/turns.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { ANSWER_LATE_MS, LateCommits } from './late-commits.js';
 import { type Found, PostgresTroubles, type TimedConnection } from './postgres-troubles.js';
-import { WritePlaces, placesOf } from './write-places.js';
+import { writePlaces } from './write-places.js';
 
 /** How long making a connection, or waiting for one, may take, in milliseconds. */
-export const CONNECT_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 /** How long an unused connection stays open, in milliseconds. */
@@ -81,9 +82,9 @@ const IS_COMMITTING =
 export class PostgresPool {
   readonly troubles: PostgresTroubles;
   readonly late: LateCommits;
-  private readonly places: WritePlaces;
-  /** The connections that have a place of a write. */
-  private readonly writing = new WeakSet<PoolClient>();
+  private readonly places: Turns;
+  /** The places of the connections that are in writes. */
+  private readonly writing = new WeakMap<PoolClient, GiveBack>();
 
   /** `pool` is asked for late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
   constructor(
@@ -94,7 +95,7 @@ export class PostgresPool {
   ) {
     const { host, port, database } = options.address;
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
-    this.places = new WritePlaces(placesOf(options.pool));
+    this.places = writePlaces(options.pool);
     this.late = new LateCommits(
       name,
       options.statementTimeoutMs,
@@ -120,7 +121,7 @@ export class PostgresPool {
     return {
       inUse: totalCount - idleCount,
       idle: idleCount,
-      waiting: waitingCount + this.places.waitingNow,
+      waiting: waitingCount + this.places.load.waiting,
       most: this.options.pool,
     };
   }
@@ -150,13 +151,13 @@ export class PostgresPool {
   }
 
   private async connectedToWrite(): Promise<PoolClient> {
-    await this.places.take();
+    const giveBack = await this.places.take();
     try {
       const client = await this.connected();
-      this.writing.add(client);
+      this.writing.set(client, giveBack);
       return client;
     } catch (error) {
-      this.places.giveBack();
+      giveBack();
       throw error;
     }
   }
@@ -185,7 +186,8 @@ export class PostgresPool {
   private release(client: PoolClient, isBroken: boolean): void {
     client.off('error', ignored);
     client.release(isBroken || this.troubles.outdates(client));
-    if (this.writing.delete(client)) this.places.giveBack();
+    this.writing.get(client)?.();
+    this.writing.delete(client);
   }
 
   /** Whether the server may be at a commit; when it cannot be asked nobody knows. */

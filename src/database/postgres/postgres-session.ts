@@ -50,7 +50,7 @@ export class PostgresSession {
       // Its transaction may have ended while it waited.
       scope.check();
       const isUndoneAlone = !this.isAllOrNothing && UNDONE_ALONE.test(sql);
-      const undoTo = isUndoneAlone ? `statement_${depthOf(scope)}` : undefined;
+      const undoTo = isUndoneAlone ? `statement_${scope.depth}` : undefined;
       try {
         const result = await this.sendIn(undoTo, run);
         if (undoTo !== undefined) this.client.query(`RELEASE SAVEPOINT ${undoTo}`).catch(ignored);
@@ -137,7 +137,3 @@ export class RunnerOn extends PostgresQueryRunner {
 }
 
 const ignored = (): void => undefined;
-
-function depthOf(scope: StatementScope): number {
-  return scope.outer ? 1 + depthOf(scope.outer) : 0;
-}

@@ -1,24 +1,28 @@
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
-import type { Isolation } from '../scopes/connection-scope.js';
-import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
+import type { StatementScope } from '../scopes/statement-scope.js';
 import { inStatementSpan } from '../statement-span.js';
+import type { TransactionHome } from '../scopes/transaction.js';
 import type { PostgresConnection } from './postgres-connection.js';
 import { isText } from './text-columns.js';
 
 /** A query runner that takes a connection for each statement, and has one for itself during a transaction. */
-export class ScopedPostgresRunner extends PostgresQueryRunner implements ScopedQueryRunner {
-  readonly scopes: RunnerScopes;
+export class ScopedPostgresRunner extends PostgresQueryRunner implements JoiningRunner {
+  readonly transactions: RunnerTransactions;
 
-  /** `home` is where it runs what is in no transaction of its own. */
+  /** `within` is the transaction that it is made for; none by default. */
   constructor(
     driver: PostgresDriver,
     private readonly postgres: PostgresConnection,
-    home: RunnerHome,
+    home: TransactionHome,
+    within?: StatementScope,
   ) {
     super(driver, 'master');
-    this.scopes = new RunnerScopes(this, home, (other) => new ScopedPostgresRunner(driver, postgres, other));
+    const copy = (other: StatementScope) => new ScopedPostgresRunner(driver, postgres, home, other);
+    this.transactions = new RunnerTransactions(this, home, copy, within);
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
@@ -27,7 +31,7 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements ScopedQ
 
   private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
-    const { scope, giveBack } = await this.scopes.take();
+    const { scope, giveBack } = await this.transactions.take();
     try {
       return (await this.postgres.run(scope, sql, parameters, structured)) as never;
     } finally {
@@ -45,20 +49,20 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements ScopedQ
     return super.addColumn(table, column);
   }
 
-  override startTransaction(isolation?: Isolation): Promise<void> {
-    return this.scopes.begin(isolation);
+  override startTransaction(isolation?: IsolationLevel): Promise<void> {
+    return this.transactions.begin({ isolation });
   }
 
   override commitTransaction(): Promise<void> {
-    return this.scopes.commit();
+    return this.transactions.commit();
   }
 
   override rollbackTransaction(): Promise<void> {
-    return this.scopes.rollback();
+    return this.transactions.rollback();
   }
 
   override async release(): Promise<void> {
-    await this.scopes.release();
+    await this.transactions.release();
     await super.release();
   }
 }

@@ -8,9 +8,9 @@ import {
   TypeORMError,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { InsertBatches } from '../insert-batches.js';
-import type { Isolation } from './connection-scope.js';
-import { type ScopedQueryRunner, scopesOf } from './runner-scopes.js';
+import type { JoiningRunner } from './runner-transactions.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
@@ -37,24 +37,15 @@ export class JoiningEntityManager extends EntityManager {
     return grouped ?? super.insert(target, entity);
   }
 
-  override async transaction<T>(...args: [Work<T>] | [Isolation, Work<T>]): Promise<T> {
+  override async transaction<T>(...args: [Work<T>] | [IsolationLevel, Work<T>]): Promise<T> {
     // TypeORM itself calls it with an undefined second argument.
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
     if (!work) throw new TypeORMError('A transaction needs a function that makes it.');
     const called = new Error('begun');
     const runner = this.runner();
-    runner.scopes.transactionName = () => nameOf(called);
+    const options = { name: () => nameOf(called), isolation };
     try {
-      await runner.startTransaction(isolation);
-      const result = await runner.scopes.inside(() => work(runner.manager));
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
-      // than one of the rollback, which leaves nothing to undo either.
-      if (runner.scopes.isInOwnTransaction)
-        await runner.scopes.inside(() => runner.rollbackTransaction()).catch(() => undefined);
-      throw error;
+      return await runner.transactions.run(options, (inside) => inside(() => work(runner.manager)));
     } finally {
       if (runner !== this.queryRunner) await runner.release();
     }
@@ -87,11 +78,9 @@ export class JoiningEntityManager extends EntityManager {
   }
 
   /** Two transactions side by side in another one must not share a runner, which would mix them up. */
-  private runner(): ScopedQueryRunner {
-    const { queryRunner } = this;
-    const scopes = scopesOf(queryRunner);
-    if (!queryRunner || !scopes) return this.connection.createQueryRunner() as ScopedQueryRunner;
-    return queryRunner.isTransactionActive ? scopes.nested() : (queryRunner as ScopedQueryRunner);
+  private runner(): JoiningRunner {
+    const runner = (this.queryRunner ?? this.connection.createQueryRunner()) as JoiningRunner;
+    return runner.isTransactionActive ? runner.transactions.nested() : runner;
   }
 }
 

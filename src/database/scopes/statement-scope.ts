@@ -1,87 +1,24 @@
-import { TransientMap } from '../../core/transient-map.js';
-import { unavailable } from '../unavailable.js';
-
-/** Longest wait for a turn, in milliseconds. */
-const WAIT_LIMIT_MS = 10_000;
-
-/** Ends a turn. */
-export type GiveBack = () => void;
-
-/**
- * Hands the one SQLite connection, or a transaction, to one owner at a time, first come, first served. TypeORM would
- * let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
- */
-export class ConnectionTurns {
-  private isTaken = false;
-  private readonly waiting = new TransientMap<() => void, true>();
-
-  /** Whether someone has the turn, and how many wait for it. */
-  get load(): { readonly isTaken: boolean; readonly waiting: number } {
-    return { isTaken: this.isTaken, waiting: this.waiting.size };
-  }
-
-  private readonly giveBack: GiveBack = () => {
-    const [next] = this.waiting.first() ?? [];
-    if (next) next();
-    else this.isTaken = false;
-  };
-
-  /**
-   * Waits for the turn and answers the function that ends it, which is to be called once. Throws service_unavailable after
-   * 10 s: its owner keeps the turn for too long, or waits, while having it, for a query that needs it too.
-   */
-  async take(): Promise<GiveBack> {
-    if (this.isTaken) await this.turn();
-    else this.isTaken = true;
-    return this.giveBack;
-  }
-
-  private turn(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const next = (): void => {
-        this.waiting.delete(next);
-        clearTimeout(limit);
-        resolve();
-      };
-      const limit = setTimeout(() => {
-        this.waiting.delete(next);
-        reject(unavailable('the database is busy', new Error(WAITED)));
-      }, WAIT_LIMIT_MS);
-      this.waiting.set(next, true);
-    });
-  }
-}
-
-const WAITED =
-  `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes that long, or one that a query ` +
-  'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
-
-/** A turn of one statement, or of one transaction. */
-export interface Turn {
-  /** Where it is. */
-  readonly scope: StatementScope;
-  /** Ends it. */
-  readonly giveBack: GiveBack;
-}
+import { Turns, type GiveBack } from './turns.js';
 
 /**
  * Where statements run, one after the other: the connection itself, a transaction on it, or a savepoint in one. A
  * transaction has a turn of the scope around it from its begin to its end.
  */
 export class StatementScope {
+  /** Its statements and transactions, which take turns. */
+  readonly turns = new Turns();
   /** Why nothing can be done in it any more, although it has not been left. */
   protected failure: unknown;
-  private readonly turns = new ConnectionTurns();
   protected isLeft = false;
   /** Whether work that was begun in it has run a statement in the scope around it, because this one had been left. */
   protected hasOutlived = false;
 
-  /** `outer` is the scope around it; the connection has none. */
-  constructor(readonly outer?: StatementScope) {}
+  /** `around` is the scope around it; the connection has none. */
+  constructor(public around?: StatementScope) {}
 
-  /** Whether a statement or a transaction runs in it, and how many wait for that. */
-  get load(): { readonly isTaken: boolean; readonly waiting: number } {
-    return this.turns.load;
+  /** In how many others it is. */
+  get depth(): number {
+    return this.around ? 1 + this.around.depth : 0;
   }
 
   /** Waits until a statement may run in it. Throws service_unavailable after 10 s. */
@@ -96,33 +33,18 @@ export class StatementScope {
 
   /** Calls back once what was done in it is committed; never when it is not. */
   afterCommit(callback: () => void): void {
-    if (this.outer) this.outer.afterCommit(callback);
+    if (this.around) this.around.afterCommit(callback);
     else callback();
   }
 
   /** Notes that the database could not run a statement in it. */
   fail(error: unknown): void {
-    this.outer?.fail(error);
+    this.around?.fail(error);
   }
 
-  /** Whether it is this scope, or one within it. */
-  contains(scope: StatementScope): boolean {
-    let one: StatementScope | undefined = scope;
-    while (one && one !== this) one = one.outer;
-    return one === this;
-  }
-
-  /**
-   * Where work that was begun in it runs its statements: here, or around it once it was left. Throws when what it is a part
-   * of has ended before it, or has failed.
-   */
-  active(): StatementScope {
-    if (this.isLeft && this.outer) {
-      this.hasOutlived = true;
-      return this.outer.active();
-    }
-    this.check();
-    return this;
+  /** Why nothing can be done in it any more; undefined while something can. */
+  get fault(): unknown {
+    return this.failure ?? (this.isLeft ? endedBefore() : this.around?.fault);
   }
 
   /** Throws when nothing can be done in it any more. */
@@ -131,35 +53,55 @@ export class StatementScope {
     if (fault !== undefined) throw fault;
   }
 
-  /** Why nothing can be done in it any more; undefined while something can. */
-  get fault(): unknown {
-    return this.failure ?? (this.isLeft ? endedBefore() : this.outer?.fault);
+  /**
+   * Where work that was begun in it runs its statements: here, or around it once it was left. Throws when what it is a part
+   * of has ended before it, or has failed.
+   */
+  active(): StatementScope {
+    if (this.isLeft && this.around) {
+      this.hasOutlived = true;
+      return this.around.active();
+    }
+    this.check();
+    return this;
+  }
+
+  /** As `active()`, for work that a runner does whose own scope this is: where it was begun, if that is within this one; else here. */
+  activeFor(begunIn: StatementScope | undefined): StatementScope {
+    const scope = (begunIn && this.contains(begunIn) ? begunIn : this).active();
+    // A runner with a transaction of its own may not go on outside of it.
+    if (!this.contains(scope)) throw endedBefore();
+    return scope;
+  }
+
+  private contains(scope: StatementScope): boolean {
+    let one: StatementScope | undefined = scope;
+    while (one && one !== this) one = one.around;
+    return one === this;
   }
 }
 
-/**
- * Waits for a turn in the scope where the work runs its statements (`activeScope`). Determines it again after the wait, because the
- * statement that it waited for may have ended the scope.
- */
-export async function takeTurn(own: StatementScope, begunIn: StatementScope | undefined): Promise<Turn> {
-  const scope = activeScope(own, begunIn);
-  const giveBack = await scope.take();
-  try {
-    if (activeScope(own, begunIn) === scope) return { scope, giveBack };
-  } catch (error) {
-    giveBack();
-    throw error;
-  }
-  giveBack();
-  return takeTurn(own, begunIn);
+/** A turn of one statement, or of one transaction. */
+export interface Turn {
+  /** Where it is. */
+  readonly scope: StatementScope;
+  /** Ends it. */
+  readonly giveBack: GiveBack;
 }
 
-/** Where work runs its statements: in the scope that it was begun in, if that is within its runner's own; else in the latter. */
-export function activeScope(own: StatementScope, begunIn: StatementScope | undefined): StatementScope {
-  const scope = (begunIn && own.contains(begunIn) ? begunIn : own).active();
-  // A runner with a transaction of its own may not go on outside of it.
-  if (!own.contains(scope)) throw endedBefore();
-  return scope;
+/** Waits for a turn in a scope that is determined again after the wait: the statement that was waited for may have ended it. */
+export async function takeTurn(where: () => StatementScope): Promise<Turn> {
+  for (;;) {
+    const scope = where();
+    const giveBack = await scope.take();
+    let isThere = false;
+    try {
+      isThere = where() === scope;
+    } finally {
+      if (!isThere) giveBack();
+    }
+    if (isThere) return { scope, giveBack };
+  }
 }
 
 function endedBefore(): Error {

@@ -1,8 +1,7 @@
+import { withParameters } from '../dialect.js';
+
 /** The column of a joined statement that tells which read a row is of, counted from 0. */
 export const READ_OF_ROW = 'joined read';
-
-/** Quoted texts and names, which are left as they are, and parameters. */
-const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
 
 /**
  * One statement that answers several reads by the same one, each with parameters of its own, from one state of the database: the
@@ -10,9 +9,7 @@ const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
  */
 export function joinedStatement(sql: string, parameters: number, reads: number): string {
   return Array.from({ length: reads }, (_, read) => {
-    const numbered = sql.replaceAll(PARAMETERS, (text, place?: string) =>
-      place === undefined ? text : `?${Number(place) + read * parameters}`,
-    );
+    const numbered = withParameters(sql, (place) => `?${place + read * parameters}`);
     return `SELECT ${read} AS "${READ_OF_ROW}", * FROM (${numbered})`;
   }).join(' UNION ALL ');
 }

@@ -1,6 +1,6 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { ConnectionTurns } from '../scopes/statement-scope.js';
+import { Turns } from '../scopes/turns.js';
 import { Connection } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
@@ -17,7 +17,7 @@ const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 export class PlainReads {
   private connection: Connection | undefined;
   private runner: SqliteQueryRunner | undefined;
-  private readonly turns = new ConnectionTurns();
+  private readonly turns = new Turns();
 
   constructor(
     private readonly driver: SqliteDriver,

@@ -1,27 +1,29 @@
-import { type Table, type TableColumn, TypeORMError } from 'typeorm';
+import type { Table, TableColumn } from 'typeorm';
 import { Query } from 'typeorm/driver/Query.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import { type RunnerHome, RunnerScopes, type ScopedQueryRunner } from '../scopes/runner-scopes.js';
+import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
+import type { StatementScope } from '../scopes/statement-scope.js';
 import { inStatementSpan } from '../statement-span.js';
+import type { TransactionHome } from '../scopes/transaction.js';
 import type { SqliteWriter } from './sqlite-writer.js';
 
-/** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
-const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
-
 /** A query runner that waits for its turn, for each query or for each transaction. */
-export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryRunner {
-  readonly scopes: RunnerScopes;
+export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunner {
+  readonly transactions: RunnerTransactions;
 
-  /** `home` is where it runs what is in no transaction of its own: the connection, or the transaction that it is made for. */
+  /** `within` is the transaction that it is made for; none by default. */
   constructor(
     driver: SqliteDriver,
     private readonly writer: SqliteWriter,
-    home: RunnerHome,
+    home: TransactionHome,
+    within?: StatementScope,
   ) {
     super(driver);
-    this.scopes = new RunnerScopes(this, home, (other) => new SerialQueryRunner(driver, writer, other));
+    const copy = (other: StatementScope) => new SerialQueryRunner(driver, writer, home, other);
+    this.transactions = new RunnerTransactions(this, home, copy, within);
   }
 
   override connect(): Promise<unknown> {
@@ -36,11 +38,11 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
     // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
     const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
     const { reads } = this.writer;
-    if (!this.isReleased && reads.takes(sql) && this.scopes.active() === this.writer) {
+    if (!this.isReleased && reads.takes(sql) && this.transactions.active() === this.writer) {
       const read = await reads.query(sql, bindable, structured);
       if (read) return read.answer as never;
     }
-    const { scope, giveBack } = await this.scopes.take();
+    const { scope, giveBack } = await this.transactions.take();
     try {
       return (await this.writer.run(scope, sql, async () =>
         this.withExactRowId(await super.query(sql, bindable, structured)),
@@ -64,23 +66,20 @@ export class SerialQueryRunner extends SqliteQueryRunner implements ScopedQueryR
     table.addColumn(column);
   }
 
-  override async startTransaction(
-    isolation?: Parameters<SqliteQueryRunner['startTransaction']>[0],
-  ): Promise<void> {
-    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
-    await this.scopes.begin();
+  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
+    await this.transactions.begin({ isolation });
   }
 
   override commitTransaction(): Promise<void> {
-    return this.scopes.commit();
+    return this.transactions.commit();
   }
 
   override rollbackTransaction(): Promise<void> {
-    return this.scopes.rollback();
+    return this.transactions.rollback();
   }
 
   override async release(): Promise<void> {
-    await this.scopes.release();
+    await this.transactions.release();
     await super.release();
     this.isReleased = true;
   }

@@ -16,14 +16,13 @@ import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { InsertBatches } from '../insert-batches.js';
 import { int64Transformer } from '../int64.js';
-import type { Transactions } from '../transactions.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
+import { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OpenedFile } from './opened-file.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 import { SqliteWriter } from './sqlite-writer.js';
-import { SqliteTransactions } from './sqlite-transactions.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { LOCK_TRY_MS } from './troubles/write-lock.js';
@@ -59,21 +58,17 @@ export class SqliteDataSource extends Database {
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
     this.troubles = new DatabaseTroubles(file, this.files);
-    const ownWrites = new OwnWritesVersion();
-    this.dataVersion = file === ':memory:' ? ownWrites : new WalDataVersion(this.files);
-    this.writer = new SqliteWriter(driver, ownWrites, this.files, this.troubles);
-    const { writer } = this;
-    const transactions = new SqliteTransactions(writer);
-    this.transactions = transactions;
-    const own = { dataSource: this, dataVersion: this.dataVersion, transactions };
-    this.inserts = new InsertBatches(own);
-    driver.createQueryRunner = () => new SerialQueryRunner(driver, writer, transactions.home);
+    this.dataVersion = file === ':memory:' ? new OwnWritesVersion() : new WalDataVersion(this.files);
+    this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
+    this.transactions = new Transactions(this, this.writer);
+    this.inserts = new InsertBatches(this);
+    driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedIds;
   }
 
   get load(): ConnectionLoad {
-    const { isTaken, waiting } = this.writer.load;
-    return { inUse: isTaken ? 1 : 0, idle: isTaken ? 0 : 1, waiting, most: 1 };
+    const { taken, waiting } = this.writer.turns.load;
+    return { inUse: taken, idle: 1 - taken, waiting, most: 1 };
   }
 
   get writeTrouble(): DatabaseTroubles {

@@ -1,16 +1,20 @@
 import type sqlite3 from 'sqlite3';
+import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import type { OwnWritesVersion } from '../data-version.js';
+import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
-import { type ConnectedTransaction, ConnectionScope } from '../scopes/connection-scope.js';
-import type { GiveBack, StatementScope } from '../scopes/statement-scope.js';
+import type { GiveBack } from '../scopes/turns.js';
+import type { StatementScope } from '../scopes/statement-scope.js';
+import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
 import { LockWait, watchWriteLock } from './troubles/write-lock.js';
 
+/** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
+const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 /** Statements that certainly change nothing. */
@@ -40,7 +44,7 @@ export class SqliteWriter extends ConnectionScope {
 
   constructor(
     private readonly driver: SqliteDriver,
-    private readonly ownWrites: OwnWritesVersion,
+    private readonly dataVersion: DataVersion,
     private readonly files: DatabaseFiles,
     private readonly troubles: DatabaseTroubles,
   ) {
@@ -88,7 +92,7 @@ export class SqliteWriter extends ConnectionScope {
       if (refusal !== error) scope.fail(refusal);
       throw refusal;
     } finally {
-      if (!READS.test(sql)) this.ownWrites.note();
+      if (this.dataVersion instanceof OwnWritesVersion && !READS.test(sql)) this.dataVersion.note();
       this.running = undefined;
       end();
     }
@@ -109,25 +113,17 @@ export class SqliteWriter extends ConnectionScope {
     return scope === this && !LEAVES_FILES.test(sql);
   }
 
-  async begin({ around, options }: ConnectedTransaction): Promise<void> {
-    await this.control(around, BEGIN);
-    this.endWatch = watchWriteLock(options.name);
-  }
-
-  finish({ around }: ConnectedTransaction, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-    return this.control(around, how);
-  }
-
-  savepoint({ around }: ConnectedTransaction, sql: string): Promise<void> {
-    return this.control(around, sql);
+  async control({ around = this, options }: Transaction, command: string): Promise<void> {
+    const { isolation, changes, name = () => 'A transaction' } = options;
+    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
+    const sql = command === 'BEGIN' ? BEGIN : command;
+    const run = () => this.run<unknown>(around, sql, () => this.runner.query(sql));
+    await (changes && command === 'COMMIT' ? this.dataVersion.committing(changes, run) : run());
+    if (command === 'BEGIN') this.endWatch = watchWriteLock(name);
   }
 
   ended(): void {
     this.endWatch?.();
     this.endWatch = undefined;
-  }
-
-  private async control(scope: StatementScope, sql: string): Promise<void> {
-    await this.run(scope, sql, () => this.runner.query(sql));
   }
 }

@@ -40,10 +40,7 @@ async function open() {
   const current = () => ALL_CACHED.map((kind) => version.current(kind));
   /** Commits what is declared to change these kinds, after which the index holds a header. */
   const commit = async (changes: readonly CachedKind[], header: Header) => {
-    version.expectCommit(changes);
-    await put(header);
-    version.confirmCommit();
-    version.withdraw();
+    await version.committing(changes, () => put(header));
   };
   /** Which kinds are another state after some work. */
   const changedBy = async (work: () => Promise<void>) => {
@@ -102,25 +99,28 @@ describe('the state of a WAL index', () => {
     ['both copies do not tell the same', { counter: 9, second: 8 }],
   ])('changes for everything when a commit is declared and %s', async (_, header) => {
     const { put, version, changedBy } = await proven();
-    version.expectCommit([]);
-    expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
+    await version.committing([], async () => {
+      expect(await changedBy(() => put(header))).toEqual(ALL_CACHED);
+    });
   });
 
   it('changes for everything when another commit comes before the declared one, and after it', async () => {
     const { put, version, changedBy } = await proven();
-    version.expectCommit([]);
-    expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
-    expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
-    version.withdraw();
+    await version.committing([], async () => {
+      expect(await changedBy(() => put({ counter: 9 }))).toEqual([]);
+      expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);
+    });
     expect(await changedBy(() => put({ counter: 11 }))).toEqual(ALL_CACHED);
   });
 
-  it('counts what was committed before a declaration is taken back as declared, and nothing after', async () => {
+  it('counts what was committed before a declared commit fails as declared, and nothing after', async () => {
     const { put, version, changedBy } = await proven();
     const declared = async () => {
-      version.expectCommit(['keys']);
-      await put({ counter: 9 });
-      version.withdraw();
+      const failing = version.committing(['keys'], async () => {
+        await put({ counter: 9 });
+        throw new Error('disk full');
+      });
+      await expect(failing).rejects.toThrow('disk full');
     };
     expect(await changedBy(declared)).toEqual(['keys']);
     expect(await changedBy(() => put({ counter: 10 }))).toEqual(ALL_CACHED);

@@ -51,21 +51,24 @@ export class WalDataVersion extends DataVersion {
     return this.seenVersions;
   }
 
-  override expectCommit(changes: readonly CachedKind[]): void {
+  override async committing(changes: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
     this.expected = this.look() ? { counter: counterOf(this.seen) + 1, changes } : undefined;
+    try {
+      await commit();
+      this.prove();
+    } finally {
+      // Count the commit before the expectation is dropped: the next one may be of another process.
+      this.look();
+      this.expected = undefined;
+    }
   }
 
-  override confirmCommit(): void {
+  /** A version that has not moved with a commit of this process would not show other commits either. */
+  private prove(): void {
     const { expected } = this;
     if (!expected || this.moves === 'never' || !this.look()) return;
     this.moves = counterOf(this.seen) === expected.counter - 1 ? 'never' : 'proven';
     if (this.moves === 'never') logger.warn(STANDS_STILL);
-  }
-
-  override withdraw(): void {
-    // Count the commit before the expectation is dropped: the next one may be of another process.
-    this.look();
-    this.expected = undefined;
   }
 
   /** Raises the versions by what was committed since the last look; returns false if the header cannot be read. */

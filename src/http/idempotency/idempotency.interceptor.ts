@@ -105,7 +105,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         throw inProgress();
       if (await this.store.find(once.clientId, once.key)) throw new AnsweredMeanwhile();
     };
-    return this.transactions.run({ name, first }, async (inside) => {
+    return this.transactions.run({ name: () => name, first }, async (inside) => {
       const before = new Set(response.getHeaderNames());
       const { operation } = response.req.matchedHandler ?? {};
       const body = represent(response, await handlerInside(inside, next), operation);

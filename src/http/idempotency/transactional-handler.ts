@@ -1,6 +1,7 @@
 import { isObservable, lastValueFrom } from 'rxjs';
 import { replaceHandler } from '../../core/handler-metadata.js';
-import { AsyncContext, type Inside } from '../../database/transactions.js';
+import { AsyncContext } from '../../database/scopes/async-context.js';
+import type { Inside } from '../../database/scopes/runner-transactions.js';
 
 /** The transaction that the handler of a request is to take part in. */
 const TRANSACTION = new AsyncContext<Inside>();

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConnectionTurns } from './statement-scope.js';
+import { Turns } from './turns.js';
 
 beforeEach(() => void vi.useFakeTimers());
 
 describe('turns', () => {
   it('are given in the order in which they were asked for, one at a time', async () => {
-    const turns = new ConnectionTurns();
+    const turns = new Turns();
     const order: number[] = [];
     let atOnce = 0;
     await Promise.all(
@@ -23,7 +23,7 @@ describe('turns', () => {
   });
 
   it('are waited for 10 s, then refused as unavailable; who waits on gets the next', async () => {
-    const turns = new ConnectionTurns();
+    const turns = new Turns();
     const giveBack = await turns.take();
     const refused = turns.take().catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -37,5 +37,17 @@ describe('turns', () => {
     (await patient)();
     (await turns.take())();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are as many at a time as there may be, and refused at once to all who wait when nothing is to be had', async () => {
+    const turns = new Turns(2);
+    const [giveBack] = [await turns.take(), await turns.take()];
+    const waiting = [turns.take(), turns.take()];
+    expect(turns.load).toEqual({ taken: 2, waiting: 2 });
+    turns.refuse(new Error('stuck'));
+    expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    giveBack();
+    (await turns.take())();
+    expect(turns.load).toEqual({ taken: 1, waiting: 0 });
   });
 });

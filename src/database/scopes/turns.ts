@@ -1,0 +1,67 @@
+import { TransientMap } from '../../core/transient-map.js';
+import { unavailable } from '../unavailable.js';
+
+/** Longest wait for a connection that all share, in milliseconds. */
+const WAIT_LIMIT_MS = 10_000;
+
+const WAITED =
+  `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes that long, or one that a query ` +
+  'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
+
+/** Ends a turn; to be called once. */
+export type GiveBack = () => void;
+
+/** Ends a wait for a turn: with it, or with the reason why there is none. */
+type Waiting = (refusal?: Error) => void;
+
+/**
+ * Hands something to a few owners at a time, first come, first served: by default the one SQLite connection, or a transaction, to one.
+ * TypeORM would let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
+ */
+export class Turns {
+  private taken = 0;
+  private readonly waiting = new TransientMap<Waiting, true>();
+
+  /** `refusal` is thrown after a wait that is too long: an owner keeps its turn, or waits, while having it, for another. */
+  constructor(
+    readonly most = 1,
+    private readonly longestMs = WAIT_LIMIT_MS,
+    private readonly refusal = (): Error => unavailable('the database is busy', new Error(WAITED)),
+  ) {}
+
+  /** How many have a turn, and how many wait for one. */
+  get load(): { readonly taken: number; readonly waiting: number } {
+    return { taken: this.taken, waiting: this.waiting.size };
+  }
+
+  /** Waits for a turn and answers the function that ends it. Throws the refusal when that takes too long. */
+  async take(): Promise<GiveBack> {
+    if (this.taken < this.most) this.taken += 1;
+    else await this.next();
+    return this.giveBack;
+  }
+
+  /** Refuses all who wait. */
+  refuse(refusal: Error): void {
+    for (const [end] of this.waiting.all()) end(refusal);
+  }
+
+  private readonly giveBack: GiveBack = () => {
+    const [next] = this.waiting.first() ?? [];
+    if (next) next();
+    else this.taken -= 1;
+  };
+
+  private next(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end: Waiting = (refusal) => {
+        this.waiting.delete(end);
+        clearTimeout(limit);
+        if (refusal) reject(refusal);
+        else resolve();
+      };
+      const limit = setTimeout(() => end(this.refusal()), this.longestMs);
+      this.waiting.set(end, true);
+    });
+  }
+}
