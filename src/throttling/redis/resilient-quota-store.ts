@@ -63,7 +63,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
           if (link.isUp) version.heard(names);
         },
       };
-      new RedisStateLink(link, keys, clock).serve(version);
+      new RedisStateLink(link, keys).serve(version);
     }
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
     return store;
