@@ -12,16 +12,8 @@ import { toldReason } from './redis-remedies.js';
 const HEARTBEAT_MS = 2_000;
 /** How long connecting may take, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-/** Shortest and longest pause between two attempts to connect, in milliseconds. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-/** Redis must be up for so long for the pauses to start from the shortest, so that an unstable one is not tried too often. */
-const HELD_MS = 10_000;
-/**
- * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
- * attempts, and what one attempt takes.
- */
-const RETURN_MS = 7_000;
+/** Longest pause between two attempts to connect, in milliseconds: others count alone for so long after one instance is back. */
+const RETRY_MS = 1_000;
 
 const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
 const CLOSED = 'the connection was closed';
@@ -61,7 +53,6 @@ export class RedisLink {
   private readonly logger = new Logger('Redis');
   private readonly up: Gauge;
   private readonly changes: Counter<'to'>;
-  private readonly clock: Clock;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isBeating = false;
@@ -69,11 +60,6 @@ export class RedisLink {
   private isTold = false;
   /** Whether Redis is to be told counts and bans. */
   private owes = false;
-  /** Attempts and failures in a row. */
-  private failures = 0;
-  /** By the steady clock, when Redis was used last from then on, and when that was after a failure. */
-  private upSince = -Infinity;
-  private returnedAt = -Infinity;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: unknown;
 
@@ -83,7 +69,6 @@ export class RedisLink {
     private readonly parts: RedisLinkParts,
   ) {
     const { metrics, clock, limitMs } = parts;
-    this.clock = clock;
     this.up = metrics.gauge(
       'petstore_quota_redis_up',
       'Whether quotas are counted in Redis (1) or by this instance alone (0).',
@@ -116,11 +101,6 @@ export class RedisLink {
     if (this.isUp) this.schedule(0);
   }
 
-  /** Whether Redis is back so recently that other instances may still count alone. */
-  get isReturning(): boolean {
-    return this.clock.steady() < this.returnedAt + RETURN_MS;
-  }
-
   /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
   async open(duties: RedisDuties): Promise<void> {
     this.duties = duties;
@@ -150,7 +130,6 @@ export class RedisLink {
     );
     // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
     this.redis.disconnect();
-    if (this.clock.steady() - this.upSince >= HELD_MS) this.failures = 0;
     this.schedule();
   }
 
@@ -203,8 +182,6 @@ export class RedisLink {
       await this.onBeat();
       // The connection may have been closed since the last answer was received.
       if (this.redis.status !== 'ready') throw new Error(CLOSED);
-      this.upSince = this.clock.steady();
-      if (this.epoch > 0) this.returnedAt = this.upSince;
       this.changed(true);
       if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
     } catch (error) {
@@ -230,12 +207,11 @@ export class RedisLink {
     this.changes.inc({ to: isUp ? 'redis' : 'alone' });
   }
 
-  /** A beat under way schedules the next itself. While Redis is away, pauses double, less a random part so that instances spread. */
+  /** A beat under way schedules the next itself. While Redis is away, pauses are random so that the attempts of instances spread. */
   private schedule(pauseMs = HEARTBEAT_MS): void {
     if (this.isBeating || this.isClosed) return;
     clearTimeout(this.timer);
-    const retryMs = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 2);
-    if (!this.isUp) this.failures += 1;
+    const retryMs = RETRY_MS * (1 - Math.random() / 2);
     this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs);
     // The timer alone must not keep the process running.
     this.timer.unref();
