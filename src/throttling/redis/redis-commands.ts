@@ -124,45 +124,36 @@ export type InTime = <T>(answer: Promise<T>) => Promise<T>;
 const LATE_IN_A_ROW = 3;
 
 /**
- * Waits for an answer that is later than `limitMs` until a probe sent after it is answered, and gives it up when the probes are late as
- * well. All that is late at one time waits for the same probes.
+ * Notices a Redis that has failed: answers that are later than `limitMs`, each to a command sent after the one before was late, or one
+ * that is late by as much alone. One that is late for once is waited for.
  */
 export class LateAnswers {
-  /** Resolves when it is known whether Redis has failed; undefined while no answer is late. */
-  doubt: Promise<void> | undefined;
+  private inARow = 0;
 
-  /** `probe` answers undefined when a late answer is to be given up at once; `failed` is called when Redis has failed. */
+  /** `failed` is called when Redis has failed, and must end all commands under way; `isUsed` tells whether requests use Redis. */
   constructor(
     private readonly limitMs: number,
-    private readonly probe: () => Promise<unknown> | undefined,
+    private readonly isUsed: () => boolean,
     private readonly failed: (error: unknown) => void,
   ) {}
 
   /** Settles as an answer does; rejects with TimeoutError when it is given up. */
   readonly inTime: InTime = async (answer) => {
-    try {
-      return await withTimeout(answer, this.limitMs);
-    } catch (error) {
-      if (!(error instanceof TimeoutError)) throw error;
-      this.doubt ??= this.probeAgain(error).finally(() => (this.doubt = undefined));
-      // Answers come in the order of the commands: after a probe's this one has come, unless a node of a Cluster sent it elsewhere.
-      return Promise.race([answer, this.doubt.then(() => Promise.reject(error))]);
-    }
-  };
-
-  private async probeAgain(late: TimeoutError): Promise<void> {
-    for (let asked = 1; asked < LATE_IN_A_ROW; asked += 1) {
-      const probed = this.probe();
-      if (!probed) return;
+    for (let late = 1; ; late += 1) {
+      const before = this.inARow;
       try {
-        await withTimeout(probed, this.limitMs);
-        return;
+        const value = await withTimeout(answer, this.limitMs);
+        if (late === 1) this.inARow = 0;
+        return value;
       } catch (error) {
-        if (error instanceof TimeoutError) continue;
+        if (!(error instanceof TimeoutError)) throw error;
+        // All that is late at one time is late once.
+        if (before === this.inARow) this.inARow += 1;
+        if (Math.max(late, this.inARow) < LATE_IN_A_ROW && this.isUsed()) continue;
+        this.inARow = 0;
         this.failed(error);
-        return;
+        throw error;
       }
     }
-    this.failed(late);
-  }
+  };
 }

@@ -79,8 +79,11 @@ export class RedisLink {
       'Changes between counting in Redis and alone.',
       ['to'],
     );
-    const probe = () => (this.isUp ? this.duties?.probe() : undefined);
-    this.late = new LateAnswers(limitMs, probe, (error) => this.failed(error));
+    this.late = new LateAnswers(
+      limitMs,
+      () => this.isUp,
+      (error) => this.failed(error),
+    );
     this.redis = redisClient(location, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])

@@ -121,12 +121,9 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const began = this.clock.steady();
     // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
     const later = () => now + Math.floor(this.clock.steady() - began);
-    const { doubt } = this.link.late;
-    // What is sent to a Redis that fails may be counted there, too, when it goes on.
-    if (doubt) await doubt;
     if (this.link.isUp) {
       try {
-        return await inRedis(doubt ? later() : now);
+        return await inRedis(now);
       } catch (error) {
         this.link.failed(error);
       }
