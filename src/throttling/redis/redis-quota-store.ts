@@ -5,7 +5,7 @@ import type { SharedKind, StateNames } from '../../database/shared-data-version.
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import type { KnownBan, KnownCount } from './known-counts.js';
-import { type RedisClient, namesForEachMaster } from './redis-client.js';
+import { type RedisClient, mastersOf } from './redis-client.js';
 import { DecisionBatches, type InTime, numbersOf, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
 import { HAND_OVER_SCRIPT, PEEK_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
@@ -136,13 +136,13 @@ export class RedisQuotaStore extends QuotaStore {
     return lifted;
   }
 
-  /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
+  /** Decides a request on a key of its own, in the same way and at the same cost as any other, and asks each master of a Cluster. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
-    const subjects = namesForEachMaster(this.redis, 'probe');
-    await Promise.all(
-      subjects.map((subject) => this.take({ subject, isClient: false, windows: [window] }, 0)),
-    );
+    await Promise.all([
+      this.take({ subject: 'probe', isClient: false, windows: [window] }, 0),
+      ...mastersOf(this.redis).map((master) => this.inTime(master.ping())),
+    ]);
   }
 
   private async handOverCount(count: KnownCount): Promise<void> {
