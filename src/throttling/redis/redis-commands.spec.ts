@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DecisionBatches, LateAnswers, TimeoutError, withTimeout } from './redis-commands.js';
 
@@ -58,42 +57,6 @@ describe('decisions in batches', () => {
       { reason: { message: 'it answered another number of decisions' } },
       { reason: { message: 'it answered another number of decisions' } },
     ]);
-  });
-});
-
-describe('decisions with something asked beside them', () => {
-  it('are one command for each group, and each waits for what is asked once', async () => {
-    const runs: (readonly string[])[] = [];
-    let besides = 0;
-    let answerBeside = (): void => undefined;
-    const batches = new DecisionBatches(
-      (keys, args) => Promise.resolve(runs.push(keys) && args),
-      () => {
-        besides += 1;
-        return new Promise<void>((resolve) => (answerBeside = resolve));
-      },
-    );
-    const told: unknown[] = [];
-    const all = [
-      batches.add(['a1'], [1], 'a'),
-      batches.add(['b1'], [2], 'b'),
-      batches.add(['a2'], [3], 'a'),
-    ].map(async (answer) => told.push(await answer));
-    await setImmediate();
-    await setImmediate();
-    expect([runs, besides, told]).toEqual([[['a1', 'a2'], ['b1']], 1, []]);
-    answerBeside();
-    await Promise.all(all);
-    expect(new Set(told)).toEqual(new Set([1, 2, 3]));
-  });
-
-  it('fail with it', async () => {
-    const batches = new DecisionBatches(
-      (_, args) => Promise.resolve(args),
-      () => Promise.reject(new Error('gone')),
-    );
-    const failed = await Promise.allSettled([batches.add(['a'], [1], 'a'), batches.add(['b'], [2], 'b')]);
-    expect(failed).toMatchObject([{ reason: { message: 'gone' } }, { reason: { message: 'gone' } }]);
   });
 });
 

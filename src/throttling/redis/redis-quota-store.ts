@@ -28,7 +28,7 @@ interface QuotaCommands {
 /** What is told of what instances cache. */
 export interface CachedStates {
   readonly kinds: readonly SharedKind[];
-  readonly heard: (names: StateNames) => void;
+  heard(names: StateNames): void;
 }
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
@@ -39,6 +39,8 @@ export class RedisQuotaStore extends QuotaStore {
   states: CachedStates = { kinds: ['responses'], heard: () => undefined };
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
+  /** The names that all decisions of this turn of the event loop wait for. */
+  private asked: Promise<void> | undefined;
   private readonly counts: DecisionBatches;
   private readonly bans: DecisionBatches;
   /** Names what this instance has handed over. */
@@ -58,10 +60,11 @@ export class RedisQuotaStore extends QuotaStore {
     redis.defineCommand('handOverCounts', { lua: HAND_OVER_SCRIPT });
     redis.defineCommand('handOverBans', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
-    this.batches = new DecisionBatches(
-      (names, args) => this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
-      () => this.askNames(),
-    );
+    this.batches = new DecisionBatches(async (names, args) => {
+      const taken = this.inTime(this.redis.takeQuotas(names.length, ...names, ...args));
+      const [answers] = await Promise.all([taken, this.askNames()]);
+      return answers;
+    });
     this.counts = new DecisionBatches((names, args) =>
       withTimeout(this.redis.handOverCounts(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
     );
@@ -119,20 +122,14 @@ export class RedisQuotaStore extends QuotaStore {
     bans: readonly (readonly [keyId: string, ban: KnownBan])[],
   ): Promise<string[]> {
     const lifted: string[] = [];
-    for (let from = 0; from < bans.length; from += HANDED_OVER_AT_ONCE)
-      await Promise.all(
-        bans.slice(from, from + HANDED_OVER_AT_ONCE).map(async ([keyId, ban]) => {
-          const { subject, until, isOwn } = ban;
-          const state = this.keys.strikes(subject, keyId);
-          const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
-          ban.isOwn = false;
-          if (isBanned === 0) lifted.push(keyId);
-        }),
-      );
-    for (let from = 0; from < counts.length; from += HANDED_OVER_AT_ONCE)
-      await Promise.all(
-        counts.slice(from, from + HANDED_OVER_AT_ONCE).map((count) => this.handOverCount(count)),
-      );
+    await inSlices(bans, async ([keyId, ban]) => {
+      const { subject, until, isOwn } = ban;
+      const state = this.keys.strikes(subject, keyId);
+      const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
+      ban.isOwn = false;
+      if (isBanned === 0) lifted.push(keyId);
+    });
+    await inSlices(counts, (count) => this.handOverCount(count));
     return lifted;
   }
 
@@ -163,10 +160,15 @@ export class RedisQuotaStore extends QuotaStore {
    * On a Cluster the names lie in another slot than the counts, so they are asked for in the same turn, and a decision is known only
    * when they are: they are newer than the requests of that turn.
    */
-  private async askNames(): Promise<void> {
-    const { kinds, heard } = this.states;
+  private askNames(): Promise<void> {
+    if (!this.asked) setImmediate(() => (this.asked = undefined));
+    return (this.asked ??= this.names());
+  }
+
+  private async names(): Promise<void> {
+    const { kinds } = this.states;
     const names = await this.inTime(this.redis.hmget(this.keys.versions(), ...kinds));
-    heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
+    this.states.heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
   }
 
   /** Decisions of the same may share a command. */
@@ -180,6 +182,14 @@ export class RedisQuotaStore extends QuotaStore {
       keys.push(this.keys.counter(subject, key, lengthMs, Math.floor(now / lengthMs)));
     return keys;
   }
+}
+
+async function inSlices<Item>(
+  items: readonly Item[],
+  handOver: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += HANDED_OVER_AT_ONCE)
+    await Promise.all(items.slice(from, from + HANDED_OVER_AT_ONCE).map(handOver));
 }
 
 function verdictOf(

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { SharedDataVersion, SharedKind, StateLink } from '../../database/shared-data-version.js';
+import type {
+  SharedDataVersion,
+  SharedKind,
+  StateLink,
+  StateNames,
+} from '../../database/shared-data-version.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import type { RedisLink } from './redis-link.js';
+import type { CachedStates } from './redis-quota-store.js';
 import { NAME_SCRIPT, WITHDRAW_SCRIPT } from './redis-scripts.js';
 
 /** For how long a writer that does not say that it is done counts, in milliseconds: longer than any commit may take. */
@@ -15,25 +21,31 @@ interface StateCommands {
   nameStates(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** Tells the other instances through Redis that this one writes. */
-export class RedisStateLink implements StateLink {
+/** Tells the other instances through Redis that this one writes, and a data version the names that instances share. */
+export class RedisStateLink implements StateLink, CachedStates {
   private readonly redis: RedisClient & StateCommands;
 
   constructor(
     private readonly link: RedisLink,
     private readonly keys: RedisKeys,
+    private readonly version: SharedDataVersion,
   ) {
     link.redis.defineCommand('withdrawStates', { lua: WITHDRAW_SCRIPT });
     link.redis.defineCommand('nameStates', { lua: NAME_SCRIPT });
     this.redis = link.redis as RedisClient & StateCommands;
+    version.attach(this);
+    link.onFailure = () => version.lost();
+    // A writer that died, or a Redis that is new, has left states without a name.
+    link.onBeat = () => this.name('', version.kinds);
   }
 
-  /** Has a data version get its names from this Redis. */
-  serve(version: SharedDataVersion): void {
-    version.attach(this);
-    this.link.onFailure = () => version.lost();
-    // A writer that died, or a Redis that is new, has left states without a name.
-    this.link.onBeat = () => this.name('', version.kinds);
+  get kinds(): readonly SharedKind[] {
+    return this.version.kinds;
+  }
+
+  /** Passes on names from a Redis that is used: they come with each decision there. */
+  heard(names: StateNames): void {
+    if (this.link.isUp) this.version.heard(names);
   }
 
   async withdraw(kinds: readonly SharedKind[], writer: string): Promise<() => boolean> {

@@ -54,17 +54,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     shared.onLoss = () => link.owe();
-    if (version instanceof SharedDataVersion) {
-      shared.states = {
-        get kinds() {
-          return version.kinds;
-        },
-        heard(names) {
-          if (link.isUp) version.heard(names);
-        },
-      };
-      new RedisStateLink(link, keys).serve(version);
-    }
+    if (version instanceof SharedDataVersion) shared.states = new RedisStateLink(link, keys, version);
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
     return store;
   }
