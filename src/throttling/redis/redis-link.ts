@@ -156,42 +156,40 @@ export class RedisLink {
     await withTimeout(this.instances.leave(), this.parts.limitMs);
   }
 
+  /** Connects where Redis is not used, and then does all that an instance does there before requests may use it. */
   private async beat(): Promise<void> {
     this.isBeating = true;
-    if (this.isUp) await this.stay().catch((error: unknown) => this.failed(error));
-    else await this.comeBack();
+    try {
+      if (!this.isUp) await this.connect();
+      await this.duties?.probe();
+      const { isNew } = await this.late.inTime(this.instances.beat());
+      // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
+      if (isNew || this.owes || !this.isUp) await this.pay();
+      await this.onBeat();
+      if (!this.isUp) this.back();
+    } catch (error) {
+      this.refusal ??= error;
+      this.failed(error);
+      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
+      this.redis.disconnect();
+    }
     this.isBeating = false;
     this.schedule(this.owes ? 0 : HEARTBEAT_MS);
   }
 
-  private async stay(): Promise<void> {
-    const { isNew } = await this.late.inTime(this.instances.beat());
-    await this.duties?.probe();
-    await this.onBeat();
-    // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
-    if (isNew || this.owes) await this.pay();
+  private async connect(): Promise<void> {
+    this.refusal = undefined;
+    if (this.redis.status !== 'ready') await connectTo(this.redis);
+    this.instances.keep();
+    // Redis may have to load the script for this probe; the next must be as fast as any decision.
+    await this.duties?.probe().catch(() => undefined);
   }
 
-  private async comeBack(): Promise<void> {
-    this.refusal = undefined;
-    try {
-      if (this.redis.status !== 'ready') await connectTo(this.redis);
-      this.instances.keep();
-      // Redis may have to load the script for the first probe; the second must be as fast as any decision.
-      await this.duties?.probe().catch(() => undefined);
-      await this.duties?.probe();
-      await this.late.inTime(this.instances.beat());
-      await this.pay();
-      await this.onBeat();
-      // The connection may have been closed since the last answer was received.
-      if (this.redis.status !== 'ready') throw new Error(CLOSED);
-      this.changed(true);
-      if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
-    } catch (error) {
-      this.refusal ??= error;
-      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
-      this.redis.disconnect();
-    }
+  private back(): void {
+    // The connection may have been closed since the last answer was received.
+    if (this.redis.status !== 'ready') throw new Error(CLOSED);
+    this.changed(true);
+    if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
   }
 
   private async pay(): Promise<void> {

@@ -8,7 +8,7 @@ import type { KnownBan, KnownCount } from './known-counts.js';
 import { type RedisClient, mastersOf } from './redis-client.js';
 import { DecisionBatches, type InTime, numbersOf, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
-import { HAND_OVER_SCRIPT, PEEK_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
+import { HAND_OVER_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
 
 /** Timeout of handing over counts, in milliseconds; no request waits for it. */
 const HAND_OVER_LIMIT_MS = 1_000;
@@ -20,7 +20,6 @@ const NEVER_REFUSED = '[0,0,0,0,0,0]';
 /** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
-  peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
   handOverCounts(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   handOverBans(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
@@ -56,7 +55,6 @@ export class RedisQuotaStore extends QuotaStore {
   ) {
     super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
-    redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
     redis.defineCommand('handOverCounts', { lua: HAND_OVER_SCRIPT });
     redis.defineCommand('handOverBans', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
@@ -100,8 +98,8 @@ export class RedisQuotaStore extends QuotaStore {
 
   async peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const keys = this.keysOf(request, now);
-    const answer = await this.inTime(this.redis.peekQuota(keys.length, ...keys));
-    const [lastBan = 0, ...used] = numbersOf(answer);
+    const [state, ...counts] = await this.inTime(this.redis.mget(keys));
+    const [lastBan = 0, ...used] = numbersOf([banEndOf(state), ...counts.map(Number)]);
     const bannedUntil = request.keyId !== undefined && lastBan > now ? lastBan : 0;
     const fits = request.windows.every(({ limit }, index) => (used[index] ?? 0) < limit);
     return verdictOf(request, now, fits && bannedUntil === 0, bannedUntil, used);
@@ -190,6 +188,11 @@ async function inSlices<Item>(
 ): Promise<void> {
   for (let from = 0; from < items.length; from += HANDED_OVER_AT_ONCE)
     await Promise.all(items.slice(from, from + HANDED_OVER_AT_ONCE).map(handOver));
+}
+
+/** The end of the last ban by the state of a key, or 0. */
+function banEndOf(state: string | null | undefined): unknown {
+  return state ? (JSON.parse(state) as unknown[])[0] : 0;
 }
 
 function verdictOf(
