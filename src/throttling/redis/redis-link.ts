@@ -18,14 +18,6 @@ const RETRY_MS = 1_000;
 const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
 const CLOSED = 'the connection was closed';
 
-/** What a RedisLink works with. */
-export interface RedisLinkParts {
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  /** After this time an answer of Redis is late, in milliseconds. */
-  readonly limitMs: number;
-}
-
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
   /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
@@ -63,12 +55,14 @@ export class RedisLink {
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: unknown;
 
+  /** An answer of Redis is late after `limitMs` milliseconds. */
   constructor(
     location: RedisLocation,
     keys: RedisKeys,
-    private readonly parts: RedisLinkParts,
+    metrics: Metrics,
+    clock: Clock,
+    private readonly limitMs: number,
   ) {
-    const { metrics, clock, limitMs } = parts;
     this.up = metrics.gauge(
       'petstore_quota_redis_up',
       'Whether quotas are counted in Redis (1) or by this instance alone (0).',
@@ -153,7 +147,7 @@ export class RedisLink {
 
   private async leave(): Promise<void> {
     if (this.owes) await this.duties?.handOver();
-    await withTimeout(this.instances.leave(), this.parts.limitMs);
+    await withTimeout(this.instances.leave(), this.limitMs);
   }
 
   /** Connects where Redis is not used, and then does all that an instance does there before requests may use it. */

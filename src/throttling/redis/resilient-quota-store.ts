@@ -50,7 +50,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
-    const link = new RedisLink(location, keys, { metrics, clock, limitMs });
+    const link = new RedisLink(location, keys, metrics, clock, limitMs);
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     shared.onLoss = () => link.owe();
