@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DataVersion, NO_VERSIONS, type Versions } from './data-version.js';
 
 /**
@@ -17,12 +18,12 @@ export type StateNames = ReadonlyMap<SharedKind, string | null>;
 /** Where instances tell one another that they write. */
 export interface StateLink {
   /**
-   * Makes the names of these kinds unknown to all instances until `release`. Rejects when that is not certain. Answers a function that
-   * tells whether it has been so without a break.
+   * Makes the names of these kinds unknown to all instances until `release`, or for a minute. Rejects when that is not certain. Answers
+   * a function that tells whether it has been so without a break. `writer` names the commit.
    */
-  withdraw(kinds: readonly SharedKind[]): Promise<() => boolean>;
+  withdraw(kinds: readonly SharedKind[], writer: string): Promise<() => boolean>;
   /** The writer is done: gives these kinds new names, once no other writer is under way. Never rejects. */
-  release(kinds: readonly SharedKind[]): Promise<void>;
+  release(kinds: readonly SharedKind[], writer: string): Promise<void>;
 }
 
 /** Runs a statement on the connection of a commit, and answers its rows. */
@@ -158,26 +159,27 @@ export class SharedDataVersion extends DataVersion {
     const link = this.isSplit() ? undefined : this.link;
     if (!link) return this.commitUnannounced(commit, whenOver);
     const { quiet } = this.unannounced;
-    const isWithdrawn = await link.withdraw(kinds).catch(() => undefined);
+    const writer = randomUUID();
+    const isWithdrawn = await link.withdraw(kinds, writer).catch(() => undefined);
     if (!isWithdrawn) return this.commitUnannounced(commit, whenOver);
     let result: T;
     try {
       result = await commit();
     } catch (error) {
-      void this.releaseAfter(whenOver(error) ?? forgotten(), link, kinds);
+      void this.releaseAfter(whenOver(error) ?? forgotten(), link, kinds, writer);
       throw error;
     }
     // A migration that ended in the meantime may have made it change more tables.
-    if (!kinds.includes('tables') && this.unannounced.quiet !== quiet) await this.voidTables(link);
+    if (!kinds.includes('tables') && this.unannounced.quiet !== quiet) await this.voidTables(link, writer);
     // Redis may have forgotten in the meantime that this one writes.
     if (!isWithdrawn() || this.isSplit()) await this.commitUnannounced(() => Promise.resolve(), whenOver);
-    void link.release(kinds);
+    void link.release(kinds, writer);
     return result;
   }
 
-  private async voidTables(link: StateLink): Promise<void> {
-    const isWithdrawn = await link.withdraw(['tables']).catch(() => undefined);
-    if (isWithdrawn) void link.release(['tables']);
+  private async voidTables(link: StateLink, writer: string): Promise<void> {
+    const isWithdrawn = await link.withdraw(['tables'], writer).catch(() => undefined);
+    if (isWithdrawn) void link.release(['tables'], writer);
   }
 
   private async commitUnannounced<T>(commit: Commit<T>, whenOver: WhenOver): Promise<T> {
@@ -209,19 +211,15 @@ export class SharedDataVersion extends DataVersion {
     over: Promise<void>,
     link: StateLink,
     kinds: readonly SharedKind[],
+    writer: string,
   ): Promise<void> {
     // A writer that says nothing for a minute counts as dead.
-    const renewal = setInterval(() => {
-      link.withdraw(kinds).then(
-        () => link.release(kinds),
-        () => undefined,
-      );
-    }, RENEWAL_MS);
+    const renewal = setInterval(() => void link.withdraw(kinds, writer).catch(() => undefined), RENEWAL_MS);
     // The timer alone must not keep the process running.
     renewal.unref();
     await over;
     clearInterval(renewal);
-    await link.release(kinds);
+    await link.release(kinds, writer);
   }
 }
 

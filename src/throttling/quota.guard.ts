@@ -3,12 +3,11 @@ import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
-  SkipThrottle,
-  Throttle,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
 } from '@nestjs/throttler';
+import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
 import type { Request, Response } from 'express';
 import { HandlerMetadata } from '../core/handler-metadata.js';
 import { isHttp } from '../core/request-protocol.js';
@@ -20,26 +19,8 @@ import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';
 
 /** Prefix of all metadata keys of Throttler's decorators. */
 const THROTTLER = 'THROTTLER:';
-
-/**
- * The key under which a decorator of Throttler stores a value. Throttler exports its decorators and not its keys, so a class is
- * decorated to find out. Throws when the keys are no longer what this guard takes them for.
- */
-function keyOf(decorate: ClassDecorator, value: unknown): string {
-  class Decorated {}
-  decorate(Decorated);
-  const keys = Reflect.getMetadataKeys(Decorated).map(String);
-  const key = keys.find((one) => Reflect.getMetadata(one, Decorated) === value);
-  if (key === undefined || !keys.every((one) => one.startsWith(THROTTLER)))
-    throw new Error(`@nestjs/throttler stores its metadata under other keys: ${keys.join(', ')}.`);
-  return key;
-}
-
 /** Metadata key of `@SkipThrottle()` without names. */
-const SKIP_KEY = keyOf(SkipThrottle(), true);
-const SAMPLE_LIMIT = (): number => 0;
-/** Metadata key of the limit in `@Throttle`, without the name of the window that follows it. */
-const LIMIT_KEY = keyOf(Throttle({ '': { limit: SAMPLE_LIMIT, ttl: 0 } }), SAMPLE_LIMIT);
+const SKIP_KEY = `${THROTTLER_SKIP}default`;
 
 /**
  * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
@@ -95,7 +76,7 @@ export class QuotaGuard extends ThrottlerGuard {
   protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
     const name = throttler.name ?? 'default';
     const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
-    const ofRoute = this.onRoute(context, LIMIT_KEY + name) !== undefined;
+    const ofRoute = this.onRoute(context, THROTTLER_LIMIT + name) !== undefined;
     const key = ofRoute
       ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}`
       : subject.id;

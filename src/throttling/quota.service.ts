@@ -97,19 +97,11 @@ export class QuotaService {
     }
     request.isCounted = true;
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
-    const looked = verdict.admitted ? await this.lookFor(subject) : verdict;
+    const looked = verdict.admitted ? await this.look(subject) : verdict;
     const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
     const headers = quotaHeaders({ ...looked, admitted: !isRefused });
     setHeaders(response, headers);
     if (isRefused) throw refusalOf(looked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
-  }
-
-  private async lookFor(subject: QuotaSubject): Promise<QuotaVerdict> {
-    try {
-      return await this.look(subject);
-    } catch (error) {
-      throw refusalOfFailure(error);
-    }
   }
 
   private decide(request: QuotaRequest): QuotaVerdict | Promise<QuotaVerdict> {
@@ -124,9 +116,13 @@ export class QuotaService {
     }
   }
 
-  /** The current windows of a subject and the ban of its key, without counting anything. */
+  /** The current windows of a subject and the ban of its key, without counting anything. Throws service_unavailable. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
-    return this.store.peek(requestOf(subject), this.clock.now());
+    try {
+      return await this.store.peek(requestOf(subject), this.clock.now());
+    } catch (error) {
+      throw refusalOfFailure(error);
+    }
   }
 
   /** Counts per day of subjects since an instant (ms since the Unix epoch), without those of about the last second. */

@@ -3,6 +3,7 @@ import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 't
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/database.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
+import { neverRefused } from '../bans.js';
 import { DAY_MS } from '../quota.js';
 import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
 import {
@@ -42,36 +43,25 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   async days(keys: readonly string[], since: number): Promise<DayCount[]> {
     const rows = await this.dataSource.manager.findBy(QuotaCount, {
       key: In(keys),
-      windowStart: MoreThanOrEqual(BigInt(since)),
+      windowStart: MoreThanOrEqual(since),
     });
-    return rows.map(({ key, windowStart, used }) => ({ key, start: Number(windowStart), used }));
+    return rows.map(({ key, windowStart: start, used }) => ({ key, start, used }));
   }
 
   async bans(now: number): Promise<BanChange[]> {
-    const since = BigInt(now - DAY_MS);
     const rows = await this.dataSource.manager.find(KeyBan, {
       where: [
-        { bannedUntil: MoreThan(BigInt(now)) },
-        { lastStrikeAt: MoreThan(since) },
-        { retryAt: MoreThan(BigInt(now)) },
+        { bannedUntil: MoreThan(now) },
+        { lastStrikeAt: MoreThan(now - DAY_MS) },
+        { retryAt: MoreThan(now) },
       ],
     });
-    return rows.map(({ keyId, strikes, bans, ...row }) => ({
-      keyId,
-      state: {
-        retryAt: Number(row.retryAt),
-        forgivenUntil: Number(row.forgivenUntil),
-        strikes,
-        lastStrikeAt: Number(row.lastStrikeAt),
-        bans,
-        bannedUntil: Number(row.bannedUntil),
-      },
-    }));
+    return rows.map(({ keyId, liftedAt: _, ...state }) => ({ keyId, state }));
   }
 
   async liftedSince(instant: number): Promise<LiftedBan[]> {
-    const rows = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(BigInt(instant)) });
-    return rows.map(({ keyId, liftedAt }) => ({ keyId, at: Number(liftedAt) }));
+    const rows = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(instant) });
+    return rows.map(({ keyId, liftedAt }) => ({ keyId, at: liftedAt }));
   }
 
   async write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void> {
@@ -86,15 +76,7 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   async lift(keyId: string, now: number): Promise<void> {
-    const nothing = {
-      retryAt: 0n,
-      forgivenUntil: 0n,
-      strikes: 0,
-      lastStrikeAt: 0n,
-      bans: 0,
-      bannedUntil: 0n,
-    };
-    await this.dataSource.manager.upsert(KeyBan, { keyId, ...nothing, liftedAt: BigInt(now) }, ['keyId']);
+    await this.dataSource.manager.upsert(KeyBan, { keyId, ...neverRefused(), liftedAt: now }, ['keyId']);
   }
 
   /** Adds to what is stored, so that several processes on one database count together; TypeORM's upsert would overwrite it. */
@@ -128,21 +110,9 @@ export class DatabaseQuotaJournal extends QuotaJournal {
   }
 
   private async putBans(manager: EntityManager, bans: readonly BanChange[]): Promise<void> {
-    const rows = bans.map(({ keyId, state }) => ({
-      keyId,
-      strikes: state.strikes,
-      bans: state.bans,
-      retryAt: BigInt(state.retryAt),
-      forgivenUntil: BigInt(state.forgivenUntil),
-      lastStrikeAt: BigInt(state.lastStrikeAt),
-      bannedUntil: BigInt(state.bannedUntil),
-      liftedAt: 0n,
-    }));
+    const rows = bans.map(({ keyId, state }) => ({ keyId, ...state, liftedAt: 0 }));
     // `lifted_at` is left alone: another process may not have read it yet.
-    const columns = this.dataSource
-      .getMetadata(KeyBan)
-      .columns.filter(({ propertyName }) => propertyName !== 'keyId' && propertyName !== 'liftedAt')
-      .map(({ databaseName }) => databaseName);
+    const columns = ['retry_at', 'forgiven_until', 'strikes', 'last_strike_at', 'bans', 'banned_until'];
     await manager
       .createQueryBuilder()
       .insert()
@@ -179,8 +149,8 @@ const BANS_OF_A_WRONG_CLOCK: Sweep = {
   parameters: (now) => ({ longest: now + DAY_MS }),
   set: (now) => ({
     bannedUntil: () => `CASE WHEN banned_until < ${now + DAY_MS} THEN banned_until ELSE ${now + DAY_MS} END`,
-    retryAt: BigInt(now),
-    lastStrikeAt: BigInt(now),
-    liftedAt: 0n,
+    retryAt: now,
+    lastStrikeAt: now,
+    liftedAt: 0,
   }),
 };

@@ -13,7 +13,6 @@ const TODAY = Math.floor(NOW / DAY_MS) * DAY_MS;
 class HeldJournal extends QuotaJournal {
   /** What was asked for, as `key minute day`. */
   readonly asked: string[] = [];
-  readonly lifted: string[] = [];
   private held: (() => void)[] = [];
 
   constructor(private readonly has: { minute: number; day: number }) {
@@ -31,8 +30,7 @@ class HeldJournal extends QuotaJournal {
     for (const resolve of this.held.splice(0)) resolve();
   }
 
-  lift(keyId: string): Promise<void> {
-    this.lifted.push(keyId);
+  lift(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -173,29 +171,6 @@ describe('what is to be written to the journal', () => {
   });
 });
 
-describe('a ban', () => {
-  const UNTIL = NOW + 5 * MINUTE_MS;
-  const banned = () => ({
-    ...neverRefused(),
-    retryAt: UNTIL,
-    lastStrikeAt: UNTIL,
-    bans: 1,
-    bannedUntil: UNTIL,
-  });
-
-  it('is taken up after a restart, and lifted here and in the journal', async () => {
-    const journal = new HeldJournal({ minute: 0, day: 0 });
-    const store = new MemoryQuotaStore(new SystemClock(), journal);
-    store.restoreBans([{ keyId: 'key of A', state: banned() }], NOW);
-    const refused = store.take(ofClient('A'), NOW);
-    journal.answer();
-    expect(await refused).toMatchObject({ admitted: false, bannedUntil: UNTIL });
-    await store.unban('key of A', 'A', NOW);
-    expect(journal.lifted).toEqual(['key of A']);
-    expect(await store.take(ofClient('A'), NOW)).toMatchObject({ admitted: true });
-  });
-});
-
 describe('a clock that was put back', () => {
   const counted = async (by: number) => {
     const { journal, store } = afterRestart();
@@ -236,13 +211,4 @@ describe('a clock that was put back', () => {
       Array.from({ length: written }, () => ['key of A', held]),
     );
   });
-});
-
-it('an address is never banned, however long it goes on', () => {
-  const store = new MemoryQuotaStore(new SystemClock());
-  const request = { ...ofAddress, windows: [day('address:1', 1)] };
-  for (let second = 0; second < 60; second += 1) {
-    const verdict = store.take(request, NOW + second * 1_000) as QuotaVerdict;
-    expect(verdict.bannedUntil).toBeUndefined();
-  }
 });

@@ -1,5 +1,9 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { Int64Column } from '../../database/int64.js';
+import { Column, type ColumnOptions, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { BanState } from '../bans.js';
+
+/** A column of instants in ms since the Unix epoch: a number holds them exactly. PostgreSQL has them as text. */
+const Instant = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
+  Column('bigint', { ...options, name, transformer: { to: (value: unknown) => value, from: Number } });
 
 /** Requests of a client in one UTC day. */
 @Entity('quota_counts')
@@ -9,9 +13,9 @@ export class QuotaCount {
   key!: string;
 
   /** Start of the window, in ms since the Unix epoch. */
-  @Int64Column({ name: 'window_start', primary: true })
+  @Instant('window_start', { primary: true })
   @Index('quota_counts_window')
-  windowStart!: bigint;
+  windowStart!: number;
 
   @Column('integer')
   used!: number;
@@ -25,39 +29,39 @@ export class QuotaMinute {
   key!: string;
 
   /** Start of the minute, in ms since the Unix epoch. */
-  @Int64Column({ name: 'window_start' })
-  windowStart!: bigint;
+  @Instant('window_start')
+  windowStart!: number;
 
   @Column('integer')
   used!: number;
 }
 
-/** Strikes and ban of one API key. Instants are in ms since the Unix epoch; see BanState. */
+/** Strikes and ban of one API key. */
 @Entity('key_bans')
-export class KeyBan {
+export class KeyBan implements BanState {
   @PrimaryColumn('varchar', { name: 'key_id', length: 36 })
   keyId!: string;
 
-  @Int64Column({ name: 'retry_at' })
-  retryAt!: bigint;
+  @Instant('retry_at')
+  retryAt!: number;
 
-  @Int64Column({ name: 'forgiven_until' })
-  forgivenUntil!: bigint;
+  @Instant('forgiven_until')
+  forgivenUntil!: number;
 
   @Column('integer')
   strikes!: number;
 
-  @Int64Column({ name: 'last_strike_at' })
-  lastStrikeAt!: bigint;
+  @Instant('last_strike_at')
+  lastStrikeAt!: number;
 
   @Column('integer')
   bans!: number;
 
-  @Int64Column({ name: 'banned_until' })
-  bannedUntil!: bigint;
+  @Instant('banned_until')
+  bannedUntil!: number;
 
   /** When an operator lifted the ban; 0 when none did. */
-  @Int64Column({ name: 'lifted_at' })
+  @Instant('lifted_at')
   @Index('key_bans_lifted')
-  liftedAt!: bigint;
+  liftedAt!: number;
 }

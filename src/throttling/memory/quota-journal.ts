@@ -58,23 +58,14 @@ type Growing = { -readonly [Field in keyof CountChange]: CountChange[Field] };
 
 /** Collects what is to be written to the journal, in one entry per client or key however many requests there are. */
 export class UnsavedChanges {
+  /** By day and client. */
   private counts = new Map<string, Growing>();
-  /** Entries of days that have ended; the client's entry of the new day is in `counts`. */
-  private past: Growing[] = [];
   private bans = new Map<string, BanState>();
 
   /** Notes a request counted for a client in the minute and the day with these starts. */
   noteCount(key: string, minuteStart: number, dayStart: number): void {
-    const change = this.counts.get(key);
-    if (change?.dayStart !== dayStart) {
-      if (change) this.past.push(change);
-      this.counts.set(key, { key, minuteStart, inMinute: 1, dayStart, inDay: 1 });
-      return;
-    }
-    if (change.minuteStart !== minuteStart) {
-      change.minuteStart = minuteStart;
-      change.inMinute = 0;
-    }
+    const change = this.of({ key, minuteStart, inMinute: 0, dayStart, inDay: 0 });
+    if (change.minuteStart !== minuteStart) Object.assign(change, { minuteStart, inMinute: 0 });
     change.inMinute += 1;
     change.inDay += 1;
   }
@@ -91,9 +82,8 @@ export class UnsavedChanges {
 
   /** Returns the changes and starts with none; call `putBack` with them if they cannot be written. */
   drain(): Changes {
-    const counts = [...this.past, ...this.counts.values()];
+    const counts = [...this.counts.values()].toSorted((one, other) => one.dayStart - other.dayStart);
     const bans = [...this.bans].map(([keyId, state]) => ({ keyId, state: { ...state } }));
-    this.past = [];
     this.counts = new Map();
     this.bans = new Map();
     return { counts, bans };
@@ -102,14 +92,18 @@ export class UnsavedChanges {
   /** Merges in changes that could not be written; a newer minute and a newer state of a key win. */
   putBack({ counts, bans }: Changes): void {
     for (const change of counts) {
-      const newer = this.counts.get(change.key);
-      if (!newer) this.counts.set(change.key, { ...change });
-      else if (newer.dayStart !== change.dayStart) this.past.push({ ...change });
-      else {
-        newer.inDay += change.inDay;
-        if (newer.minuteStart === change.minuteStart) newer.inMinute += change.inMinute;
-      }
+      const newer = this.of({ ...change, inMinute: 0, inDay: 0 });
+      newer.inDay += change.inDay;
+      if (newer.minuteStart === change.minuteStart) newer.inMinute += change.inMinute;
     }
     for (const { keyId, state } of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, { ...state });
+  }
+
+  /** The entry of the same client and day, or this one. */
+  private of(change: Growing): Growing {
+    const id = `${change.dayStart} ${change.key}`;
+    const known = this.counts.get(id) ?? change;
+    if (known === change) this.counts.set(id, change);
+    return known;
   }
 }

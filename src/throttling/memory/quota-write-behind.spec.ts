@@ -120,6 +120,44 @@ describe('counters', () => {
   });
 });
 
+it('what could not be written joins what came since: of a later minute alone, of each day for itself, of a key the latest', async () => {
+  const writeBehind = open();
+  const later = async (ms: number, times: number) => {
+    clock.advance(ms);
+    for (let sent = 0; sent < times; sent += 1) await take();
+  };
+  clock.set('2026-11-20T23:58:00.000Z');
+  journal.failure = new Error('disk I/O error');
+  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  await later(0, 2);
+  store.unsaved.noteBan('key', banUntil(clock.now() + MINUTE_MS));
+  store.unsaved.noteBan('other', banUntil(clock.now() + MINUTE_MS));
+  await writeBehind.flush();
+  await later(0, 1);
+  await writeBehind.flush();
+  await later(MINUTE_MS, 4);
+  await writeBehind.flush();
+  await later(MINUTE_MS, 1);
+  store.unsaved.noteBan('key', banUntil(clock.now() + DAY_MS));
+  await writeBehind.flush();
+  await later(0, 1);
+  journal.failure = undefined;
+  await writeBehind.flush();
+  const [{ counts, bans }] = journal.writings as [
+    { counts: readonly CountChange[]; bans: readonly BanChange[] },
+  ];
+  expect(counts.map(({ inDay, inMinute }) => [inDay, inMinute])).toEqual([
+    [7, 4],
+    [2, 2],
+  ]);
+  expect(new Map(bans.map(({ keyId, state }) => [keyId, state.bannedUntil - clock.now()]))).toEqual(
+    new Map([
+      ['key', DAY_MS],
+      ['other', -MINUTE_MS],
+    ]),
+  );
+});
+
 describe('bans', () => {
   it('from before the start are taken up', async () => {
     journal.known.push({ keyId: 'key', state: banUntil(clock.now() + MINUTE_MS) });

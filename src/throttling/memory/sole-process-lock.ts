@@ -62,22 +62,19 @@ export class SoleProcessLock implements OnApplicationShutdown {
 
   private async attempt(server: OnlyServer): Promise<void> {
     try {
-      if (!(await server.tryToClaim(this.serving, () => this.claimAgain(server)))) return this.tell();
+      if (!(await server.tryToClaim(this.serving, () => this.claimAgain(server)))) {
+        this.refusals += 1;
+        // The other one began while the database was away from this one.
+        if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
+        return;
+      }
     } catch {
       // The database is away, which is in the log already.
       return;
     }
     clearInterval(this.timer);
     this.timer = undefined;
-    if (this.refusals >= TOLD_AFTER)
-      this.logger.log('No instance that counts for itself serves this database any more');
     this.refusals = 0;
-  }
-
-  /** It began while the database was away from this one. */
-  private tell(): void {
-    this.refusals += 1;
-    if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
   }
 }
 

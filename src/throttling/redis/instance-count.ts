@@ -35,10 +35,15 @@ return { redis.call('ZCARD', KEYS[1]), added, name }
 
 /** Counts the instances that share one Redis by their heartbeats, this one included once it has joined. */
 export class InstanceCount {
+  /** The number to divide limits by, at least 1. A larger number is used at once, a smaller one after 15 seconds. */
+  number = 1;
+  /**
+   * The random name of the data in the Redis that answered last. One that lost its data is told the name again by whoever comes
+   * first, and the others take over what they find.
+   */
+  dataName: string = randomUUID();
   private readonly id = randomUUID();
   private hasJoined = false;
-  private name: string = randomUUID();
-  private counted = 1;
   private keptUntil = 0;
   private readonly told: Gauge;
 
@@ -53,20 +58,7 @@ export class InstanceCount {
       'Instances that count in Redis, as last seen: while one counts alone, limits are divided by this number.',
       [],
     );
-    this.told.set(this.counted);
-  }
-
-  /** The number to divide limits by, at least 1. A larger number is used at once, a smaller one after 15 seconds. */
-  get number(): number {
-    return this.counted;
-  }
-
-  /**
-   * The random name of the data in the Redis that answered last. One that lost its data is told the name again by whoever comes
-   * first, and the others take over what they find.
-   */
-  get dataName(): string {
-    return this.name;
+    this.told.set(this.number);
   }
 
   /** From the next heartbeat on this process counts as an instance: it serves. */
@@ -84,17 +76,17 @@ export class InstanceCount {
       this.keys.data(),
       id,
       FORGOTTEN_MS,
-      this.name,
+      this.dataName,
       DATA_NAME_MS,
     );
     const [count, added, name] = Array.isArray(answer) ? (answer as unknown[]) : [];
     if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
-    if (typeof name === 'string') this.name = name;
+    if (typeof name === 'string') this.dataName = name;
     const now = this.clock.steady();
-    if ((count as number) >= this.counted || now >= this.keptUntil) {
-      this.counted = Math.max(1, count as number);
+    if ((count as number) >= this.number || now >= this.keptUntil) {
+      this.number = Math.max(1, count as number);
       this.keptUntil = now + KEPT_MS;
-      this.told.set(this.counted);
+      this.told.set(this.number);
     }
     return { isNew: added === 1 };
   }

@@ -16,7 +16,7 @@ function see(known: KnownCounts, subject: string, now: number, seen: number): vo
 }
 
 const shareAt = (known: KnownCounts, now: number, instances: number) =>
-  shareOf(requestOf('a'), known.of(requestOf('a'), now), 1, instances).windows[0]?.limit;
+  shareOf(requestOf('a'), known.of(requestOf('a'), now), instances).windows[0]?.limit;
 
 it.each([
   ['its part of the limit where nothing is known', 0, 3, 33],

@@ -17,8 +17,6 @@ export interface KnownCount {
   alone: number;
   /** The part of `alone` that Redis has counted. */
   handedOver: number;
-  /** What both were when Redis failed for the time with this number: what was left then is divided among the instances. */
-  divided?: { readonly failure: number; readonly seen: number; readonly handedOver: number };
 }
 
 /** A ban as this instance knows it. */
@@ -91,21 +89,16 @@ export class KnownCounts {
 }
 
 /**
- * The request with the limits that this instance applies while Redis is away or other instances are: of each window, its share of what
- * was left when Redis failed, plus what it had admitted by itself before and handed over. The share is 0 if nothing was left, else at
- * least 1. `failure` is the number of the failure.
+ * The request with the limits that this instance applies while Redis is away: of each window, its share of what was left by the last
+ * answer, plus what it had admitted by itself before and handed over. The share is 0 if nothing was left, else at least 1.
  */
 export function shareOf(
   request: QuotaRequest,
   known: readonly KnownCount[],
-  failure: number,
   instances: number,
 ): QuotaRequest {
   const windows = request.windows.map((window, index) => {
-    const count = known[index];
-    if (count && count.divided?.failure !== failure)
-      count.divided = { failure, seen: count.seen, handedOver: count.handedOver };
-    const { seen = 0, handedOver = 0 } = count?.divided ?? {};
+    const { seen = 0, handedOver = 0 } = known[index] ?? {};
     const left = window.limit - seen;
     return { ...window, limit: handedOver + (left > 0 ? Math.max(1, Math.floor(left / instances)) : 0) };
   });

@@ -1,7 +1,6 @@
-import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { readCertificates } from '../../core/config/certificates.js';
 import { readRedisUrl, type RedisAddress } from '../../core/config/redis-url.js';
-import { RedisKeys } from './redis-keys.js';
 
 /** The connection to one server or to the master of a Sentinel group, or those to the masters of a Cluster. */
 export type RedisClient = Redis | Cluster;
@@ -36,8 +35,6 @@ const CONNECTION: RedisOptions = {
 const MOST_REDIRECTIONS = 8;
 /** Pause before a command is repeated whose slot is being moved, in milliseconds. */
 const SLOT_MOVING_MS = 10;
-/** So many keys are tried to find one for each master: a master of a Cluster with hardly any slot may get none. */
-const MOST_TRIED = 2_000;
 
 /** The client for a REDIS_URL, not yet connected. Throws when it is none, or the certificates cannot be read. */
 export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit): RedisClient {
@@ -94,25 +91,9 @@ export function isClusterUrl(url: string): boolean {
   return readRedisUrl(url)?.kind === 'cluster';
 }
 
-/**
- * Names so that each master of a Cluster has at least one of them as the hash tag of its keys; one name for a single server.
- * A decision on each of them tells whether all requests can be decided.
- */
-export function namesForEachMaster(redis: RedisClient, name: string): string[] {
-  if (!(redis instanceof Cluster)) return [name];
-  const wanted = new Set(redis.nodes('master').map(({ options }) => `${options.host}:${options.port}`));
-  const names = [name];
-  for (let tried = 0; wanted.size > 0 && tried < MOST_TRIED; tried += 1) {
-    const one = `${name}-${tried}`;
-    const [master = ''] = redis.slots[slotOf(one)] ?? [];
-    if (wanted.delete(master)) names.push(one);
-  }
-  return names;
-}
-
-/** The slot of the keys of a subject. */
-function slotOf(subject: string): number {
-  return new Command('get', [new RedisKeys('', true).strikes(subject, '')]).getSlot() ?? 0;
+/** The masters of a Cluster, each of which must answer; none for a single server. */
+export function mastersOf(redis: RedisClient): Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [];
 }
 
 /** Why a client could not connect: a Cluster says only that no node could be asked, and keeps why. */

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DecisionBatches, LateAnswers, TimeoutError, withTimeout } from './redis-commands.js';
 
@@ -61,42 +60,6 @@ describe('decisions in batches', () => {
   });
 });
 
-describe('decisions with something asked beside them', () => {
-  it('are one command for each group, and each waits for what is asked once', async () => {
-    const runs: (readonly string[])[] = [];
-    let besides = 0;
-    let answerBeside = (): void => undefined;
-    const batches = new DecisionBatches(
-      (keys, args) => Promise.resolve(runs.push(keys) && args),
-      () => {
-        besides += 1;
-        return new Promise<void>((resolve) => (answerBeside = resolve));
-      },
-    );
-    const told: unknown[] = [];
-    const all = [
-      batches.add(['a1'], [1], 'a'),
-      batches.add(['b1'], [2], 'b'),
-      batches.add(['a2'], [3], 'a'),
-    ].map(async (answer) => told.push(await answer));
-    await setImmediate();
-    await setImmediate();
-    expect([runs, besides, told]).toEqual([[['a1', 'a2'], ['b1']], 1, []]);
-    answerBeside();
-    await Promise.all(all);
-    expect(new Set(told)).toEqual(new Set([1, 2, 3]));
-  });
-
-  it('fail with it', async () => {
-    const batches = new DecisionBatches(
-      (_, args) => Promise.resolve(args),
-      () => Promise.reject(new Error('gone')),
-    );
-    const failed = await Promise.allSettled([batches.add(['a'], [1], 'a'), batches.add(['b'], [2], 'b')]);
-    expect(failed).toMatchObject([{ reason: { message: 'gone' } }, { reason: { message: 'gone' } }]);
-  });
-});
-
 describe('an answer that is waited for', () => {
   const LIMIT_MS = 50;
 
@@ -146,43 +109,45 @@ describe('an answer that is waited for', () => {
 describe('an answer that is late', () => {
   const LIMIT_MS = 50;
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-  const never = () => new Promise<string>(() => undefined);
+  const after = (parts: number) => new Promise((resolve) => setTimeout(resolve, parts * LIMIT_MS, 'answer'));
 
-  it('is taken all the same when it comes while a probe is under way', async () => {
-    const probes: (() => void)[] = [];
+  /** Answers that come after so many limits, in groups that are sent together; what becomes of each, and what failed. */
+  async function send(groups: readonly (readonly number[])[], isUsed = true) {
     const failures: unknown[] = [];
-    const probe = () => new Promise<void>((resolve) => probes.push(resolve));
-    const late = new LateAnswers(LIMIT_MS, probe, (error) => failures.push(error));
-    let answered = (_: string): void => undefined;
-    const outcomes = Promise.allSettled([
-      late.inTime(new Promise<string>((resolve) => (answered = resolve))),
-      late.inTime(never()),
-    ]);
-    expect(late.doubt).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(1.5 * LIMIT_MS);
-    // All that is late waits for the same probe, and what its answer does not bring is given up.
-    expect([probes.length, late.doubt]).toEqual([1, expect.any(Promise)]);
-    answered('answer');
-    for (const resolve of probes) resolve();
-    expect(await outcomes).toEqual([
-      { status: 'fulfilled', value: 'answer' },
-      { status: 'rejected', reason: expect.any(TimeoutError) },
-    ]);
-    expect([failures, late.doubt, vi.getTimerCount()]).toEqual([[], undefined, 0]);
-  });
+    const late = new LateAnswers(
+      LIMIT_MS,
+      () => isUsed,
+      (error) => failures.push(error),
+    );
+    const outcomes: string[] = [];
+    for (const group of groups) {
+      const all = Promise.allSettled(group.map((parts) => late.inTime(after(parts))));
+      await vi.advanceTimersByTimeAsync(4 * LIMIT_MS);
+      outcomes.push(...(await all).map(({ status }) => status));
+    }
+    return { outcomes: outcomes.join(' '), failures: failures.map(String) };
+  }
+  const failure = String(new TimeoutError(LIMIT_MS));
 
-  it.each([
-    ['after two probes that are late, too', never, 3, [expect.any(TimeoutError)]],
-    ['at once where nothing is probed', () => undefined, 1, []],
-    ['when a probe fails', () => Promise.reject(new Error('closed')), 1, [new Error('closed')]],
-  ])('is given up %s', async (_, probe, limits, expected) => {
-    const told: unknown[] = [];
-    const failures: unknown[] = [];
-    const late = new LateAnswers(LIMIT_MS, probe, (error) => failures.push(error));
-    void late.inTime(never()).catch((error: unknown) => told.push(error));
-    await vi.advanceTimersByTimeAsync(limits * LIMIT_MS - 1);
-    expect([told, failures]).toEqual([[], []]);
-    await vi.advanceTimersByTimeAsync(10);
-    expect([told, failures]).toEqual([[expect.any(TimeoutError)], expected]);
+  it.each<[string, readonly (readonly number[])[], boolean, string, readonly string[]]>([
+    ['once is waited for, as are all with it', [[1.5, 2.5, 0.5]], true, 'fulfilled fulfilled fulfilled', []],
+    ['by three limits is given up', [[3.5]], true, 'rejected', [failure]],
+    ['is given up at once while nothing is decided there', [[1.5]], false, 'rejected', [failure]],
+    [
+      'for the third time in a row is given up',
+      [[1.2], [1.2], [1.2]],
+      true,
+      'fulfilled fulfilled rejected',
+      [failure],
+    ],
+    [
+      'again is waited for when one in between was not',
+      [[1.2], [1.2], [0.5], [1.2], [1.2]],
+      true,
+      'fulfilled fulfilled fulfilled fulfilled fulfilled',
+      [],
+    ],
+  ])('%s', async (_, groups, isUsed, outcomes, failures) => {
+    expect(await send(groups, isUsed)).toEqual({ outcomes, failures });
   });
 });

@@ -1,3 +1,5 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+
 /**
  * Most decisions in one command. Redis decides one command while this process reads the answers to the one before it and writes the
  * next: 64 decisions at a time in one command would keep one of the two waiting for the other.
@@ -7,16 +9,12 @@ const LARGEST_BATCH = 32;
 /** Runs the script for a batch; returns one answer per decision. */
 type Run = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
-interface Waiting {
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** Decisions that become one command. */
 interface Batch {
   readonly keys: string[];
   readonly args: (string | number)[];
-  readonly waiting: Waiting[];
+  size: number;
+  readonly answers: Promise<readonly unknown[]>;
 }
 
 /**
@@ -25,58 +23,31 @@ interface Batch {
  * each group of decisions whose keys lie in one slot.
  */
 export class DecisionBatches {
-  private batches = new Map<string, Batch>();
+  private readonly batches = new Map<string, Batch>();
 
-  /** `beside` is sent with each full command and once with the rest of a turn; the decisions of those commands wait for it, too. */
-  constructor(
-    private readonly run: Run,
-    private readonly beside?: () => Promise<unknown>,
-  ) {}
+  constructor(private readonly run: Run) {}
 
-  /** Adds a decision to the next batch of its group; resolves to the script's answer for it. */
+  /** Adds a decision to the next command of its group; resolves to the script's answer for it. */
   add(keys: readonly string[], args: readonly (string | number)[], group = ''): Promise<unknown> {
     let batch = this.batches.get(group);
-    if (batch?.waiting.length === LARGEST_BATCH) {
-      this.batches.delete(group);
-      this.send(batch, this.beside?.());
-      batch = undefined;
-    }
-    if (!batch) {
-      if (this.batches.size === 0) setImmediate(() => this.flush());
-      this.batches.set(group, (batch = { keys: [], args: [], waiting: [] }));
-    }
-    const { waiting } = batch;
+    if (!batch || batch.size === LARGEST_BATCH) this.batches.set(group, (batch = this.begin(group)));
+    const at = batch.size;
+    batch.size += 1;
     batch.keys.push(...keys);
     batch.args.push(...args);
-    return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject });
-    });
+    return batch.answers.then((answers) => answers[at]);
   }
 
-  private flush(): void {
-    const { batches } = this;
-    if (batches.size === 0) return;
-    this.batches = new Map();
-    const beside = this.beside?.();
-    for (const batch of batches.values()) this.send(batch, beside);
-  }
-
-  private send({ keys, args, waiting }: Batch, beside: Promise<unknown> | undefined): void {
-    const run = this.run(keys, args);
-    (beside ? Promise.all([run, beside]).then(([answers]) => answers) : run).then(
-      (answers) => deliver(answers, waiting),
-      (error: unknown) => {
-        for (const { reject } of waiting) reject(error);
-      },
-    );
-  }
-}
-
-function deliver(answers: unknown, waiting: readonly Waiting[]): void {
-  const fits = Array.isArray(answers) && answers.length === waiting.length;
-  for (const [index, { resolve, reject }] of waiting.entries()) {
-    if (fits) resolve(answers[index]);
-    else reject(new Error('it answered another number of decisions'));
+  private begin(group: string): Batch {
+    const send = async (): Promise<readonly unknown[]> => {
+      await immediate();
+      if (this.batches.get(group) === batch) this.batches.delete(group);
+      const answers = await this.run(batch.keys, batch.args);
+      if (Array.isArray(answers) && answers.length === batch.size) return answers;
+      throw new Error('it answered another number of decisions');
+    };
+    const batch: Batch = { keys: [], args: [], size: 0, answers: send() };
+    return batch;
   }
 }
 
@@ -124,45 +95,36 @@ export type InTime = <T>(answer: Promise<T>) => Promise<T>;
 const LATE_IN_A_ROW = 3;
 
 /**
- * Waits for an answer that is later than `limitMs` until a probe sent after it is answered, and gives it up when the probes are late as
- * well. All that is late at one time waits for the same probes.
+ * Notices a Redis that has failed: answers that are later than `limitMs`, each to a command sent after the one before was late, or one
+ * that is late by as much alone. One that is late for once is waited for.
  */
 export class LateAnswers {
-  /** Resolves when it is known whether Redis has failed; undefined while no answer is late. */
-  doubt: Promise<void> | undefined;
+  private inARow = 0;
 
-  /** `probe` answers undefined when a late answer is to be given up at once; `failed` is called when Redis has failed. */
+  /** `failed` is called when Redis has failed, and must end all commands under way; `isUsed` tells whether requests use Redis. */
   constructor(
     private readonly limitMs: number,
-    private readonly probe: () => Promise<unknown> | undefined,
+    private readonly isUsed: () => boolean,
     private readonly failed: (error: unknown) => void,
   ) {}
 
   /** Settles as an answer does; rejects with TimeoutError when it is given up. */
   readonly inTime: InTime = async (answer) => {
-    try {
-      return await withTimeout(answer, this.limitMs);
-    } catch (error) {
-      if (!(error instanceof TimeoutError)) throw error;
-      this.doubt ??= this.probeAgain(error).finally(() => (this.doubt = undefined));
-      // Answers come in the order of the commands: after a probe's this one has come, unless a node of a Cluster sent it elsewhere.
-      return Promise.race([answer, this.doubt.then(() => Promise.reject(error))]);
-    }
-  };
-
-  private async probeAgain(late: TimeoutError): Promise<void> {
-    for (let asked = 1; asked < LATE_IN_A_ROW; asked += 1) {
-      const probed = this.probe();
-      if (!probed) return;
+    for (let late = 1; ; late += 1) {
+      const before = this.inARow;
       try {
-        await withTimeout(probed, this.limitMs);
-        return;
+        const value = await withTimeout(answer, this.limitMs);
+        if (late === 1) this.inARow = 0;
+        return value;
       } catch (error) {
-        if (error instanceof TimeoutError) continue;
+        if (!(error instanceof TimeoutError)) throw error;
+        // All that is late at one time is late once.
+        if (before === this.inARow) this.inARow += 1;
+        if (Math.max(late, this.inARow) < LATE_IN_A_ROW && this.isUsed()) continue;
+        this.inARow = 0;
         this.failed(error);
-        return;
+        throw error;
       }
     }
-    this.failed(late);
-  }
+  };
 }

@@ -13,47 +13,41 @@ export class RedisKeys {
 
   /** The count of one window of a subject, by its key, its length in ms, and its number since the Unix epoch. */
   counter(subject: string, key: string, lengthMs: number, number: number): string {
-    const window = `${key}:${lengthMs}:${number}`;
-    return this.isCluster ? `${this.inSlotOf(subject)}window:${window}` : `${this.prefix}${window}`;
+    return this.name(`:${subject}`, `${key}:${lengthMs}:${number}`);
   }
 
   /** Strikes and ban of one API key. */
   strikes(subject: string, keyId: string): string {
-    return this.isCluster ? `${this.inSlotOf(subject)}key:${keyId}` : `${this.prefix}${subject}:key:${keyId}`;
+    return this.name(`:${subject}`, `${subject}:key:${keyId}`);
   }
 
   /** What one instance has handed over of a count of this subject. */
   handedOver(instance: string, subject: string, counter: string): string {
-    return `${this.isCluster ? this.inSlotOf(subject) : this.prefix}handed-over:${instance}:${counter}`;
+    return this.name(`:${subject}`, `handed-over:${instance}:${counter}`);
   }
 
   /** The heartbeats of the instances. */
   instances(): string {
-    return `${this.shared}instances`;
+    return this.name('shared', 'instances');
   }
 
   /** A random name of what lies in this Redis, by which instances notice that others use another. */
   data(): string {
-    return `${this.shared}data`;
+    return this.name('shared', 'data');
   }
 
   /** The names of the states of what instances cache (SharedDataVersion). */
   versions(): string {
-    return `${this.shared}states`;
+    return this.name('shared', 'states');
   }
 
   /** The instances with a writer under way that changes this kind of what is cached. */
   writers(kind: string): string {
-    return `${this.shared}writers:${kind}`;
+    return this.name('shared', `writers:${kind}`);
   }
 
-  /** What belongs to no subject. */
-  private get shared(): string {
-    return this.isCluster ? `${this.prefix}{shared}:` : this.prefix;
-  }
-
-  /** With the colon the braces are never empty: then each name would have a slot of its own, whatever a subject is called. */
-  private inSlotOf(subject: string): string {
-    return `${this.prefix}{:${subject}}:`;
+  /** A subject is tagged with a colon before it: where braces are empty, each name would have a slot of its own. */
+  private name(tag: string, rest: string): string {
+    return this.isCluster ? `${this.prefix}{${tag}}:${rest}` : this.prefix + rest;
   }
 }

@@ -12,27 +12,11 @@ import { toldReason } from './redis-remedies.js';
 const HEARTBEAT_MS = 2_000;
 /** How long connecting may take, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-/** Shortest and longest pause between two attempts to connect, in milliseconds. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-/** Redis must be up for so long for the pauses to start from the shortest, so that an unstable one is not tried too often. */
-const HELD_MS = 10_000;
-/**
- * For so long after its own return an instance reckons with others that are not back, in milliseconds: the longest pause between two
- * attempts, and what one attempt takes.
- */
-const RETURN_MS = 7_000;
+/** Longest pause between two attempts to connect, in milliseconds: others count alone for so long after one instance is back. */
+const RETRY_MS = 1_000;
 
 const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
 const CLOSED = 'the connection was closed';
-
-/** What a RedisLink works with. */
-export interface RedisLinkParts {
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  /** After this time an answer of Redis is late, in milliseconds. */
-  readonly limitMs: number;
-}
 
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
@@ -61,7 +45,6 @@ export class RedisLink {
   private readonly logger = new Logger('Redis');
   private readonly up: Gauge;
   private readonly changes: Counter<'to'>;
-  private readonly clock: Clock;
   private duties: RedisDuties | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isBeating = false;
@@ -69,21 +52,17 @@ export class RedisLink {
   private isTold = false;
   /** Whether Redis is to be told counts and bans. */
   private owes = false;
-  /** Attempts and failures in a row. */
-  private failures = 0;
-  /** By the steady clock, when Redis was used last from then on, and when that was after a failure. */
-  private upSince = -Infinity;
-  private returnedAt = -Infinity;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: unknown;
 
+  /** An answer of Redis is late after `limitMs` milliseconds. */
   constructor(
     location: RedisLocation,
     keys: RedisKeys,
-    private readonly parts: RedisLinkParts,
+    metrics: Metrics,
+    clock: Clock,
+    private readonly limitMs: number,
   ) {
-    const { metrics, clock, limitMs } = parts;
-    this.clock = clock;
     this.up = metrics.gauge(
       'petstore_quota_redis_up',
       'Whether quotas are counted in Redis (1) or by this instance alone (0).',
@@ -94,8 +73,11 @@ export class RedisLink {
       'Changes between counting in Redis and alone.',
       ['to'],
     );
-    const probe = () => (this.isUp ? this.duties?.probe() : undefined);
-    this.late = new LateAnswers(limitMs, probe, (error) => this.failed(error));
+    this.late = new LateAnswers(
+      limitMs,
+      () => this.isUp,
+      (error) => this.failed(error),
+    );
     this.redis = redisClient(location, { connectTimeout: CONNECT_LIMIT_MS });
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])
@@ -114,11 +96,6 @@ export class RedisLink {
   join(): void {
     this.instances.join();
     if (this.isUp) this.schedule(0);
-  }
-
-  /** Whether Redis is back so recently that other instances may still count alone. */
-  get isReturning(): boolean {
-    return this.clock.steady() < this.returnedAt + RETURN_MS;
   }
 
   /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
@@ -150,7 +127,6 @@ export class RedisLink {
     );
     // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
     this.redis.disconnect();
-    if (this.clock.steady() - this.upSince >= HELD_MS) this.failures = 0;
     this.schedule();
   }
 
@@ -171,47 +147,43 @@ export class RedisLink {
 
   private async leave(): Promise<void> {
     if (this.owes) await this.duties?.handOver();
-    await withTimeout(this.instances.leave(), this.parts.limitMs);
+    await withTimeout(this.instances.leave(), this.limitMs);
   }
 
+  /** Connects where Redis is not used, and then does all that an instance does there before requests may use it. */
   private async beat(): Promise<void> {
     this.isBeating = true;
-    if (this.isUp) await this.stay().catch((error: unknown) => this.failed(error));
-    else await this.comeBack();
+    try {
+      if (!this.isUp) await this.connect();
+      await this.duties?.probe();
+      const { isNew } = await this.late.inTime(this.instances.beat());
+      // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
+      if (isNew || this.owes || !this.isUp) await this.pay();
+      await this.onBeat();
+      if (!this.isUp) this.back();
+    } catch (error) {
+      this.refusal ??= error;
+      this.failed(error);
+      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
+      this.redis.disconnect();
+    }
     this.isBeating = false;
     this.schedule(this.owes ? 0 : HEARTBEAT_MS);
   }
 
-  private async stay(): Promise<void> {
-    const { isNew } = await this.late.inTime(this.instances.beat());
-    await this.duties?.probe();
-    await this.onBeat();
-    // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
-    if (isNew || this.owes) await this.pay();
+  private async connect(): Promise<void> {
+    this.refusal = undefined;
+    if (this.redis.status !== 'ready') await connectTo(this.redis);
+    this.instances.keep();
+    // Redis may have to load the script for this probe; the next must be as fast as any decision.
+    await this.duties?.probe().catch(() => undefined);
   }
 
-  private async comeBack(): Promise<void> {
-    this.refusal = undefined;
-    try {
-      if (this.redis.status !== 'ready') await connectTo(this.redis);
-      this.instances.keep();
-      // Redis may have to load the script for the first probe; the second must be as fast as any decision.
-      await this.duties?.probe().catch(() => undefined);
-      await this.duties?.probe();
-      await this.late.inTime(this.instances.beat());
-      await this.pay();
-      await this.onBeat();
-      // The connection may have been closed since the last answer was received.
-      if (this.redis.status !== 'ready') throw new Error(CLOSED);
-      this.upSince = this.clock.steady();
-      if (this.epoch > 0) this.returnedAt = this.upSince;
-      this.changed(true);
-      if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
-    } catch (error) {
-      this.refusal ??= error;
-      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
-      this.redis.disconnect();
-    }
+  private back(): void {
+    // The connection may have been closed since the last answer was received.
+    if (this.redis.status !== 'ready') throw new Error(CLOSED);
+    this.changed(true);
+    if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
   }
 
   private async pay(): Promise<void> {
@@ -230,12 +202,11 @@ export class RedisLink {
     this.changes.inc({ to: isUp ? 'redis' : 'alone' });
   }
 
-  /** A beat under way schedules the next itself. While Redis is away, pauses double, less a random part so that instances spread. */
+  /** A beat under way schedules the next itself. While Redis is away, pauses are random so that the attempts of instances spread. */
   private schedule(pauseMs = HEARTBEAT_MS): void {
     if (this.isBeating || this.isClosed) return;
     clearTimeout(this.timer);
-    const retryMs = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 2);
-    if (!this.isUp) this.failures += 1;
+    const retryMs = RETRY_MS * (1 - Math.random() / 2);
     this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs);
     // The timer alone must not keep the process running.
     this.timer.unref();

@@ -5,10 +5,10 @@ import type { SharedKind, StateNames } from '../../database/shared-data-version.
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import type { KnownBan, KnownCount } from './known-counts.js';
-import { type RedisClient, namesForEachMaster } from './redis-client.js';
+import { type RedisClient, mastersOf } from './redis-client.js';
 import { DecisionBatches, type InTime, numbersOf, withTimeout } from './redis-commands.js';
 import type { RedisKeys } from './redis-keys.js';
-import { HAND_OVER_SCRIPT, PEEK_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
+import { HAND_OVER_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
 
 /** Timeout of handing over counts, in milliseconds; no request waits for it. */
 const HAND_OVER_LIMIT_MS = 1_000;
@@ -20,7 +20,6 @@ const NEVER_REFUSED = '[0,0,0,0,0,0]';
 /** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
-  peekQuota(keyCount: number, ...keys: string[]): Promise<unknown>;
   handOverCounts(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   handOverBans(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
@@ -28,7 +27,7 @@ interface QuotaCommands {
 /** What is told of what instances cache. */
 export interface CachedStates {
   readonly kinds: readonly SharedKind[];
-  readonly heard: (names: StateNames) => void;
+  heard(names: StateNames): void;
 }
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
@@ -39,6 +38,8 @@ export class RedisQuotaStore extends QuotaStore {
   states: CachedStates = { kinds: ['responses'], heard: () => undefined };
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
+  /** The names that all decisions of this turn of the event loop wait for. */
+  private asked: Promise<void> | undefined;
   private readonly counts: DecisionBatches;
   private readonly bans: DecisionBatches;
   /** Names what this instance has handed over. */
@@ -54,14 +55,14 @@ export class RedisQuotaStore extends QuotaStore {
   ) {
     super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
-    redis.defineCommand('peekQuota', { lua: PEEK_SCRIPT });
     redis.defineCommand('handOverCounts', { lua: HAND_OVER_SCRIPT });
     redis.defineCommand('handOverBans', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
-    this.batches = new DecisionBatches(
-      (names, args) => this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
-      () => this.askNames(),
-    );
+    this.batches = new DecisionBatches(async (names, args) => {
+      const taken = this.inTime(this.redis.takeQuotas(names.length, ...names, ...args));
+      const [answers] = await Promise.all([taken, this.askNames()]);
+      return answers;
+    });
     this.counts = new DecisionBatches((names, args) =>
       withTimeout(this.redis.handOverCounts(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
     );
@@ -97,8 +98,8 @@ export class RedisQuotaStore extends QuotaStore {
 
   async peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const keys = this.keysOf(request, now);
-    const answer = await this.inTime(this.redis.peekQuota(keys.length, ...keys));
-    const [lastBan = 0, ...used] = numbersOf(answer);
+    const [state, ...counts] = await this.inTime(this.redis.mget(keys));
+    const [lastBan = 0, ...used] = numbersOf([banEndOf(state), ...counts.map(Number)]);
     const bannedUntil = request.keyId !== undefined && lastBan > now ? lastBan : 0;
     const fits = request.windows.every(({ limit }, index) => (used[index] ?? 0) < limit);
     return verdictOf(request, now, fits && bannedUntil === 0, bannedUntil, used);
@@ -119,30 +120,24 @@ export class RedisQuotaStore extends QuotaStore {
     bans: readonly (readonly [keyId: string, ban: KnownBan])[],
   ): Promise<string[]> {
     const lifted: string[] = [];
-    for (let from = 0; from < bans.length; from += HANDED_OVER_AT_ONCE)
-      await Promise.all(
-        bans.slice(from, from + HANDED_OVER_AT_ONCE).map(async ([keyId, ban]) => {
-          const { subject, until, isOwn } = ban;
-          const state = this.keys.strikes(subject, keyId);
-          const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
-          ban.isOwn = false;
-          if (isBanned === 0) lifted.push(keyId);
-        }),
-      );
-    for (let from = 0; from < counts.length; from += HANDED_OVER_AT_ONCE)
-      await Promise.all(
-        counts.slice(from, from + HANDED_OVER_AT_ONCE).map((count) => this.handOverCount(count)),
-      );
+    await inSlices(bans, async ([keyId, ban]) => {
+      const { subject, until, isOwn } = ban;
+      const state = this.keys.strikes(subject, keyId);
+      const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
+      ban.isOwn = false;
+      if (isBanned === 0) lifted.push(keyId);
+    });
+    await inSlices(counts, (count) => this.handOverCount(count));
     return lifted;
   }
 
-  /** Decides a request on a key of its own, of each master of a Cluster, in the same way and at the same cost as any other. */
+  /** Decides a request on a key of its own, in the same way and at the same cost as any other, and asks each master of a Cluster. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
-    const subjects = namesForEachMaster(this.redis, 'probe');
-    await Promise.all(
-      subjects.map((subject) => this.take({ subject, isClient: false, windows: [window] }, 0)),
-    );
+    await Promise.all([
+      this.take({ subject: 'probe', isClient: false, windows: [window] }, 0),
+      ...mastersOf(this.redis).map((master) => this.inTime(master.ping())),
+    ]);
   }
 
   private async handOverCount(count: KnownCount): Promise<void> {
@@ -163,10 +158,15 @@ export class RedisQuotaStore extends QuotaStore {
    * On a Cluster the names lie in another slot than the counts, so they are asked for in the same turn, and a decision is known only
    * when they are: they are newer than the requests of that turn.
    */
-  private async askNames(): Promise<void> {
-    const { kinds, heard } = this.states;
+  private askNames(): Promise<void> {
+    if (!this.asked) setImmediate(() => (this.asked = undefined));
+    return (this.asked ??= this.names());
+  }
+
+  private async names(): Promise<void> {
+    const { kinds } = this.states;
     const names = await this.inTime(this.redis.hmget(this.keys.versions(), ...kinds));
-    heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
+    this.states.heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
   }
 
   /** Decisions of the same may share a command. */
@@ -180,6 +180,19 @@ export class RedisQuotaStore extends QuotaStore {
       keys.push(this.keys.counter(subject, key, lengthMs, Math.floor(now / lengthMs)));
     return keys;
   }
+}
+
+async function inSlices<Item>(
+  items: readonly Item[],
+  handOver: (item: Item) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += HANDED_OVER_AT_ONCE)
+    await Promise.all(items.slice(from, from + HANDED_OVER_AT_ONCE).map(handOver));
+}
+
+/** The end of the last ban by the state of a key, or 0. */
+function banEndOf(state: string | null | undefined): unknown {
+  return state ? (JSON.parse(state) as unknown[])[0] : 0;
 }
 
 function verdictOf(

@@ -101,16 +101,6 @@ return answers
 }
 
 /**
- * Reads without changing anything. KEYS as above. Returns the end of the last ban or 0, then the count of every window.
- */
-export const PEEK_SCRIPT = `
-local values = redis.call('MGET', unpack(KEYS))
-local answer = { values[1] and cjson.decode(values[1])[1] or 0 }
-for i = 2, #KEYS do answer[i] = tonumber(values[i] or 0) end
-return answer
-`;
-
-/**
  * Tells Redis counts that an instance knows. A count becomes at least the one that the instance last saw, plus what it has admitted by
  * itself since; it never decreases. What an instance has told is noted, so that it counts once, however often it is told.
  *

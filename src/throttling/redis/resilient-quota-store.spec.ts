@@ -15,7 +15,6 @@ it('decides a request that has waited for Redis across the end of a window in th
     isUp: true,
     instances: { number: 1 },
     failed: () => undefined,
-    late: {},
   } as unknown as RedisLink;
   const silent = {
     take: async () => {
@@ -37,32 +36,3 @@ it('decides a request that has waited for Redis across the end of a window in th
   expect(await late).toMatchObject({ admitted: false });
   expect(alone.take(request, MIDNIGHT + WAIT_MS + 20_000)).toMatchObject({ admitted: false });
 });
-
-it.each([true, false])(
-  'sends nothing to a Redis in doubt until it is known that it answers: %s',
-  async (answers) => {
-    let known = (): void => undefined;
-    const late = { doubt: new Promise<void>((resolve) => (known = resolve)) };
-    const link = { isUp: true, epoch: 0, instances: { number: 1 }, late, owe: () => undefined };
-    const asked: QuotaRequest[] = [];
-    const clock = new SystemClock();
-    const alone = new MemoryQuotaStore(clock);
-    const shared = {
-      take: (one: QuotaRequest, now: number) => (asked.push(one), Promise.resolve(alone.take(one, now))),
-    };
-    const store = new ResilientQuotaStore(
-      link as unknown as RedisLink,
-      shared as unknown as RedisQuotaStore,
-      alone,
-      clock,
-    );
-    const windows = [{ key: 'client:a', name: 'minute', limit: 9, lengthMs: MINUTE_MS }];
-    const verdict = store.take({ subject: 'client:a', isClient: true, windows }, MIDNIGHT);
-    await Promise.resolve();
-    expect(asked).toEqual([]);
-    link.isUp = answers;
-    known();
-    expect((await verdict).admitted).toBe(true);
-    expect(asked).toHaveLength(answers ? 1 : 0);
-  },
-);

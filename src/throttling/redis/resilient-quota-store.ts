@@ -7,7 +7,7 @@ import { BAN_RULES, type BanRules } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
-import { type KnownCount, KnownCounts, shareOf } from './known-counts.js';
+import { KnownCounts, shareOf } from './known-counts.js';
 import { type RedisLocation, isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
@@ -50,21 +50,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     version?: DataVersion,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
-    const link = new RedisLink(location, keys, { metrics, clock, limitMs });
+    const link = new RedisLink(location, keys, metrics, clock, limitMs);
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock);
     shared.onLoss = () => link.owe();
-    if (version instanceof SharedDataVersion) {
-      shared.states = {
-        get kinds() {
-          return version.kinds;
-        },
-        heard(names) {
-          if (link.isUp) version.heard(names);
-        },
-      };
-      new RedisStateLink(link, keys, clock).serve(version);
-    }
+    if (version instanceof SharedDataVersion) shared.states = new RedisStateLink(link, keys, version);
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
     return store;
   }
@@ -92,7 +82,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     return this.decide(
       (at) => this.shared.peek(request, at),
       async (at) => {
-        const share = this.shareOf(request, this.known.of(request, at));
+        const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
         return this.reported(await this.alone.peek(share, at), request);
       },
       now,
@@ -121,12 +111,9 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     const began = this.clock.steady();
     // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
     const later = () => now + Math.floor(this.clock.steady() - began);
-    const { doubt } = this.link.late;
-    // What is sent to a Redis that fails may be counted there, too, when it goes on.
-    if (doubt) await doubt;
     if (this.link.isUp) {
       try {
-        return await inRedis(doubt ? later() : now);
+        return await inRedis(now);
       } catch (error) {
         this.link.failed(error);
       }
@@ -136,12 +123,6 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const known = this.known.of(request, now);
-    const isReturning = this.link.isReturning;
-    if (isReturning) {
-      // Others that are not back admit their shares yet, which Redis does not know of: this one keeps to its own.
-      const share = await this.alone.take(this.shareOf(request, known), now);
-      if (!share.admitted) return this.learned(share, request);
-    }
     const verdict = await this.shared.take(
       request,
       now,
@@ -151,9 +132,6 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
       const used = verdict.windows[index]?.used ?? 0;
       if (used < count.seen) this.link.owe();
       else count.seen = used;
-      if (!isReturning || !verdict.admitted) continue;
-      count.alone += 1;
-      count.handedOver += 1;
     }
     if (this.known.learnBan(request, verdict, false)) this.followBan(request, verdict);
     return verdict;
@@ -161,20 +139,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   private async takeAlone(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const known = this.known.of(request, now);
-    const verdict = await this.alone.take(this.shareOf(request, known), now);
+    const verdict = await this.alone.take(shareOf(request, known, this.link.instances.number), now);
     if (verdict.admitted && known.length > 0) {
       for (const count of known) count.alone += 1;
       this.link.owe();
     }
-    return this.learned(verdict, request);
-  }
-
-  private shareOf(request: QuotaRequest, known: readonly KnownCount[]): QuotaRequest {
-    return shareOf(request, known, this.link.epoch, this.link.instances.number);
-  }
-
-  /** A verdict of the local store as clients are told it; Redis is told a ban. */
-  private learned(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
     if (verdict.bannedUntil !== undefined && this.known.learnBan(request, verdict, true)) this.link.owe();
     return this.reported(verdict, request);
   }

@@ -95,24 +95,24 @@ it('bans and counts that nobody asks for any more go, what may be asked for stay
   const now = service.clock.now();
   const ban = (keyId: string, of: Partial<KeyBan>): KeyBan => ({
     keyId,
-    retryAt: 0n,
-    forgivenUntil: 0n,
+    retryAt: 0,
+    forgivenUntil: 0,
     strikes: 0,
-    lastStrikeAt: 0n,
+    lastStrikeAt: 0,
     bans: 1,
-    bannedUntil: 0n,
-    liftedAt: 0n,
+    bannedUntil: 0,
+    liftedAt: 0,
     ...of,
   });
   await manager.insert(KeyBan, [
-    ban('long past', { bannedUntil: BigInt(now - 2 * DAY), lastStrikeAt: BigInt(now - 2 * DAY) }),
-    ban('banned', { bannedUntil: BigInt(now + 1) }),
-    ban('on the ladder', { bannedUntil: BigInt(now - 1), lastStrikeAt: BigInt(now - 1) }),
-    ban('told to wait', { retryAt: BigInt(now + 1) }),
-    ban('lifted', { liftedAt: BigInt(now - 1) }),
-    ban('of a wrong clock', { bannedUntil: BigInt(now + 3_650 * DAY) }),
+    ban('long past', { bannedUntil: now - 2 * DAY, lastStrikeAt: now - 2 * DAY }),
+    ban('banned', { bannedUntil: now + 1 }),
+    ban('on the ladder', { bannedUntil: now - 1, lastStrikeAt: now - 1 }),
+    ban('told to wait', { retryAt: now + 1 }),
+    ban('lifted', { liftedAt: now - 1 }),
+    ban('of a wrong clock', { bannedUntil: now + 3_650 * DAY }),
   ]);
-  const day = (ago: number) => BigInt(Math.floor(now / DAY) * DAY - ago * DAY);
+  const day = (ago: number) => Math.floor(now / DAY) * DAY - ago * DAY;
   await manager.insert(QuotaCount, [
     { key: 'client:1', windowStart: day(91), used: 1 },
     { key: 'client:1', windowStart: day(90), used: 1 },
@@ -127,6 +127,6 @@ it('bans and counts that nobody asks for any more go, what may be asked for stay
     'on the ladder',
     'told to wait',
   ]);
-  expect(bans[2]?.bannedUntil).toBe(BigInt(now + DAY));
+  expect(bans[2]?.bannedUntil).toBe(now + DAY);
   expect((await manager.find(QuotaCount)).map(({ windowStart }) => windowStart)).toEqual([day(90), day(0)]);
 });
