@@ -14,7 +14,6 @@ export const GUIDES: Readonly<Record<string, string>> = {
 /** Which page stands for a file of docs; the others are for operators and authors of modules, who have the repository. */
 function pageOf(file: string): string | undefined {
   const name = file.replace(/\.md$/, '');
-  if (name === 'errors') return '/docs/errors';
   return Object.hasOwn(GUIDES, name) ? `${GUIDES_PATH}/${name}` : undefined;
 }
 
