@@ -94,14 +94,9 @@ export class SwaggerUi implements OnModuleInit {
     // One page for each address, because what is relative to /docs is not to /docs/.
     for (const path of ['', '/', '/index.html'])
       serve(path, new ServedAsset(HTML, () => pageOf(outline, docsPath + path, site)));
-    let built: Promise<OpenAPIObject> | undefined;
-    const document = () =>
-      (built ??= buildDocument(application, outline).catch((error: unknown) => {
-        built = undefined;
-        throw error;
-      }));
-    for (const { name, type, write } of FORMS)
-      serve(name, new ServedAsset(type, async () => write(await document())));
+    let built: OpenAPIObject | undefined;
+    const document = () => (built ??= buildDocument(application, outline));
+    for (const { name, type, write } of FORMS) serve(name, new ServedAsset(type, () => write(document())));
   }
 }
 
