@@ -21,7 +21,6 @@ const SVG = 'image/svg+xml';
 const ASSETS: Readonly<Record<string, string>> = {
   'colours.css': STYLE,
   'pages.css': STYLE,
-  'theme.js': SCRIPT,
   'commands.js': SCRIPT,
   'mark.svg': SVG,
 };
