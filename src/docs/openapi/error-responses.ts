@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { AUTH_ERRORS } from '../../auth/auth.errors.js';
-import type { ErrorBody, FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorBody, type FaultDetail } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
-import { exampleOf } from '../../core/errors/example-of.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isJsonType } from '../../http/media-type.js';
 import type { OperationRecord } from '../../http/operation-record.js';
@@ -112,9 +111,9 @@ function responseOf(
   occurrences: Occurrences,
 ): ResponseObject {
   const examples = rows.map((row) => {
-    const params = paramsOf(row, operation, occurrences);
-    const details = row === HTTP_ERRORS.validation_failed ? EXAMPLE_FAULTS : undefined;
-    return [row.code, { summary: row.cause, value: exampleOf(row, { params, details }) }] as const;
+    const params = { ...row.example, ...paramsOf(row, operation, occurrences) };
+    const details = row === HTTP_ERRORS.validation_failed ? { details: EXAMPLE_FAULTS } : {};
+    return [row.code, { summary: row.cause, value: new ApiError(row, { params, ...details }).body }] as const;
   });
   return {
     description: rows.map(({ code, cause }) => `\`${code}\`: ${cause}`).join('\n\n'),
