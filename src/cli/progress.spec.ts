@@ -7,7 +7,6 @@ it('progress is drawn anew in its line, and not at all without a terminal', () =
   const written: string[] = [];
   const line = new ProgressLine(
     (text) => written.push(text),
-    0,
     () => 30,
   );
   line.show({ ...HALF, done: 0 });

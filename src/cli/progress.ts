@@ -17,23 +17,19 @@ export interface Progress {
 /** Shows how far long work is, in one line of the terminal that is drawn anew; where there is no terminal it shows nothing. */
 export class ProgressLine {
   private readonly clock = new SystemClock();
-  private readonly quietUntil: number;
   private phase = '';
   private shownAt = -Infinity;
 
-  /** Shows nothing in the first `quietMs` milliseconds; `columns` answers how wide the terminal is, and is absent without one. */
+  /** `columns` answers how wide the terminal is, and is absent without one. */
   constructor(
     private readonly write: (text: string) => void,
-    quietMs = 0,
     private readonly columns: (() => number) | undefined = terminalColumns(),
-  ) {
-    this.quietUntil = this.clock.steady() + quietMs;
-  }
+  ) {}
 
   /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
   show({ phase, done, of }: Progress): void {
     const now = this.clock.steady();
-    if (!this.columns || now < this.quietUntil) return;
+    if (!this.columns) return;
     if (phase === this.phase && done < of && now - this.shownAt < REDRAWN_MS) return;
     this.phase = phase;
     this.shownAt = now;
