@@ -1,5 +1,6 @@
-// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json, docs/errors.md,
-// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, and what the typed client has of the documents. test/api/checkout/generated-files.spec.ts fails when they are stale.
+// Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json,
+// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, and what the typed client has of the documents.
+// test/api/checkout/generated-files.spec.ts fails when they are stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,23 +18,20 @@ process.env.DATABASE_URL = 'sqlite::memory:';
 const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');
 const { buildDocument } = await built('docs/openapi/document.js');
-const { errorCatalogue } = await built('core/errors/define-errors.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
 const { envExample, withSettings } = await built('core/config/settings-docs.js');
 const { withWebhookEvents } = await built('webhooks/webhook-events.js');
-const { errorsMarkdown } = await built('core/errors/errors-markdown.js');
 
 Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });
 await app.init();
-const document = JSON.parse(JSON.stringify(await buildDocument(app, API_DOCUMENT)));
-const account = await buildDocument(app, ACCOUNT_DOCUMENT);
-const administration = await buildDocument(app, ADMIN_DOCUMENT);
+const document = JSON.parse(JSON.stringify(buildDocument(app, API_DOCUMENT)));
+const account = buildDocument(app, ACCOUNT_DOCUMENT);
+const administration = buildDocument(app, ADMIN_DOCUMENT);
 await app.close();
 writeFileSync(join(root, 'docs/openapi.json'), `${JSON.stringify(document, null, 2)}\n`);
 writeFileSync(join(root, 'docs/openapi-account.json'), `${JSON.stringify(account, null, 2)}\n`);
 writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
-writeFileSync(join(root, 'docs/errors.md'), errorsMarkdown(errorCatalogue()));
 if (existsSync(join(root, GENERATED))) await writeClientFiles(join(root, GENERATED), [document, account]);
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
 const operations = join(root, 'docs/operations.md');

@@ -4,15 +4,7 @@ import type { Call } from './call.js';
 import { Moment, listTable } from './list-table.js';
 import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './service-calls.js';
 
-const COLUMNS = [
-  { title: 'AT' },
-  { title: 'ACTION' },
-  { title: 'CLIENT' },
-  { title: 'KEY', leaves: 2 },
-  { title: 'BY', least: 10 },
-  { title: 'FROM', least: 10, leaves: 1 },
-  { title: 'DETAILS', least: 10, leaves: 3 },
-];
+const COLUMNS = ['AT', 'ACTION', 'BY', 'CLIENT', 'KEY', 'FROM', 'DETAILS'];
 
 /** `petstore audit list`. */
 export async function list(call: Call): Promise<void> {
@@ -31,7 +23,7 @@ export async function list(call: Call): Promise<void> {
   const rows = () =>
     entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
       const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
-      return [new Moment(at), action, clientId, keyId, by, from, JSON.stringify(details)];
+      return [new Moment(at), action, by, clientId, keyId, from, JSON.stringify(details)];
     });
   await call.show(entries, (view) =>
     entries.length === 0 ? 'There is no such change.' : listTable(COLUMNS, rows(), view),

@@ -25,30 +25,24 @@ interface Options {
 }
 
 /** Options without a value. */
-type Flags = Readonly<
-  Partial<
-    Record<
-      | 'account'
-      | 'admin'
-      | 'deprecated'
-      | 'dryRun'
-      | 'force'
-      | 'issueKey'
-      | 'json'
-      | 'overwrite'
-      | 'wide'
-      | 'yes',
-      boolean
-    >
-  >
->;
+type Flag =
+  | 'account'
+  | 'admin'
+  | 'deprecated'
+  | 'dryRun'
+  | 'force'
+  | 'issueKey'
+  | 'json'
+  | 'overwrite'
+  | 'wide'
+  | 'yes';
 
 /** One call of a command: its options, the application to carry it out in, and the person who called it. */
 export class Call {
   /** Who orders what it changes. */
   readonly by = commandLineOperator();
 
-  readonly options: Options & Flags;
+  readonly options: Options & { readonly [Name in Flag]?: boolean };
 
   constructor(
     private readonly shell: Shell,
@@ -96,21 +90,13 @@ export class Call {
     return readLine(title);
   }
 
-  /** Prints the result: with `--json` as it is, else the text for people; undefined prints nothing. */
-  async show(result: unknown, text: (view: View) => string | undefined): Promise<void> {
-    await this.print(result, text, false);
-  }
-
   /** As show(), of what was changed, which stays changed when the result cannot be written. */
-  async showChange(result: unknown, text: (view: View) => string): Promise<void> {
-    await this.print(result, text, true);
+  showChange(result: unknown, text: (view: View) => string): Promise<void> {
+    return this.show(result, text, true);
   }
 
-  private async print(
-    result: unknown,
-    text: (view: View) => string | undefined,
-    isChange: boolean,
-  ): Promise<void> {
+  /** Prints the result: with `--json` as it is, else the text for people; undefined prints nothing. */
+  async show(result: unknown, text: (view: View) => string | undefined, isChange = false): Promise<void> {
     const { json = false, wide: isWide = false } = this.options;
     const { screen, write, flushed, writeError } = this.shell;
     const view = { isWide, now: new SystemClock().now(), ...(screen ? { screen } : {}) };

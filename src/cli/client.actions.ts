@@ -42,15 +42,7 @@ export async function create(call: Call): Promise<void> {
   );
 }
 
-const COLUMNS = [
-  { title: 'ID' },
-  { title: 'NAME', least: 12 },
-  { title: 'PLAN' },
-  { title: 'PER MINUTE', leaves: 3 },
-  { title: 'PER DAY', leaves: 2 },
-  { title: 'CREATED', leaves: 1 },
-  { title: 'SUSPENDED' },
-];
+const COLUMNS = ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'];
 
 /** `petstore client list`. */
 export async function list(call: Call): Promise<void> {

@@ -11,9 +11,6 @@ import { CountOption, inputOf } from './service-calls.js';
 import type { DatabaseUse } from './shell.js';
 import { tableOf } from './table.js';
 
-/** What takes longer shows how far it is, in milliseconds. */
-const QUIET_MS = 1_000;
-
 /** `petstore db migrate`. */
 export async function applyPending(call: Call): Promise<void> {
   const applied = await withDatabase(call, 'write', migrate);
@@ -43,7 +40,7 @@ export async function seed(call: Call): Promise<void> {
       `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command takes it away`,
     );
   const added = await call.inApp(async (app) => {
-    const progress = new ProgressLine(call.tell, QUIET_MS);
+    const progress = new ProgressLine(call.tell);
     const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
     const rows = await app.get(DemoData).add(count, count === undefined ? undefined : show);
     progress.end();

@@ -1,8 +1,9 @@
+import { SettingsError } from '../core/config/define-settings.js';
 import { loadSettings } from '../core/config/settings.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import type { Call } from './call.js';
 import { databaseFindings } from './doctor/database-checks.js';
-import { Faults, type Finding, examined } from './doctor/finding.js';
+import { type Finding, examined } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from './refusal.js';
 import { tableOf } from './table.js';
@@ -41,6 +42,6 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 
 function namesText(): string {
   const unread = unreadSettings();
-  if (unread.length > 0) throw new Faults(unread);
+  if (unread.length > 0) throw new SettingsError(unread);
   return ALLOWED;
 }

@@ -20,24 +20,14 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The same message as over HTTP, with options in place of fields. */
-function messageOf(error: ApiError): string {
-  const { code, message } = error;
-  const ofValues = valueFaults(error);
-  if (ofValues.length > 0) return ofValues.map(({ text }) => text).join('\n');
+function messageOf({ code, message, body }: ApiError): string {
+  if (body.details) return body.details.map((fault) => optionOf(fault.field) + fault.message).join('\n');
   const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
   return remedy === undefined ? message : `${message}\n${remedy}`;
 }
 
-/** What an error says of single values, with options in place of fields; empty when it is about something else. */
-export function valueFaults(error: unknown): { readonly option: string; readonly text: string }[] {
-  if (!(error instanceof ApiError)) return [];
-  return (error.body.details ?? []).map(({ field, message }) => {
-    const option = optionOf(field);
-    return { option, text: option === '' ? message : `${option}: ${message}` };
-  });
-}
-
+/** The option that a field is given by, before what is wrong with it; empty for what is about no field. */
 function optionOf(field: string): string {
   if (field === '') return '';
-  return `--${field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `--${field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: `;
 }

@@ -36,17 +36,7 @@ export async function issue(call: Call): Promise<void> {
   await call.showChange(issued, () => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key));
 }
 
-const COLUMNS = [
-  { title: 'KEY' },
-  { title: 'CLIENT' },
-  { title: 'SCOPES', least: 12 },
-  { title: 'LABEL', least: 10, leaves: 4 },
-  { title: 'EXPIRES', leaves: 5 },
-  { title: 'REVOKED', leaves: 6 },
-  { title: 'LAST USED', leaves: 3 },
-  { title: 'ID', leaves: 2 },
-  { title: 'ROTATED TO', leaves: 1 },
-];
+const COLUMNS = ['KEY', 'CLIENT', 'SCOPES', 'LABEL', 'EXPIRES', 'REVOKED', 'LAST USED', 'ID', 'ROTATED TO'];
 
 /** `petstore key list`. */
 export async function list(call: Call): Promise<void> {

@@ -4,13 +4,7 @@ import { type Cell, widthOf } from './table.js';
 
 const NOW = Date.parse('2026-05-01T12:00:00.000Z');
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-const COLUMNS = [
-  { title: 'ID' },
-  { title: 'NAME', least: 8 },
-  { title: 'PLAN', leaves: 2 },
-  { title: 'MADE', leaves: 1 },
-  { title: 'END' },
-];
+const TITLES = ['ID', 'NAME', 'PLAN', 'MADE', 'END'];
 const ROWS: (Cell | Moment)[][] = [
   [ID, 'Acme', 'free', new Moment('2026-05-01T11:57:10.000Z'), new Moment(null, 'never')],
   [
@@ -22,7 +16,7 @@ const ROWS: (Cell | Moment)[][] = [
   ],
 ];
 const shown = (columns: number | undefined, more: Partial<View> = {}, rows = ROWS) =>
-  listTable(COLUMNS, rows, {
+  listTable(TITLES, rows, {
     isWide: false,
     now: NOW,
     ...(columns === undefined ? {} : { screen: { columns, isColoured: false } }),
@@ -50,12 +44,17 @@ describe('a list', () => {
     );
   });
 
-  it('cuts what may be cut, then leaves out columns in their order, and says so', () => {
-    expect(shown(80).split('\n').slice(2)).toEqual([
-      `${ID}  Zoo of man…  enterprise  365 d ago  in 5 d`,
-      '(--wide shows all)',
+  it('leaves out columns from the right, cuts the last one that is left and any long cell, and says so', () => {
+    expect(shown(70).split('\n').slice(2)).toEqual([
+      `${ID}  Zoo of many words  enterprise`,
+      '(--wide shows MADE, END)',
     ]);
-    expect(shown(54).split('\n').slice(2)).toEqual([`${ID}  Zoo of …  in 5 d`, '(--wide shows PLAN, MADE)']);
+    expect(shown(54).split('\n').slice(2)).toEqual([
+      `${ID}  Zoo of many wor…`,
+      '(--wide shows PLAN, MADE, END)',
+    ]);
+    const long = shown(200, {}, [[ID, 'n'.repeat(37), 'free', 1, 2]]).split('\n');
+    expect(long.slice(1)).toEqual([`${ID}  ${'n'.repeat(35)}…  free  1     2`, '(--wide shows all)']);
   });
 
   it.each([200, 100, 80, 77, 70, 60, 56, 50, 40, 36])(

@@ -20,15 +20,6 @@ export interface View {
   readonly now: number;
 }
 
-/** A column of a list. */
-export interface Column {
-  readonly title: string;
-  /** The width down to which its cells may be cut; without it they are whole, as an id has to be that is to be copied. */
-  readonly least?: number;
-  /** Where the lines are too long, the column with 1 is left out first; without it, only when nothing else helps. */
-  readonly leaves?: number;
-}
-
 /** A cell with an instant in ISO 8601, which narrow lists show as `3 min ago`; null is shown as `without`. */
 export class Moment {
   constructor(
@@ -37,47 +28,48 @@ export class Moment {
   ) {}
 }
 
+/** Between two columns. */
 const GAP = 2;
+/** Longest cell of a list that has to fit a terminal, as long as an id. */
+const LONGEST = 36;
+/** Width of the last column down to which it may be cut. */
+const LEAST = 8;
 const ELLIPSIS = '…';
 const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
 
-/** Formats a list: whole, or so that it fits the terminal, with a last line that tells how to see the rest. */
+/**
+ * Formats a list: whole, or so that it fits the terminal, with a last line that tells how to see the rest. Columns that do not fit are
+ * left out from the right, and the last one that is shown is cut; the first one is always whole.
+ */
 export function listTable(
-  columns: readonly Column[],
+  titles: readonly string[],
   rows: readonly (readonly (Cell | Moment)[])[],
   { screen, isWide, now }: View,
 ): string {
   const most = isWide || !screen ? Infinity : screen.columns;
-  const all = columns.map(({ title, least = Infinity, leaves }, at) => {
-    const texts = rows.map((row) => textOf(row[at] ?? null, most === Infinity ? undefined : now));
-    const whole = texts.reduce((widest, text) => Math.max(widest, widthOf(text)), widthOf(title));
-    // Those without an order leave last, from the right; the first one stays.
-    const order = at === 0 ? Infinity : (leaves ?? 2 * columns.length - at);
-    return { title, texts, order, whole, least: Math.min(whole, least), width: whole };
-  });
-  let shown = all;
-  for (const leaving of all.toSorted((one, other) => one.order - other.order).slice(0, -1)) {
-    if (shown.reduce((sum, { least }) => sum + least + GAP, -GAP) <= most) break;
-    shown = shown.filter((one) => one !== leaving);
+  const whole = rows.map((row) => row.map((cell) => textOf(cell, most === Infinity ? undefined : now)));
+  const texts = most === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
+  const widths = titles.map((title, at) =>
+    texts.reduce((widest, row) => Math.max(widest, widthOf(row[at] ?? '')), widthOf(title)),
+  );
+  let [used = 0] = widths;
+  let count = 1;
+  for (; count < titles.length; count += 1) {
+    const width = widths[count] ?? 0;
+    if (used + GAP + Math.min(width, LEAST) > most) break;
+    used += GAP + width;
   }
-  // The others are cut as far as they may be, the last one first.
-  let over = shown.reduce((sum, { whole }) => sum + whole + GAP, -GAP) - most;
-  for (const column of shown.toReversed()) {
-    const less = Math.max(0, Math.min(over, column.whole - column.least));
-    column.width -= less;
-    over -= less;
-  }
-  const [heading = '', ...body] = alignedLines([
-    shown.map(({ title, width }) => cut(title, width)),
-    ...rows.map((_, row) => shown.map(({ texts, width }) => cut(texts[row] ?? '', width))),
-  ]);
-  const hidden = all.filter((one) => !shown.includes(one)).map(({ title }) => title);
-  const isWhole = shown.length === all.length && shown.every(({ width, whole }) => width === whole);
-  const rest = cut(`(--wide shows ${hidden.length > 0 ? hidden.join(', ') : 'all'})`, most);
+  const last = count === 1 ? Infinity : (widths[count - 1] ?? 0) - Math.max(0, used - most);
+  const [heading = '', ...body] = alignedLines(
+    [titles, ...texts].map((row) => [...row.slice(0, count - 1), cut(row[count - 1] ?? '', last)]),
+  );
+  const isWhole =
+    count === titles.length && used <= most && texts.flat().every((text) => !text.endsWith(ELLIPSIS));
+  const hidden = titles.slice(count).join(', ') || 'all';
   return [
     screen?.isColoured === true ? BOLD + heading + PLAIN : heading,
     ...body,
-    ...(isWhole ? [] : [rest]),
+    ...(isWhole || most === Infinity ? [] : [cut(`(--wide shows ${hidden})`, most)]),
   ].join('\n');
 }
 

@@ -9,15 +9,7 @@ import { Refusal } from './refusal.js';
 import { Moment, listTable } from './list-table.js';
 import { LimitOption, inputOf } from './service-calls.js';
 
-const LIST_COLUMNS = [
-  { title: 'ID' },
-  { title: 'LISTENER', leaves: 4 },
-  { title: 'EVENT' },
-  { title: 'KEY', least: 8, leaves: 1 },
-  { title: 'PUBLISHED', leaves: 3 },
-  { title: 'FAILURES', leaves: 2 },
-  { title: 'ERROR', least: 20 },
-];
+const LIST_COLUMNS = ['ID', 'EVENT', 'LISTENER', 'PUBLISHED', 'FAILURES', 'ERROR', 'KEY'];
 
 /** `petstore outbox list`. */
 export async function list(call: Call): Promise<void> {
@@ -32,7 +24,7 @@ export async function list(call: Call): Promise<void> {
     };
   });
   const rows = parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
-    return [String(id), listener, event, key, new Moment(publishedAt), String(failures), error];
+    return [String(id), event, listener, new Moment(publishedAt), failures, error, key];
   });
   const unknown = ', and no listener of this version is called so';
   const lines = waiting.map(

@@ -1,23 +1,12 @@
 import { expect, it } from 'vitest';
-import { ProgressLine, progressText } from './progress.js';
+import { ProgressLine } from './progress.js';
 
 const HALF = { phase: 'Copying', done: 500_000, of: 1_000_000 };
-
-it.each([
-  [120, 'Copying  50 %  500,000 of 1,000,000 rows  41,000 a second  [############            ]'],
-  [80, 'Copying  50 %  500,000 of 1,000,000 rows  41,000 a second  [#########         ]'],
-  [60, 'Copying  50 %  500,000 of 1,000,000 rows  41,000 a second'],
-  [20, 'Copying  50 %  500,'],
-  [1, ''],
-])('progress on a terminal of %i columns fits a line', (columns, text) => {
-  expect(progressText(HALF, 41_000, columns)).toBe(text);
-});
 
 it('progress is drawn anew in its line, and not at all without a terminal', () => {
   const written: string[] = [];
   const line = new ProgressLine(
     (text) => written.push(text),
-    0,
     () => 30,
   );
   line.show({ ...HALF, done: 0 });

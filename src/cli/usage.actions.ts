@@ -23,30 +23,23 @@ function listText(
 ): string {
   if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
   if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
-  const columns = [
-    { title: 'ID' },
-    { title: 'NAME', least: 10 },
-    { title: 'PLAN', leaves: 3 },
-    { title: 'THIS MINUTE', leaves: 4 },
-    { title: 'TODAY', leaves: 5 },
-    { title: `LAST ${days} DAYS`, leaves: 6 },
-    { title: 'DEPRECATED CALLS', least: 16, leaves: deprecated ? 7 : 1 },
-    { title: 'BANNED KEYS', leaves: 2 },
-    { title: 'LAST USED', leaves: 8 },
-  ];
-  const rows = clients.map((client) => [
-    client.id,
-    client.name,
-    client.plan,
-    used(client, 'minute'),
-    used(client, 'day'),
-    client.days.reduce((sum, { requests }) => sum + requests, 0),
+  const columns = ['PLAN', 'THIS MINUTE', 'TODAY', `LAST ${days} DAYS`, 'BANNED KEYS', 'LAST USED'];
+  const calls = 'DEPRECATED CALLS';
+  const titles = deprecated ? [calls, ...columns] : [...columns, calls];
+  const rows = clients.map((client) => {
     // Such as `12 GET /v1/pets/:petId`.
-    client.deprecatedCalls.map(({ operation, calls }) => `${calls} ${operation}`).join(', ') || null,
-    client.bans.length,
-    new Moment(client.lastUsedAt, 'never'),
-  ]);
-  return listTable(columns, rows, view);
+    const called = client.deprecatedCalls.map((one) => `${one.calls} ${one.operation}`).join(', ') || null;
+    const cells = [
+      client.plan,
+      used(client, 'minute'),
+      used(client, 'day'),
+      client.days.reduce((sum, { requests }) => sum + requests, 0),
+      client.bans.length,
+      new Moment(client.lastUsedAt, 'never'),
+    ];
+    return [client.id, client.name, ...(deprecated ? [called, ...cells] : [...cells, called])];
+  });
+  return listTable(['ID', 'NAME', ...titles], rows, view);
 }
 
 function used({ windows }: ClientUsageDto, name: string): string | null {

@@ -15,7 +15,7 @@ export async function importing<T>(load: () => Promise<T>): Promise<T> {
     return await load();
   } catch (error) {
     if (error instanceof DeclarationError) throw error;
-    throw new DeclarationError([lineOf(error)], { cause: error });
+    throw new DeclarationError(lineOf(error), { cause: error });
   }
 }
 

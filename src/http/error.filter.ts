@@ -86,7 +86,7 @@ const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type'
 ]);
 
 /** The arguments of a handler that only ValidationPipe validates, in the order in which their faults are named. */
-export function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
+function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
   const method = methodNameOf(handler, controller);
   if (method === undefined) return [];
   return parametersOf(controller, method).flatMap(({ kind, metatype, data, pipes = [], schema }) => {

@@ -33,8 +33,7 @@ import { LoggingModule } from '../core/logging/app-logger.js';
 import { RequestLogMiddleware } from './request-log.middleware.js';
 import { MetricsModule } from '../core/metrics/metrics.module.js';
 import { RequestMetricsMiddleware } from './request-metrics.middleware.js';
-import { ModuleChecksModule } from './startup-checks/module-checks.js';
-import { StartupChecks } from './startup-checks/startup-checks.js';
+import { ModuleChecksModule, SchemaChecks } from './startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 
@@ -94,7 +93,7 @@ class IdempotencyModule {}
     CacheMetrics,
     BodyGuard,
     DeprecationService,
-    StartupChecks,
+    SchemaChecks,
     MalformedRequestMiddleware,
     Connections,
     Overload,

@@ -1,7 +1,7 @@
 import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
 import { ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { declareOperation } from './adapter/declared-operation.js';
-import { mediaTypesOf } from './body/body-media-types.js';
+import { mediaTypesOf } from './body/consumes.decorator.js';
 import { mediaTypeOf } from './media-type.js';
 import { TAG_DESCRIPTION } from './operation-record.js';
 

@@ -156,10 +156,9 @@ describe('a second version of the API', () => {
     const { text } = await get('/docs/v2');
     expect(text).toContain('data-document="../docs/v2/openapi.json"');
     expect(text).toContain('<a href="../docs/v2" aria-current="page">API v2</a>');
-    const { servers, ...served } = (await get('/docs/v2/openapi.json')).body;
-    const { servers: _relative, ...document } = service.documentOf('/v2');
-    expect(served).toEqual(JSON.parse(JSON.stringify(document)));
-    expect(servers[0].url).toBe(`${service.url}/v2`);
+    const served = (await get('/docs/v2/openapi.json')).body;
+    expect(served).toEqual(JSON.parse(JSON.stringify(service.documentOf('/v2'))));
+    expect(served.servers[0].url).toBe('/v2');
     expect((await get('/docs/v4')).status).toBe(404);
   });
 });

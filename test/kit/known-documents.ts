@@ -17,14 +17,14 @@ const modules: unknown[] = [];
  * them, takes half of an `open()` with its first requests; so services with the same time, environment and modules share them. Whoever
  * gives one away gives a copy.
  */
-export async function documentsOf(
+export function documentsOf(
   app: INestApplication,
   at: string,
   options: TestServiceOptions,
-): Promise<readonly DocumentBelow[]> {
+): readonly DocumentBelow[] {
   const name = nameOf(at, options);
   if (name === undefined) return build(app);
-  const documents = known.get(name) ?? (await build(app));
+  const documents = known.get(name) ?? build(app);
   known.delete(name);
   known.set(name, documents);
   for (const [oldest] of known) if (known.size > KEPT) known.delete(oldest);
@@ -44,12 +44,10 @@ function nameOf(
   return JSON.stringify([at, environment, places]);
 }
 
-function build(app: INestApplication): Promise<readonly DocumentBelow[]> {
-  return Promise.all(
-    outlinesOf(app).map(async (outline) => ({
-      prefix: outline.prefix,
-      base: outline.base,
-      document: await buildDocument(app, outline),
-    })),
-  );
+function build(app: INestApplication): readonly DocumentBelow[] {
+  return outlinesOf(app).map((outline) => ({
+    prefix: outline.prefix,
+    base: outline.base,
+    document: buildDocument(app, outline),
+  }));
 }

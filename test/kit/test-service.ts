@@ -98,7 +98,7 @@ export class TestService {
         `http://127.0.0.1:${port}`,
         clientId,
         key,
-        new Contract(await documentsOf(app, at, options)),
+        new Contract(documentsOf(app, at, options)),
         database.remove,
       );
     } catch (error) {

@@ -51,7 +51,7 @@ class ToyDto {
 class ToysController {
   @Get()
   @RequireScopes(TOYS_SCOPES.read)
-  @Idempotent()
+  @(process.env['TOYS'] === 'column' ? () => undefined : Idempotent())
   @Operation({
     id: 'listToys',
     summary: 'List toys',
@@ -68,13 +68,10 @@ export class ToysModule {}
 `,
 };
 
-/** What is told of it: one line for each fault. */
-const OF_APPLICATION = [
-  'ToysController.list: @Idempotent() is for operations that change something. Remove it.',
-  'Toy.price: SQLite reads a bigint rounded. Use @Int64Column().',
-];
-
-/** What is told besides, but in production. */
+/** What the start says, and without this, of the entity. */
+const WRONG_HANDLER =
+  'ToysController.list: @Idempotent() is for operations that change something. Remove it.';
+const WRONG_COLUMN = 'Toy.price: SQLite reads a bigint rounded. Use @Int64Column().';
 const NO_MIGRATION =
   'Entities have what no migration makes (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" bigint NOT NULL)). ' +
   'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
@@ -137,28 +134,23 @@ beforeAll(async () => {
 });
 
 describe('what is wrong in the whole application', () => {
-  it('is told by the start in one line each, and nothing was made', async () => {
+  it('is told by the start in one line, and nothing was made', async () => {
     const path = await folder();
-    for (const [NODE_ENV, told] of [
-      ['development', [...OF_APPLICATION, NO_MIGRATION]],
-      ['production', OF_APPLICATION],
+    for (const [TOYS, told] of [
+      ['', WRONG_HANDLER],
+      ['column', WRONG_COLUMN],
     ] as const) {
-      const { code, stdout, stderr } = await start(path, { NODE_ENV });
-      const [first, ...lines] = stderr.trimEnd().split('\n');
-      expect([code, stdout]).toEqual([1, '']);
-      expect(first).toBe('The service could not start: What the modules declare cannot work:');
-      expect(lines.toSorted()).toEqual(told.toSorted());
+      const { code, stdout, stderr } = await start(path, { TOYS });
+      expect([code, stdout, stderr]).toEqual([1, '', `The service could not start: ${told}\n`]);
       expect(existsSync(join(path, 'data'))).toBe(false);
     }
   });
 
   it('ends a command that needs it, and no other', async () => {
     const path = await folder();
-    const { code, stdout, stderr } = await petstore(path, ['db', 'seed']);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr.trimEnd().split('\n').slice(1).toSorted()).toEqual(
-      [...OF_APPLICATION, NO_MIGRATION].toSorted(),
-    );
+    const seed = await petstore(path, ['db', 'seed']);
+    expect([seed.code, seed.stdout]).toEqual([1, '']);
+    expect(seed.stderr.trimEnd().split('\n').at(-1)).toBe(WRONG_HANDLER);
     expect(existsSync(join(path, 'data'))).toBe(false);
     const status = await petstore(path, ['db', 'status']);
     expect([status.code, status.stderr.replace(/^There is no database .*\n/, '')]).toEqual([0, '']);
@@ -191,13 +183,8 @@ describe.each([
   it('is told by the start alone, in one line, and nothing was made', async () => {
     const path = await folder();
     const { code, stdout, stderr } = await start(path, { TOYS });
-    const [first, ...lines] = stderr.trimEnd().split('\n');
-    expect([code, stdout, first, lines]).toEqual([
-      1,
-      '',
-      'The service could not start: What the modules declare cannot work:',
-      [line],
-    ]);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.any(String)]);
+    expect(stderr.replace(/^The service could not start: (.*)\n$/, '$1')).toEqual(line);
     expect(existsSync(join(path, 'data'))).toBe(false);
   });
 

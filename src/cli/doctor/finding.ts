@@ -1,5 +1,4 @@
 import { SettingsError } from '../../core/config/define-settings.js';
-import { DeclarationError } from '../../core/declaration-faults.js';
 
 /** The result of one check of `petstore doctor`; `skipped` means that it could not be made or that there is nothing to check. */
 export interface Finding {
@@ -13,17 +12,10 @@ export interface Finding {
 /** What is looked at, and what looks: it answers in words what is well, and throws what is wrong. */
 export type Check = readonly [check: string, probe: () => string | Promise<string>];
 
-/** Several things that are wrong at once. */
-export class Faults extends Error {
-  constructor(readonly faults: readonly string[]) {
-    super(faults.join('\n'));
-  }
-}
-
 /** There is nothing to look at. */
 export class Skipped extends Error {}
 
-/** Makes all checks; those that throw several faults have a finding for each. */
+/** Makes all checks; each wrong setting is a finding. */
 export async function examined(checks: readonly Check[]): Promise<Finding[]> {
   const found = checks.map(async ([check, probe]): Promise<Finding[]> => {
     try {
@@ -38,7 +30,6 @@ export async function examined(checks: readonly Check[]): Promise<Finding[]> {
 
 /** What an error says, fault by fault. */
 export function faultsIn(error: unknown): readonly string[] {
-  if ([Faults, SettingsError, DeclarationError].some((kind) => error instanceof kind))
-    return (error as Faults).faults;
+  if (error instanceof SettingsError) return error.faults;
   return [error instanceof Error ? error.message : String(error)];
 }

@@ -102,8 +102,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: baseUrl,
     default: '/v1',
     description:
-      'Address of the production environment in the OpenAPI document. While it is a path, documents that are served outside ' +
-      'production name the address of their request in full; set it in production, so that clients and generators know it.',
+      'Address of the production environment in the OpenAPI document; set it in production, so that clients and generators know it.',
   },
   stagingBaseUrl: {
     type: baseUrl,

@@ -10,9 +10,9 @@ export interface ErrorRow<Code extends string = string> {
   readonly message: string;
   /** Values of all the `{name}` places of the message as an answer may have them, for the examples of the OpenAPI document. */
   readonly example?: Readonly<Record<string, string | number>>;
-  /** When it occurs, for docs/errors.md. */
+  /** When it occurs, for the page of errors. */
   readonly cause: string;
-  /** What the client should do, for docs/errors.md. */
+  /** What the client should do, for the page of errors. */
   readonly remedy: string;
 }
 

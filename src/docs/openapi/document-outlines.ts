@@ -1,8 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { routesOf } from '../../http/adapter/registered-routes.js';
-import { versionOf } from '../../http/path-version.js';
+import { routesOf, versionOf } from '../../http/adapter/registered-routes.js';
 import { accountDescription } from './account-description.js';
 import { adminDescription } from './admin-description.js';
 import { apiDescription } from './api-description.js';

@@ -18,7 +18,6 @@ import {
   describeRevalidation,
   headersOf,
 } from './headers.js';
-import { invalidRequestOf } from './invalid-request.js';
 import { serversOf } from './servers.js';
 
 type Components = NonNullable<OpenAPIObject['components']>;
@@ -30,7 +29,7 @@ const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
 const OPERATORS = 'The operators of this service';
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
-export async function buildDocument(app: INestApplication, outline: DocumentOutline): Promise<OpenAPIObject> {
+export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
   const settings = app.get(Settings);
   const { description } = outline;
   const { verifier } = app.get(OtherCredentials, { strict: false });
@@ -55,13 +54,13 @@ export async function buildDocument(app: INestApplication, outline: DocumentOutl
 }
 
 /** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
-async function complete(
+function complete(
   document: OpenAPIObject,
   { prefix, base }: DocumentOutline,
   handlers: DocumentedHandlers,
   ofCredential: readonly ErrorRow[],
   app: INestApplication,
-): Promise<OpenAPIObject> {
+): OpenAPIObject {
   const { bodyLimitBytes } = app.get(Settings);
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
@@ -72,13 +71,12 @@ async function complete(
       const operation = item[method];
       if (!operation) continue;
       const record = handlers.recordOf(operation);
-      const { declared, deprecation, tagDescription } = record;
+      const { deprecation, tagDescription } = record;
       const [tag] = operation.tags ?? [];
       if (tag !== undefined && tagDescription !== undefined) tags.set(tag, tagDescription);
       Object.assign(operation, extensionsOf(record));
       const sunset = deprecation && describeDeprecation(operation, deprecation, app);
-      const invalid = declared && (await invalidRequestOf(declared, path.slice(base.length), operation));
-      const occurrences = { record, sunset, method: method.toUpperCase(), bodyLimitBytes, invalid };
+      const occurrences = { record, sunset, bodyLimitBytes };
       Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));
     }
     paths[path.slice(base.length)] = item;

@@ -2,8 +2,8 @@ import type { INestApplication, Type } from '@nestjs/common';
 import { METHOD_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
+import { versionOf } from '../../http/adapter/registered-routes.js';
 import { type OperationRecord, operationRecordOf } from '../../http/operation-record.js';
-import { versionOf } from '../../http/path-version.js';
 import type { OperationObject } from './document-outlines.js';
 
 /** The handlers that may be below a prefix: those of its version, and those without a version, which may have any path. */

@@ -1,13 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { AUTH_ERRORS } from '../../auth/auth.errors.js';
-import type { ErrorBody } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorBody, type FaultDetail } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
-import { exampleOf } from '../../core/errors/example-of.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { isJsonType } from '../../http/media-type.js';
 import type { OperationRecord } from '../../http/operation-record.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
-import { type InvalidRequest, jsonTypeOf } from './invalid-request.js';
 
 /**
  * The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. `ofCredential` are the
@@ -63,6 +62,10 @@ function nameOf(status: string, { content }: ResponseObject): string {
   return words.replaceAll(/(?:^|\W|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
 }
 
+/** The faults of an example of validation_failed. */
+const EXAMPLE_FAULTS: readonly FaultDetail[] = [
+  { field: 'limit', code: 'out_of_range', message: 'This must be from 1 to 100.' },
+];
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 
 function errorsOf(
@@ -77,7 +80,7 @@ function errorsOf(
   rows.push(HTTP_ERRORS.malformed_request);
   if (operation.requestBody) {
     rows.push(HTTP_ERRORS.payload_too_large, HTTP_ERRORS.unsupported_media_type);
-    if (jsonTypeOf(operation) !== undefined) rows.push(HTTP_ERRORS.malformed_json);
+    if (bodyTypesOf(operation).some(isJsonType)) rows.push(HTTP_ERRORS.malformed_json);
   }
   if (!isPublic) {
     const { insufficient_scope: _ofScopes, ...ofKey } = AUTH_ERRORS;
@@ -98,12 +101,8 @@ export interface Occurrences {
   readonly record: OperationRecord;
   /** The instant from which the operation is gone, in ISO 8601; undefined unless it is deprecated. */
   readonly sunset: string | undefined;
-  /** Such as POST. */
-  readonly method: string;
   /** Largest body in bytes. */
   readonly bodyLimitBytes: number;
-  /** A request that is refused for its values; undefined when none is known. */
-  readonly invalid: InvalidRequest | undefined;
 }
 
 function responseOf(
@@ -111,20 +110,10 @@ function responseOf(
   rows: readonly ErrorRow[],
   occurrences: Occurrences,
 ): ResponseObject {
-  const { invalid } = occurrences;
   const examples = rows.map((row) => {
-    const isInvalid = row === HTTP_ERRORS.validation_failed && invalid !== undefined;
-    return [
-      row.code,
-      {
-        summary: row.cause,
-        ...(isInvalid ? { description: shownRequest(operation, occurrences.method, invalid) } : {}),
-        value: exampleOf(row, {
-          params: paramsOf(row, operation, occurrences),
-          details: isInvalid ? invalid.details : undefined,
-        }),
-      },
-    ] as const;
+    const params = { ...row.example, ...paramsOf(row, operation, occurrences) };
+    const details = row === HTTP_ERRORS.validation_failed ? { details: EXAMPLE_FAULTS } : {};
+    return [row.code, { summary: row.cause, value: new ApiError(row, { params, ...details }).body }] as const;
   });
   return {
     description: rows.map(({ code, cause }) => `\`${code}\`: ${cause}`).join('\n\n'),
@@ -135,13 +124,6 @@ function responseOf(
       },
     },
   };
-}
-
-function shownRequest(operation: OperationObject, method: string, { target, body }: InvalidRequest): string {
-  const request = `The response to \`${method} ${target}\``;
-  return body === undefined
-    ? request
-    : `${request} with the body \`${body}\` as \`${jsonTypeOf(operation)}\``;
 }
 
 /** What the message of a refusal names that is of this operation, by the names of its places. */

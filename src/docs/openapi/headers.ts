@@ -4,35 +4,26 @@ import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js'
 import type { OperationRecord } from '../../http/operation-record.js';
 import type { Headers, OperationObject } from './document-outlines.js';
 
-/** Extension of the headers that every response has, so that a page can tell of them once instead of under each status. */
-export const EVERYWHERE_EXTENSION = 'x-on-every-response';
-
 /** The headers of the quota, which every response of the API has. */
 const QUOTA_HEADERS = {
-  'X-RateLimit-Limit': everywhere(integer('The limit that applies to the caller', 60)),
-  'X-RateLimit-Remaining': everywhere(integer('Requests remaining in the current window', 59)),
-  'X-RateLimit-Reset': everywhere(integer('Unix timestamp at which the limit resets', 1_795_132_860)),
-  'RateLimit-Policy': everywhere(
-    text(
-      'Every window: requests allowed (q) in its length in seconds (w)',
-      '"minute";q=60;w=60, "day";q=1000;w=86400',
-    ),
+  'X-RateLimit-Limit': integer('The limit that applies to the caller', 60),
+  'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
+  'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
+  'RateLimit-Policy': text(
+    'Every window: requests allowed (q) in its length in seconds (w)',
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
-  RateLimit: everywhere(
-    text(
-      'Every window: requests remaining (r) and seconds until it is full again (t)',
-      '"minute";r=59;t=31, "day";r=999;t=40210',
-    ),
+  RateLimit: text(
+    'Every window: requests remaining (r) and seconds until it is full again (t)',
+    '"minute";r=59;t=31, "day";r=999;t=40210',
   ),
 } satisfies Headers;
 
 /** The headers of some statuses and operations. */
 const HEADERS = {
-  'X-Request-Id': everywhere(
-    text(
-      'Identifier of the request, to be named when reporting a fault',
-      'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
-    ),
+  'X-Request-Id': text(
+    'Identifier of the request, to be named when reporting a fault',
+    'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
@@ -128,11 +119,6 @@ function integer(description: string, example: number) {
 
 function text(description: string, example: string) {
   return { description, required: true, schema: { type: 'string' as const }, example };
-}
-
-/** Marks a header that every response has. */
-function everywhere<T extends object>(header: T) {
-  return { ...header, [EVERYWHERE_EXTENSION]: true };
 }
 
 function optional<T extends { required: boolean }>(header: T): T {

@@ -5,20 +5,11 @@ import type { DocumentOutline } from './document-outlines.js';
 /** What STAGING_BASE_URL is while it is not set. */
 const PLACEHOLDER = PLATFORM_SETTINGS.settings.find(({ property }) => property === 'stagingBaseUrl')?.default;
 
-/** A server of a document. */
-export interface DescribedServer {
-  readonly url: string;
-  readonly description: string;
-}
-
 /**
  * Both environments of the specification (heading "What the service does"). An address that is still the placeholder of its
  * setting is told to be one and comes last: the first server is what pages and generated clients send to.
  */
-export function serversOf(
-  { publicBaseUrl, stagingBaseUrl }: Settings,
-  { serverOf }: DocumentOutline,
-): DescribedServer[] {
+export function serversOf({ publicBaseUrl, stagingBaseUrl }: Settings, { serverOf }: DocumentOutline) {
   const production = {
     url: serverOf(publicBaseUrl),
     description: publicBaseUrl.startsWith('/')

@@ -11,7 +11,6 @@ import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
 import { API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
-import { HostedDocument } from './hosted-document.js';
 
 /** The files of the package swagger-ui-dist that its page loads, with their types; no other file of it is served. */
 const LIBRARY: Readonly<Record<string, string>> = {
@@ -47,14 +46,6 @@ const FORMS = [
       (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
   },
 ] as const;
-
-/**
- * Whether served documents name the address that they are served from: outside production, as long as PUBLIC_BASE_URL names none.
- * In production nothing may depend on what a client says the host is.
- */
-function isAddressed({ nodeEnv, publicBaseUrl }: Settings): boolean {
-  return nodeEnv !== 'production' && publicBaseUrl.startsWith('/');
-}
 
 /**
  * Serves each document and its Swagger UI, at /docs, /docs/account, /docs/admin, and /docs/v2 for another version, and the other pages for people,
@@ -99,24 +90,13 @@ export class SwaggerUi implements OnModuleInit {
   private add(application: INestApplication, outline: DocumentOutline, site: Site): void {
     const { docsPath } = outline;
     const policy = { 'connect-src': connectSources(this.settings, outline) };
-    const serve = (path: string, asset: Pick<ServedAsset, 'send'>) =>
-      this.pages.add(docsPath + path, { asset, policy });
+    const serve = (path: string, asset: ServedAsset) => this.pages.add(docsPath + path, { asset, policy });
     // One page for each address, because what is relative to /docs is not to /docs/.
     for (const path of ['', '/', '/index.html'])
       serve(path, new ServedAsset(HTML, () => pageOf(outline, docsPath + path, site)));
-    let built: Promise<OpenAPIObject> | undefined;
-    const document = () =>
-      (built ??= buildDocument(application, outline).catch((error: unknown) => {
-        built = undefined;
-        throw error;
-      }));
-    for (const { name, type, write } of FORMS)
-      serve(
-        name,
-        isAddressed(this.settings)
-          ? new HostedDocument(type, document, write)
-          : new ServedAsset(type, async () => write(await document())),
-      );
+    let built: OpenAPIObject | undefined;
+    const document = () => (built ??= buildDocument(application, outline));
+    for (const { name, type, write } of FORMS) serve(name, new ServedAsset(type, () => write(document())));
   }
 }
 

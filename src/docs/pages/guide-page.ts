@@ -1,42 +1,49 @@
+import type { Tokens } from 'marked';
+import { guideFile } from '../page-files.js';
 import { escapeHtml } from './html.js';
 import { COMMANDS, type PageContent, contentsOf, relativeTo } from './layout.js';
-import { renderMarkdown } from './markdown.js';
-import { guideFile } from '../page-files.js';
 
-/** Where the guides are served. */
-export const GUIDES_PATH = '/docs/guides';
+/** The guide that callers of the API read: its file in docs, and its page. */
+export const GUIDE = { file: 'using-the-api.md', path: '/docs/guides/using-the-api', label: 'Using the API' };
 
-/** The guides that callers of the API read, by their names below GUIDES_PATH: the files of docs with these names. */
-export const GUIDES: Readonly<Record<string, string>> = {
-  'using-the-api': 'Using the API',
-};
-
-/** Which page stands for a file of docs; the others are for operators and authors of modules, who have the repository. */
-function pageOf(file: string): string | undefined {
-  const name = file.replace(/\.md$/, '');
-  if (name === 'errors') return '/docs/errors';
-  return Object.hasOwn(GUIDES, name) ? `${GUIDES_PATH}/${name}` : undefined;
-}
-
-/** The address of the API in the files, where readers of the repository have their service. */
+/** The address of the API in the file, where readers of the repository have their service. */
 const EXAMPLE = 'http://127.0.0.1:3000/v1';
 
-/** The page of a guide, made of its file, with the address of the API. Rejects if there is no such file. */
-export async function guidePage(name: string, api: string): Promise<PageContent> {
-  const path = `${GUIDES_PATH}/${name}`;
-  const { title, html, headings } = await renderMarkdown(await guideFile(`${name}.md`), (href) => {
-    if (/^(?:https?:|mailto:|#)/.test(href)) return href;
-    const [file = '', anchor] = href.split('#', 2);
-    const page = pageOf(file);
-    return page && relativeTo(path, page) + (anchor === undefined ? '' : `#${anchor}`);
+/** The page of the guide, made of its file, with the address of the API. Its links are anchors of its headings, named as GitHub does. */
+export async function guidePage(api: string): Promise<PageContent> {
+  // Loaded with the page, not with the service.
+  const { Marked } = await import('marked');
+  const headings: string[] = [];
+  let title = '';
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text: source }: Tokens.Heading): string {
+        const text = this.parser.parseInline(tokens);
+        const words = source.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
+        const id = words.trim().replaceAll(/\s/g, '-');
+        if (depth === 2) headings.push(`<li><a href="#${id}">${text}</a></li>`);
+        if (depth > 1)
+          return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${text}</a></h${depth}>\n`;
+        title = source;
+        return `<h1 id="${id}">${text}</h1>\n`;
+      },
+      code: ({ text }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
+    },
+    hooks: {
+      // A table scrolls by itself where the window is narrower.
+      postprocess: (html: string) =>
+        html
+          .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+          .replaceAll('</table>', '</table></div>'),
+    },
   });
-  const list = headings.map(({ id, text }) => `<li><a href="#${id}">${text}</a></li>`).join('');
-  const address = `<span data-api="${relativeTo(path, '/v1')}">${escapeHtml(api)}</span>`;
+  const html = await marked.parse(await guideFile(GUIDE.file));
+  const address = `<span data-api="${relativeTo(GUIDE.path, '/v1')}">${escapeHtml(api)}</span>`;
   return {
     title,
-    path,
+    path: GUIDE.path,
     main: `  <main class="text" id="main" tabindex="-1">
-    ${contentsOf('On this page', `<ul>${list}</ul>`)}
+    ${contentsOf('On this page', `<ul>${headings.join('')}</ul>`)}
     <article class="prose">${html.replaceAll(EXAMPLE, address)}</article>
   </main>`,
     scripts: [COMMANDS],

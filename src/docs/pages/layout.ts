@@ -50,7 +50,7 @@ export function relativeTo(page: string, path: string): string {
   return `${depth === 0 ? './' : '../'.repeat(depth)}${path.slice(1)}`;
 }
 
-/** A whole page: header with the documents, guides and the choice of colours, content, footer. Readable without its scripts. */
+/** A whole page: header with the documents and guides, content, footer. Readable without its scripts. */
 export function layout(
   site: Site,
   { title, path, place = path, main, styles = [], scripts = [], modules = [] }: PageContent,
@@ -71,7 +71,6 @@ export function layout(
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${escapeHtml(title)}</title>
-  <script src="${to(`${ASSETS_PATH}/theme.js`)}"></script>
 ${[...styles, `${ASSETS_PATH}/colours.css`, `${ASSETS_PATH}/pages.css`].map((style) => `  <link rel="stylesheet" href="${to(style)}">`).join('\n')}
   <link rel="icon" type="image/svg+xml" href="${to(`${ASSETS_PATH}/mark.svg`)}">
 </head>
@@ -81,8 +80,6 @@ ${[...styles, `${ASSETS_PATH}/colours.css`, `${ASSETS_PATH}/pages.css`].map((sty
     <a class="brand" href="${to('/')}"><img src="${to(`${ASSETS_PATH}/mark.svg`)}" alt="" width="32" height="32"><span>${name}</span></a>
     <nav class="documents" aria-label="Documents"><ul class="places">${list(site.documents)}</ul></nav>
     <nav aria-label="Guides"><ul class="places">${list(site.guides)}</ul></nav>
-    <label class="theme" hidden>
-      <select id="theme" aria-label="Colours"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
   </div></header>
 ${main}
   <footer class="foot"><div class="foot-inner"><span>${name}</span><a href="${to('/docs/openapi.json')}">OpenAPI document</a></div></footer>

@@ -4,7 +4,7 @@ import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { publicPrefix } from '../../core/public-prefix.js';
 import { softwareVersion } from '../../core/software-version.js';
 import { errorsPage } from './errors-page.js';
-import { GUIDES, GUIDES_PATH, guidePage } from './guide-page.js';
+import { GUIDE, guidePage } from './guide-page.js';
 import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
 import { pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
@@ -21,7 +21,6 @@ const SVG = 'image/svg+xml';
 const ASSETS: Readonly<Record<string, string>> = {
   'colours.css': STYLE,
   'pages.css': STYLE,
-  'theme.js': SCRIPT,
   'commands.js': SCRIPT,
   'mark.svg': SVG,
 };
@@ -34,10 +33,7 @@ Disallow: /
 `;
 
 /** The guides, as the header lists them. */
-export const GUIDE_PLACES: readonly Place[] = [
-  ...Object.entries(GUIDES).map(([name, label]) => ({ label, path: `${GUIDES_PATH}/${name}` })),
-  { label: 'Errors', path: ERRORS_PATH },
-];
+export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }];
 
 /** A static file of src/docs/pages/static. */
 function file(name: string, type: string, isText = true): ServedAsset {
@@ -59,10 +55,9 @@ export function addReaderPages(
   pages.add('/favicon.svg', { asset: file('mark.svg', SVG) });
   pages.add('/favicon.ico', { asset: file('favicon.ico', 'image/x-icon', false) });
   pages.add('/robots.txt', { asset: new ServedAsset('text/plain; charset=utf-8', () => ROBOTS) });
-  for (const name of Object.keys(GUIDES))
-    pages.add(`${GUIDES_PATH}/${name}`, {
-      asset: new ServedAsset(HTML, async () => layout(site, await guidePage(name, facts.api))),
-    });
+  pages.add(GUIDE.path, {
+    asset: new ServedAsset(HTML, async () => layout(site, await guidePage(facts.api))),
+  });
   pages.add(ERRORS_PATH, { asset: new ServedAsset(HTML, () => layout(site, errorsPage(errorCatalogue()))) });
   pages.missing = (path) => layout(site, missingPage(site, path));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));

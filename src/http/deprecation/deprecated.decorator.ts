@@ -1,4 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
 
 /** When an operation was deprecated, when it goes, and where its replacement is told. */
 export interface Deprecation {
@@ -20,5 +21,11 @@ export const DEPRECATION = 'petstore:deprecation';
  * `petstore usage` tells which clients still call it, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  return SetMetadata(DEPRECATION, deprecation);
+  return (target, member, descriptor: PropertyDescriptor) => {
+    if (deprecation.sunset < deprecation.since)
+      declarationFault(
+        `${decorated(target, member)}: @Deprecated() has a sunset before its since. Turn them round.`,
+      );
+    SetMetadata(DEPRECATION, deprecation)(target, member, descriptor);
+  };
 }

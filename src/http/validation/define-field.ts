@@ -79,11 +79,6 @@ export class Field {
     const { read, mustBe } = as === 'text' ? this.ofText : this.kind;
     return read(sent) ?? new Unreadable(`This must be ${mustBe}${this.nullable ? ' or null' : ''}.`);
   }
-
-  /** Whether it reads a value in any way. */
-  isReadable(sent: unknown): boolean {
-    return this.kind.read(sent) !== undefined || this.kind.text?.read(sent) !== undefined;
-  }
 }
 
 /** The fields by the functions that class-transformer is given for them. */

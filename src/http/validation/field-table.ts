@@ -1,7 +1,7 @@
 import { ValidationTypes, getMetadataStorage } from 'class-validator';
 import type { FaultDetail } from '../../core/errors/api-error.js';
 import { type Field, FieldRule, type SentAs } from './define-field.js';
-import { isMadeOfFields } from './plain-to-instance.js';
+import { isMadeOfFields } from './class-transformer.js';
 
 type Condition = (object: object, value: unknown) => boolean;
 

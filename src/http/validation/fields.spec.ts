@@ -1,6 +1,9 @@
 import type { ArgumentMetadata } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsInt } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../core/errors/api-error.js';
+import { JsonDecimal } from '../body/exact-json.js';
 import { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './fields.js';
 import { ValidationPipe } from './validation.pipe.js';
 
@@ -141,4 +144,14 @@ describe('a field', () => {
       'names not_a_list_of_names: This must be a list of 1 to 2 strings.',
     ]);
   });
+});
+
+it('decimals that a transformation makes are numbers before the rules of a body', async () => {
+  class Made {
+    @IsInt()
+    @Transform(() => new JsonDecimal('2.0'))
+    count: unknown;
+  }
+  const made = await new ValidationPipe().transform({ count: 1 }, { type: 'body', metatype: Made });
+  expect(made).toStrictEqual(Object.assign(new Made(), { count: 2 }));
 });

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { DECORATORS, PartialType } from '@nestjs/swagger';
 import { declaredMembers } from '../../database/declared-members.js';
 import { declarationFault } from '../../core/declaration-faults.js';
-import { declareMediaTypes } from '../body/body-media-types.js';
+import { declareMediaTypes } from '../body/consumes.decorator.js';
 import { Rule } from './define-field.js';
 
 /** What a merge patch of a resource may hold: any of its fields; null for one that is nullable or optional. */

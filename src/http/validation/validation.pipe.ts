@@ -2,7 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, type ValidationE
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { FieldTable } from './field-table.js';
-import { LinearPipe, PlainNumbersPipe, plainNumbers } from './linear-pipe.js';
+import { PlainNumbersPipe, plainNumbers } from './plain-numbers.js';
 import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
@@ -22,7 +22,13 @@ class Faults {
   constructor(readonly errors: readonly ValidationError[]) {}
 }
 
-const exceptionFactory = (errors: ValidationError[]): Faults => new Faults(errors);
+/** A query may have parameters that its class does not declare; what else is validated may not. */
+const OF_PARAMETERS = {
+  transform: true,
+  whitelist: true,
+  exceptionFactory: (errors: ValidationError[]): Faults => new Faults(errors),
+};
+const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
 
 /**
  * Validates an argument of a handler and names every fault of it at once. In a body an unknown field is a fault, because a
@@ -30,33 +36,11 @@ const exceptionFactory = (errors: ValidationError[]): Faults => new Faults(error
  */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
-  private readonly body = new PlainNumbersPipe({
-    transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    exceptionFactory,
-  });
-  private readonly patch = new PlainNumbersPipe({
-    transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    transformOptions: FROM_PATCH,
-    exceptionFactory,
-  });
+  private readonly body = new PlainNumbersPipe(OF_BODIES);
+  private readonly patch = new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_PATCH });
   /** Fields of a form are text, as parameters are. */
-  private readonly form = new LinearPipe({
-    transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    transformOptions: FROM_TEXT,
-    exceptionFactory,
-  });
-  private readonly parameters = new LinearPipe({
-    transform: true,
-    whitelist: true,
-    transformOptions: FROM_TEXT,
-    exceptionFactory,
-  });
+  private readonly form = new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_TEXT });
+  private readonly parameters = new PlainNumbersPipe({ ...OF_PARAMETERS, transformOptions: FROM_TEXT });
 
   /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
@@ -113,7 +97,7 @@ export class ValidationPipe implements PipeTransform {
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
   private async valid(
-    pipe: LinearPipe,
+    pipe: PlainNumbersPipe,
     value: unknown,
     metadata: ArgumentMetadata,
     known: readonly FaultDetail[] = [],

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
 import { envExample, withSettings } from '../../../src/core/config/settings-docs.js';
 import { errorCatalogue } from '../../../src/core/errors/define-errors.js';
-import { errorsMarkdown } from '../../../src/core/errors/errors-markdown.js';
 import { GENERATED, clientFiles } from '../../../scripts/generate-client.mjs';
 import { responseOf } from '../../kit/contract.js';
 import { TestService } from '../../kit/test-service.js';
@@ -28,10 +27,6 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
       `${JSON.stringify(service.accountDocument, null, 2)}\n`,
     );
     expect(await file('docs/openapi-admin.json')).toBe(`${JSON.stringify(service.adminDocument, null, 2)}\n`);
-  });
-
-  it('docs/errors.md', async () => {
-    expect(await file('docs/errors.md')).toBe(errorsMarkdown(errorCatalogue()));
   });
 
   it('.env.example', async () => {

@@ -66,9 +66,8 @@ export function authorizeDialog({ React: { createElement: h, useLayoutEffect, us
   };
 }
 
-/** Gives a Swagger UI the key that the tab keeps, and removes what an earlier version of this page has left in the browser. */
+/** Gives a Swagger UI the key that the tab keeps. */
 export function restoreKey(ui) {
-  localStorage.removeItem('authorized');
   const kept = sessionStorage.getItem(PLACE);
   if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
 }

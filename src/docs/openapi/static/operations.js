@@ -1,7 +1,5 @@
 // @ts-check
-// What a list of operations tells: when a deprecated one goes, refusals by their codes, each open when asked for, and the headers that
-// only this response has.
-import { COMMON_HEADERS, commonHeaders } from './page-layout.js';
+// What a list of operations tells: when a deprecated one goes, and refusals by their codes, each open when asked for.
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -11,13 +9,6 @@ function endOf(operation) {
   if (!sunset) return 'deprecated';
   const date = DATE.format(new Date(sunset));
   return operation.get('x-removed') ? `removed on ${date}` : `deprecated, will be removed on ${date}`;
-}
-
-function showCommonHeaders() {
-  const section = /** @type {HTMLDetailsElement} */ (document.getElementById(COMMON_HEADERS));
-  section.open = true;
-  section.scrollIntoView({ block: 'center' });
-  section.querySelector('summary')?.focus({ preventScroll: true });
 }
 
 /** Plugin of the Swagger UI. */
@@ -53,25 +44,5 @@ export function operations({ React: { createElement: h, Fragment, useState } }) 
       return h(Fragment, null, row, isOpen ? h(Original, props) : null);
     };
 
-  const ownHeaders = (Original, system) =>
-    function OwnHeaders(props) {
-      const common = commonHeaders(system);
-      const own = props.headers?.filterNot((_, name) => common.has(name));
-      if (!own || own.size === props.headers.size) return h(Original, props);
-      const button = { type: 'button', className: 'as-link', onClick: showCommonHeaders };
-      return h(
-        'div',
-        null,
-        own.size > 0 ? h(Original, { ...props, headers: own }) : null,
-        h(
-          'p',
-          null,
-          own.size > 0 ? 'And ' : 'With ',
-          h('button', button, 'the headers of every response'),
-          '.',
-        ),
-      );
-    };
-
-  return { wrapComponents: { OperationSummaryPath, response: foldedRefusal, headers: ownHeaders } };
+  return { wrapComponents: { OperationSummaryPath, response: foldedRefusal } };
 }

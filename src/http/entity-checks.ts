@@ -1,53 +1,56 @@
 import type { DataSource } from 'typeorm';
-import { openDataSource } from '../../database/data-source.js';
-import type { Database } from '../../database/database.js';
-import { migrate, schemaStatus } from '../../database/schema.js';
-import { schemaDifference } from '../../database/schema-difference.js';
-import type { Findings } from './checked-handlers.js';
+import { declarationFault } from '../core/declaration-faults.js';
+import { openDataSource } from '../database/data-source.js';
+import type { Database } from '../database/database.js';
+import { migrate, schemaStatus } from '../database/schema.js';
+import { schemaDifference } from '../database/schema-difference.js';
 
-/** Checks what entities declare of their columns. */
-export function checkColumns({ entityMetadatas }: DataSource, { faults }: Findings): void {
+/** Throws DeclarationError for a column that cannot work. */
+export function checkColumns({ entityMetadatas }: DataSource): void {
   for (const { name, columns } of entityMetadatas)
     for (const { propertyPath, type, transformer, enum: values, default: fallback } of columns) {
-      const fault = (text: string) => faults.push(`${name}.${propertyPath}: ${text}`);
       if (type === 'bigint' && transformer === undefined)
-        fault('SQLite reads a bigint rounded. Use @Int64Column().');
+        declarationFault(`${name}.${propertyPath}: SQLite reads a bigint rounded. Use @Int64Column().`);
       if (values && typeof fallback === 'string' && !values.includes(fallback))
-        fault(`the default "${fallback}" is not one of its values ${values.join(', ')}.`);
+        declarationFault(
+          `${name}.${propertyPath}: the default "${fallback}" is not one of its values ${values.join(', ')}.`,
+        );
     }
 }
 
-/** What entities have and no migration makes, in a database in which every migration has run. */
-export async function checkMigrations(migrated: DataSource, { faults }: Findings): Promise<void> {
+/** Throws DeclarationError when entities have what no migration makes, in a database in which every migration has run. */
+export async function checkMigrations(migrated: DataSource): Promise<void> {
   const lacking = await lackingIn(migrated);
   if (lacking !== undefined)
-    faults.push(
+    declarationFault(
       `Entities have what no migration makes (${lacking}). ` +
         'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
         'their classes, or forFeature() has its name.',
     );
 }
 
-/** Checks the migrations in a database of its own, so that a file is not migrated by a start that is refused. */
-export async function checkDeclaredMigrations(findings: Findings): Promise<void> {
+/** As checkMigrations(), in a database made for this, so that a file is not migrated by a start that is refused. */
+export async function checkDeclaredMigrations(): Promise<void> {
   const database = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
-    await migrate(database);
-    await checkMigrations(database, findings);
-  } catch {
-    // A migration that fails, perhaps only without rows, is told of when it is run on the database that it is for.
+    // A migration that fails, perhaps only without rows, is reported when it runs on its own database.
+    const isMigrated = await migrate(database).then(
+      () => true,
+      () => false,
+    );
+    if (isMigrated) await checkMigrations(database);
   } finally {
     await database.destroy();
   }
 }
 
-/** What the migrations have made in a database, and something else has removed since. */
-export async function checkSchema(database: Database, { faults }: Findings): Promise<void> {
+/** Throws DeclarationError when a database lacks what its migrations have made. */
+export async function checkSchema(database: Database): Promise<void> {
   // What a newer build has added would be taken for a difference.
   if ((await schemaStatus(database)).unknown.length > 0) return;
   const lacking = await lackingIn(database);
   if (lacking !== undefined)
-    faults.push(
+    declarationFault(
       `The database lacks what its migrations make (${lacking}). ` +
         'Something else has changed it: restore a backup, or run this statement.',
     );

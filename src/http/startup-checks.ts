@@ -1,0 +1,248 @@
+import {
+  Global,
+  Inject,
+  Injectable,
+  Logger,
+  Module,
+  type OnModuleInit,
+  RequestMethod,
+  type Type,
+} from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { DiscoveryModule, DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
+import { declaredScopes } from '../auth/clients/scopes.js';
+import { Settings } from '../core/config/settings.js';
+import { declarationFault } from '../core/declaration-faults.js';
+import type { Database } from '../database/database.js';
+import { DeclarationChecks } from '../database/declaration-checks.js';
+import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
+import { JOB, type JobOptions } from '../events/jobs/job.decorator.js';
+import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox.js';
+import { declaredOperationOf } from './adapter/declared-operation.js';
+import { type HandlerParameter, leavesResponse, parametersOf } from './adapter/handler-parameters.js';
+import { consumptionOf, takes } from './body/consumes.decorator.js';
+import { CACHED } from './caching/cached.decorator.js';
+import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
+import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
+import { declaredFieldsOf } from './validation/declared-fields.js';
+
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
+const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
+/** Parameters in a path of Express 5: `:name` and `*name`. */
+const IN_PATH = /[:*](\w+)/g;
+/** What a whole body, query or path is called in a message. */
+const WHOLE: ReadonlyMap<unknown, string> = new Map([
+  [RouteParamtypes.BODY, '@Body()'],
+  [RouteParamtypes.QUERY, '@Query()'],
+  [RouteParamtypes.PARAM, '@Param()'],
+]);
+/** What compilers emit for types that do not exist at run time, or of whose members nothing is known there. */
+const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
+
+/** A method of a controller that answers a route. */
+interface CheckedHandler {
+  /** Such as `PetsController.listPets`. */
+  readonly name: string;
+  readonly controller: Type;
+  readonly handlerName: string;
+  readonly handler: object;
+  readonly parameters: readonly HandlerParameter[];
+  /** Metadata of the handler, or of its controller where the handler has none. */
+  readonly declared: (key: string) => unknown;
+}
+
+const scanner = new MetadataScanner();
+const logger = new Logger('Start');
+
+/**
+ * Checks what takes the whole application to know, before the database is opened: throws DeclarationError for the first declaration that
+ * cannot work, and logs a warning for what is probably a mistake.
+ */
+@Injectable()
+class ModuleChecks extends DeclarationChecks {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly settings: Settings,
+  ) {
+    super();
+  }
+
+  async check(declared: Database): Promise<void> {
+    const isProduction = this.settings.nodeEnv === 'production';
+    const handlers = handlersOf(this.discovery);
+    for (const handler of handlers) {
+      checkOperation(handler, isProduction);
+      checkParameters(handler);
+    }
+    checkIds(handlers);
+    checkNames(this.discovery);
+    await declared.readEntities();
+    checkColumns(declared);
+    // SchemaChecks compares a database in memory, of which nothing is left if the start is refused.
+    if (!isProduction && !isInMemory(declared)) await checkDeclaredMigrations();
+  }
+}
+
+/** Outside production, throws DeclarationError when the schema of the open database lacks what entities have. */
+@Injectable()
+export class SchemaChecks implements OnModuleInit {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: Database,
+    private readonly settings: Settings,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    if (this.settings.nodeEnv === 'production') return;
+    await (isInMemory(this.dataSource) ? checkMigrations : checkSchema)(this.dataSource);
+  }
+}
+
+/** Provides the checks to the database, which waits for them. */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [{ provide: DeclarationChecks, useClass: ModuleChecks }],
+  exports: [DeclarationChecks],
+})
+export class ModuleChecksModule {}
+
+function handlersOf(discovery: DiscoveryService): CheckedHandler[] {
+  const controllers = new Set(discovery.getControllers().map(({ metatype }) => metatype as Type));
+  return [...controllers].flatMap((controller) => {
+    const prototype = controller.prototype as Readonly<Record<string, object>>;
+    return scanner.getAllMethodNames(prototype).flatMap((handlerName) => {
+      const handler = prototype[handlerName];
+      if (!handler || !Reflect.hasMetadata(PATH_METADATA, handler)) return [];
+      const name = `${controller.name}.${handlerName}`;
+      const declared = (key: string): unknown =>
+        Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
+      return {
+        name,
+        controller,
+        handlerName,
+        handler,
+        parameters: parametersOf(controller, handlerName),
+        declared,
+      };
+    });
+  });
+}
+
+function checkOperation(
+  { name, controller, handlerName, handler, parameters, declared }: CheckedHandler,
+  isProduction: boolean,
+): void {
+  const fault = (text: string) => declarationFault(`${name}: ${text}`);
+  const method = declared(METHOD_METADATA) as RequestMethod;
+  if (Reflect.hasMetadata(CACHED, handler) && method !== RequestMethod.GET)
+    fault('@Cached() works for GET alone. Remove it, or answer GET.');
+  const consumption = consumptionOf(handler, controller, handlerName);
+  if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
+    if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
+    // Requests with one key are told apart by their bodies.
+    if (!consumption.isRead)
+      fault(
+        `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
+      );
+    const takesResponse = parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
+    if (takesResponse && !leavesResponse(controller, handlerName))
+      fault('@Idempotent() keeps what the handler answers. Return it, with @Res({ passthrough: true }).');
+  }
+  const scopes = declared(REQUIRED_SCOPES) as readonly string[] | undefined;
+  const unknown = scopes?.find((scope) => declaredScopes().every((one) => one.name !== scope));
+  if (unknown !== undefined) fault(`no key can hold the scope "${unknown}". Declare it with defineScopes().`);
+  const isOperation = declaredOperationOf(handler) !== undefined;
+  if (!scopes && declared(PUBLIC_ROUTE) !== true && (isOperation || !SAFE.has(method))) {
+    const text =
+      'every valid key may call it. Add @RequireScopes(…), without an argument to say so, or @Public().';
+    if (isProduction && !isOperation) fault(text);
+    logger.warn(`${name}: ${text}`);
+  }
+  for (const type of (declared(DECORATORS.API_CONSUMES) ?? []) as readonly string[])
+    if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
+      fault(
+        `the document promises to read ${type}, which is answered 415. Replace @ApiConsumes() by @Consumes().`,
+      );
+}
+
+/** Checks that path parameters are in the path, and that bodies, queries and paths are validated. */
+function checkParameters({ name, controller, handler, parameters }: CheckedHandler): void {
+  const paths = pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${prefix}/${path}`));
+  const inPath = new Set(paths.flatMap((path) => [...path.matchAll(IN_PATH)].map(([, found]) => found)));
+  for (const { index, kind, data, metatype, pipes = [] } of parameters) {
+    const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
+    const isWhole = data === undefined || data === '';
+    if (kind === RouteParamtypes.PARAM)
+      for (const field of isWhole ? fields : [data as string])
+        if (!inPath.has(field))
+          declarationFault(
+            `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
+          );
+    const decorator = WHOLE.get(kind);
+    if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
+    if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
+      declarationFault(
+        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is not known at run time. ` +
+          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
+      );
+    if (kind !== RouteParamtypes.PARAM)
+      logger.warn(
+        `${name}: ${decorator} is not validated, because its type is no class with declared fields. ` +
+          'Declare a class with decorators such as @Text() and @Int64().',
+      );
+  }
+}
+
+function pathsOf(target: object): string[] {
+  return [Reflect.getMetadata(PATH_METADATA, target) as string | string[]].flat();
+}
+
+/** Checks the operation ids of each version of the API, which generated clients take for names of functions. */
+function checkIds(handlers: readonly CheckedHandler[]): void {
+  const byId = new Map<string, CheckedHandler>();
+  for (const one of handlers) {
+    const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, one.handler) as
+      { operationId?: string } | undefined;
+    const id = operation?.operationId;
+    if (id === undefined) continue;
+    for (const version of [one.declared(VERSION_METADATA)].flat()) {
+      const place = `${String(version)} ${id}`;
+      const other = byId.get(place);
+      byId.set(place, one);
+      if (!other) continue;
+      const text = `${one.name}: ${other.name} has the operation id "${id}", too. Give one of them another.`;
+      // Controllers that inherit one handler cannot name it differently, and each may be right.
+      if (other.handler !== one.handler) declarationFault(text);
+      logger.warn(text);
+    }
+  }
+}
+
+/** Checks that each name of a job or a durable listener, which the database keeps, belongs to one method. */
+function checkNames(discovery: DiscoveryService): void {
+  const sources = new Map<string, string>();
+  for (const { metatype, isAlias, name } of discovery.getProviders()) {
+    const prototype = metatype?.prototype as Readonly<Record<string, unknown>> | undefined;
+    if (!prototype || isAlias) continue;
+    for (const key of scanner.getAllMethodNames(prototype)) {
+      const method = prototype[key];
+      if (typeof method !== 'function') continue;
+      const job = Reflect.getMetadata(JOB, method) as JobOptions | undefined;
+      const listening = (Reflect.getMetadata(DURABLE_LISTENER, method) ?? []) as readonly DurableListening[];
+      const source = `${String(name)}.${key}`;
+      for (const named of [
+        ...(job ? [`Job "${job.name}"`] : []),
+        ...listening.map(({ listener, event }) => `Listener "${listener}" of ${event}`),
+      ]) {
+        const other = sources.get(named);
+        if (other !== undefined)
+          declarationFault(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
+        sources.set(named, source);
+      }
+    }
+  }
+}
