@@ -6,6 +6,9 @@ import { DeclarationError } from './declaration-faults.js';
 /** A place in a stack: `file:///srv/dist/src/a.js:3:14`, or without the column above the message of a SyntaxError. */
 const PLACE = /(?:file:\/\/)?(\/[^():\n]+):(\d+)(?::(\d+))?\)?$/gm;
 
+/** What a class is answered that is used while its file still waits for the one that uses it. */
+const CIRCLE = /^ReferenceError: Cannot access '(\w+)' before initialization$/;
+
 /**
  * Imports modules. Where a file throws that is no DeclarationError, throws one with a line that names the file, as it was written, and
  * the line.
@@ -22,6 +25,12 @@ export async function importing<T>(load: () => Promise<T>): Promise<T> {
 function lineOf(error: unknown): string {
   const [message = ''] = String(error).split('\n', 1);
   const place = error instanceof Error ? placeOf(error.stack ?? '') : undefined;
+  const [, early] = CIRCLE.exec(message) ?? [];
+  if (early !== undefined)
+    return (
+      `${place ?? 'A file of the service'} uses ${early}, whose file imports this one in turn: ` +
+      `write forwardRef(() => ${early}), or move what both use to a third file`
+    );
   return `${place ?? 'A file of the service'}: ${message} (thrown while it was imported; LOG_LEVEL=debug shows the stack)`;
 }
 

@@ -107,5 +107,9 @@ describe('a project that has the service as a dependency', () => {
     await expect(start()).rejects.toThrow(/app\.module\.js.*exports no module/);
     await writeFile(built, 'throw new Error("not now");');
     await expect(start()).rejects.toThrow(/app\.module\.js:1: Error: not now/);
+    const other = `import { AppModule } from './app.module.js';\nexport const imports = [AppModule];`;
+    await writeFile(join(project, 'dist/other.js'), other);
+    await writeFile(built, `import './other.js';\nexport class AppModule {}`);
+    await expect(start()).rejects.toThrow(/other\.js:2 uses AppModule, whose file imports this one in turn/);
   });
 });
