@@ -69,6 +69,7 @@ class GadgetsController {
   }
 
   @Get('broken')
+  @ApiErrors(GADGETS_ERRORS.gadget_broken)
   broken(): never {
     throw new ApiError(GADGETS_ERRORS.gadget_broken, {
       params: { name: 'Teddy' },
