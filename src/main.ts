@@ -1,5 +1,4 @@
-import { refuseOtherNode } from '#supported-node';
-import { startService } from './cli/start/start-service.js';
+import { prepareProcess, startService } from './cli/start/start-service.js';
 import { keepCompiled } from './core/compile-cache.js';
 import { softwareVersion } from './core/software-version.js';
 
@@ -9,8 +8,7 @@ Starts the Pet Store Service. Settings are environment variables or lines of .en
 Clients, keys and the database are administered by another command: npx petstore --help
 `;
 
-// Another Node.js could not load the service.
-refuseOtherNode();
+prepareProcess();
 keepCompiled();
 if (process.argv.length > 2) answer(process.argv.slice(2));
 await startService();

@@ -20,9 +20,7 @@ const HEAP_OPTIONS = {
  * on standard error, when it cannot start.
  */
 export async function startService(options: { readonly modules?: readonly Type[] } = {}): Promise<void> {
-  refuseOtherNode();
-  // Code is compiled for the options of V8 that are set by then: the service is imported below.
-  keepHeapSmall();
+  prepareProcess();
   // Before the service listens, a signal ends the process at once: what is not committed is rolled back.
   let stop = (signal: string): void => {
     process.stderr.write(`${signal}: ended before the start was complete\n`);
@@ -40,8 +38,12 @@ export async function startService(options: { readonly modules?: readonly Type[]
   }
 }
 
-/** An option that the process was started with stays as it is. */
-function keepHeapSmall(): void {
+/**
+ * Ends the process where this Node.js does not run the service, and has V8 keep the heap small: before the service is imported, whose
+ * code is compiled for these options. One that the process was started with stays as it is.
+ */
+export function prepareProcess(): void {
+  refuseOtherNode();
   const given = process.execArgv.join(' ').replaceAll('_', '-');
   for (const [name, option] of Object.entries(HEAP_OPTIONS))
     if (!given.includes(name)) v8.setFlagsFromString(option);
