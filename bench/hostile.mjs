@@ -1,6 +1,6 @@
 // What an innocent client notices while others attack: `npm run bench:hostile`. For every flood: descriptors and memory of the
 // service before and after, and how long the requests of an innocent client took before, during and after it. Every flood is
-// bounded in count and time, and stays on this machine. docs/security.md has the last whole run.
+// bounded in count and time, and stays on this machine. docs/security.md has the summary.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ function held() {
   };
 }
 
-/** A row of the table in docs/security.md. */
+/** A row of the table that a run prints. */
 function line({ flood, before, peak, left, quiet, during, after }) {
   const cells = [
     flood,

@@ -12,7 +12,7 @@ export interface Line {
   readonly factor: number;
 }
 
-/** The figures of a run, as the table of docs/reliability.md. */
+/** The figures of a run, as a table. */
 export class Report {
   private readonly rows: string[] = [];
 
