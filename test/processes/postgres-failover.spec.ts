@@ -114,7 +114,8 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     expect(await ready()).toBe(200);
     await expect.poll(() => sessionsOf(old)).toEqual([]);
     await expect.poll(() => sessionsOf(standby)).toEqual(sessions);
-    expect(told.filter((line) => line.startsWith('PostgreSQL'))).toEqual([
+    // A busy machine may also be told of as late to connect.
+    expect(told.filter((line) => /^PostgreSQL .* written/.test(line))).toEqual([
       expect.stringContaining('cannot be written'),
       expect.stringContaining('is written again'),
     ]);
