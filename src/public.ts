@@ -107,8 +107,9 @@ export {
   CredentialVerifier,
   type VerifiedCredential,
 } from './auth/credential-verifier.js';
-export { type FixedPlan, type QuotaAccount, QuotaPolicy } from './throttling/quota-policy.js';
-export { PLANS, type Plan, type PlanLimits } from './throttling/plans.js';
+export { type QuotaAccount, QuotaPolicy } from './throttling/quota-policy.js';
+export type { PlanLimits } from './core/config/plan-table.js';
+export { PLANS, type Plan } from './throttling/plans.js';
 export { type QuotaSubject } from './throttling/quota.js';
 
 // Providers to inject.

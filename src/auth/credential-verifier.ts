@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import type { ErrorRow } from '../core/errors/define-errors.js';
-import type { Plan, PlanLimits } from '../throttling/plans.js';
+import type { PlanLimits } from '../core/config/plan-table.js';
+import type { Plan } from '../throttling/plans.js';
 
 /** Who a credential belongs to, and what it may do. */
 export interface VerifiedCredential {

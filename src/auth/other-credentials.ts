@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
-import type { PlanLimits } from '../throttling/plans.js';
+import type { PlanLimits } from '../core/config/plan-table.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import type { Caller } from './caller.js';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { ADDRESS_LIMIT_PER_MINUTE, LARGEST_LIMIT, PLAN_LIMITS, PLANS } from './plans.js';
+import { LARGEST_LIMIT } from '../core/config/plan-table.js';
+import { ADDRESS_LIMIT_PER_MINUTE, PLAN_LIMITS, PLANS } from './plans.js';
 
 it('are those of the specification (heading "Rate limits by plan")', () => {
   expect(PLANS).toEqual(['free', 'pro', 'business', 'enterprise']);

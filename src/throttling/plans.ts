@@ -1,24 +1,24 @@
-/** The plans of the specification (heading "Rate limits by plan"). */
-export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
+import { type PlanTable, SPECIFIED_PLANS, planTable } from '../core/config/plan-table.js';
+import { environmentOfProcess } from '../core/config/settings.js';
 
-/** Name of a plan. */
-export type Plan = (typeof PLANS)[number];
+/** Name of a plan: one of PLANS. */
+export type Plan = string;
 
-/** Requests allowed in each window. */
-export interface PlanLimits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
+/** The plans with fixed limits, by the setting PLANS. It is read here, because decorators need it while the service is imported. */
+export const PLAN_LIMITS: PlanTable = planLimits();
 
-/** Largest limit that can be given to an enterprise client. */
-export const LARGEST_LIMIT = 1_000_000_000;
-
-/** The plan table: the one place to change a plan. An enterprise client brings its own numbers. */
-export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, PlanLimits>> = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-};
+/** Names of all plans. Clients of enterprise have limits of their own. */
+export const PLANS: readonly Plan[] = [...Object.keys(PLAN_LIMITS), 'enterprise'];
 
 /** Requests a minute that one address may send without a valid key. */
 export const ADDRESS_LIMIT_PER_MINUTE = 60;
+
+function planLimits(): PlanTable {
+  try {
+    const given = environmentOfProcess()['PLANS']?.trim() ?? '';
+    return (given === '' ? undefined : planTable.parse(given)) ?? SPECIFIED_PLANS;
+  } catch {
+    // The start reads all settings, and names every fault of theirs at once.
+    return SPECIFIED_PLANS;
+  }
+}

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { LARGEST_LIMIT, PLAN_LIMITS, PLANS, type Plan, type PlanLimits } from './plans.js';
+import { LARGEST_LIMIT, type PlanLimits } from '../core/config/plan-table.js';
+import { PLAN_LIMITS, PLANS, type Plan } from './plans.js';
 import { clientSubjectId } from './quota-subject.js';
 import type { QuotaSubject } from './quota.js';
-
-/** A plan whose limits are the same for all its clients. */
-export type FixedPlan = Exclude<Plan, 'enterprise'>;
 
 /** Who sends requests: a client with its keys, or the user of another credential. */
 export interface QuotaAccount {
@@ -24,9 +22,12 @@ export interface QuotaAccount {
  */
 @Injectable()
 export class QuotaPolicy {
-  /** The limits of a plan, whole numbers from 1; the start fails when they are not. A change applies to the next request. */
-  limitsOf(plan: FixedPlan): PlanLimits {
-    return PLAN_LIMITS[plan];
+  /**
+   * The limits of a plan other than enterprise, whole numbers from 1; the start fails when they are not. A change applies to the next
+   * request. By default those of the setting PLANS, and those of free for a plan that it does not name any more.
+   */
+  limitsOf(plan: Plan): PlanLimits {
+    return PLAN_LIMITS[plan] ?? PLAN_LIMITS.free;
   }
 
   /**

@@ -24,8 +24,9 @@ import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { mapError } from '../../src/core/errors/map-error.js';
 import { OnDomainEvent } from '../../src/events/domain-events.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import type { PlanLimits } from '../../src/throttling/plans.js';
-import { type FixedPlan, type QuotaAccount, QuotaPolicy } from '../../src/throttling/quota-policy.js';
+import type { PlanLimits } from '../../src/core/config/plan-table.js';
+import type { Plan } from '../../src/throttling/plans.js';
+import { type QuotaAccount, QuotaPolicy } from '../../src/throttling/quota-policy.js';
 import type { QuotaSubject } from '../../src/throttling/quota.js';
 import { API_KEY_BANNED, type ApiKeyBanned } from '../../src/throttling/throttling.events.js';
 import { application } from '../support/application.js';
@@ -56,7 +57,7 @@ describe('the plan source: a QuotaPolicy with limits from elsewhere', () => {
       this.loaded = { perMinute, perDay: 50 };
     }
 
-    override limitsOf(plan: FixedPlan): PlanLimits {
+    override limitsOf(plan: Plan): PlanLimits {
       return plan === 'free' ? this.loaded : super.limitsOf(plan);
     }
   }

@@ -2,7 +2,8 @@ import type { INestApplication } from '@nestjs/common';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
+import type { PlanLimits } from '../../src/core/config/plan-table.js';
+import type { Plan } from '../../src/throttling/plans.js';
 
 /** A key to issue. */
 export interface KeyOptions {

@@ -1,6 +1,7 @@
 import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import type { TestingModuleBuilder } from '@nestjs/testing';
-import type { Plan, PlanLimits } from '../../src/throttling/plans.js';
+import type { PlanLimits } from '../../src/core/config/plan-table.js';
+import type { Plan } from '../../src/throttling/plans.js';
 import type { DatabaseKind } from './test-database.js';
 
 /** How a test wants the service; every option has a default. */

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../auth/clients/client.entity.js';
 import { Enum, Instant, Integer, Text } from '../../http/validation/fields.js';
-import { LARGEST_LIMIT, PLANS, type Plan, type PlanLimits } from '../../throttling/plans.js';
+import { LARGEST_LIMIT, type PlanLimits } from '../../core/config/plan-table.js';
+import { PLANS, type Plan } from '../../throttling/plans.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
 /** A client as shown, on the command line and over HTTP. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
-import type { PlanLimits } from '../../throttling/plans.js';
+import type { PlanLimits } from '../../core/config/plan-table.js';
 import { QuotaPolicy, checkPolicy } from '../../throttling/quota-policy.js';
 import type { QuotaSubject } from '../../throttling/quota.js';
 import type { Client } from './client.entity.js';

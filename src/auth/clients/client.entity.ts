@@ -2,7 +2,8 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { CachedAs } from '../../database/data-version.js';
-import { LARGEST_LIMIT, type Plan, type PlanLimits } from '../../throttling/plans.js';
+import { LARGEST_LIMIT, type PlanLimits } from '../../core/config/plan-table.js';
+import type { Plan } from '../../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')

@@ -6,7 +6,8 @@ import { differences } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import type { Plan, PlanLimits } from '../../throttling/plans.js';
+import type { PlanLimits } from '../../core/config/plan-table.js';
+import { PLANS, type Plan } from '../../throttling/plans.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import type { ClientsEventName } from './clients.events.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
@@ -66,6 +67,13 @@ export class ClientsService {
   /** What a client may send now: the limits of its plan, or its own for the enterprise plan. */
   limitsOf(client: Client): PlanLimits {
     return this.quotas.limitsOf(client);
+  }
+
+  /** The plans that clients have and PLANS does not name any more. */
+  async unknownPlans(): Promise<string[]> {
+    const query = this.clients.createQueryBuilder('client').select('client.plan', 'plan').distinct();
+    const rows = await query.where('client.plan NOT IN (:...plans)', { plans: PLANS }).getRawMany<Client>();
+    return rows.map(({ plan }) => plan);
   }
 
   /** How many clients there are. */

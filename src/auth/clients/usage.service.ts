@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import type { Page, PageRequest } from '../../database/keyset-page.js';
-import type { PlanLimits } from '../../throttling/plans.js';
+import type { PlanLimits } from '../../core/config/plan-table.js';
 import { DAY_MS, type WindowState } from '../../throttling/quota.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';

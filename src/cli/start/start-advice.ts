@@ -19,16 +19,28 @@ export interface Advice {
 
 /**
  * What an operator is told once the service runs, each in a line: how to make the first key, or another in place of the demo key;
- * variables that look like settings and are not read; files of the database that other users may read. Holds nothing secret.
+ * variables that look like settings and are not read; files of the database that other users may read; plans that are gone. Holds
+ * nothing secret.
  */
 export async function startAdvice(app: INestApplication, isFirstStart: boolean): Promise<Advice[]> {
   const file = fileOf(app.get(DataSource));
   const rights = file === undefined ? undefined : await rightsOfOthers(file);
   const key = isFirstStart ? undefined : await keyAdvice(app);
   return [
-    ...[...unreadSettings(), ...(rights === undefined ? [] : [rights])].map(warning),
+    ...[
+      ...unreadSettings(),
+      ...(rights === undefined ? [] : [rights]),
+      ...(await app.get(ClientsService).unknownPlans()).map(unknownPlanText),
+    ].map(warning),
     ...(key ? [key] : []),
   ];
+}
+
+function unknownPlanText(plan: string): string {
+  return (
+    `Clients have the plan ${plan}, which PLANS does not name: they get the limits of free. Add it to PLANS, or move them to ` +
+    'another plan by `petstore client set-plan`.'
+  );
 }
 
 function warning(text: string): Advice {

@@ -1,5 +1,6 @@
 import { DEFAULT_POOL, DEFAULT_STATEMENT_TIMEOUT_MS } from './database-url.js';
 import { defineSettings } from './define-settings.js';
+import { SPECIFIED_PLANS, planTable } from './plan-table.js';
 import {
   baseUrl,
   databaseUrl,
@@ -155,6 +156,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 500,
     description:
       'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 at once. A single pause does not count. 0: no limit.',
+  },
+  plans: {
+    type: planTable,
+    default: SPECIFIED_PLANS,
+    description:
+      'Limits of plans. It changes the numbers of free, pro and business, and adds plans, such as team=500/50000. A client of a ' +
+      'plan that is removed gets the limits of free. Give all instances the same plans.',
   },
   accountMaxKeys: {
     type: wholeNumber(0, 10_000),

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
-  type FixedPlan,
+  type Plan,
   type PlanLimits,
   type QuotaAccount,
   QuotaPolicy,
@@ -10,13 +10,13 @@ import {
 /** Limits from a price list; all clients of one organization count together. */
 @Injectable()
 export class ContractPolicy extends QuotaPolicy implements OnModuleInit {
-  private limits = new Map<FixedPlan, PlanLimits>();
+  private limits = new Map<Plan, PlanLimits>();
 
   async onModuleInit(): Promise<void> {
     this.limits = await Promise.resolve(new Map([['free', { perMinute: 30, perDay: 500 }]]));
   }
 
-  override limitsOf(plan: FixedPlan): PlanLimits {
+  override limitsOf(plan: Plan): PlanLimits {
     return this.limits.get(plan) ?? super.limitsOf(plan);
   }
 

@@ -1,0 +1,79 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
+
+async function folderWith(plans: string): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  await writeFile(join(path, '.env'), `PLANS=${plans}\nNODE_ENV=production\n`);
+  return path;
+}
+
+async function start(path: string): Promise<ServiceProcess> {
+  const service = await ServiceProcess.start(path);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
+}
+
+/** Makes a client of a plan and its key, by the command line. */
+async function keyOf(path: string, plan: string, ...more: readonly string[]): Promise<string> {
+  const order = ['--name', plan, '--plan', plan, '--issue-key', '--json'];
+  const made = await petstore(path, ['client', 'create', ...order, ...more]);
+  expect(made.stderr + made.stdout).toContain('"plan"');
+  return (JSON.parse(made.stdout) as { key: { key: string } }).key.key;
+}
+
+it('PLANS changes the numbers of a plan and adds plans, on the command line, over HTTP and in the documents', async () => {
+  const path = await folderWith('free=2/50, team=3/9');
+  const keys = { free: await keyOf(path, 'free'), team: await keyOf(path, 'team') };
+  const admin = await keyOf(path, 'pro', '--scopes', 'admin');
+  const service = await start(path);
+  const get = (url: string, key: string, init: RequestInit = {}) =>
+    fetch(service.url + url, {
+      ...init,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    });
+  for (const [plan, allowed] of Object.entries({ free: 2, team: 3 } as const)) {
+    const statuses: number[] = [];
+    for (let sent = 0; sent <= allowed; sent += 1) {
+      const answer = await get('/v1/pets?limit=1', keys[plan as 'free' | 'team']);
+      expect(answer.headers.get('x-ratelimit-limit')).toBe(String(allowed));
+      statuses.push(answer.status);
+    }
+    expect(statuses).toEqual([...Array<number>(allowed).fill(200), 429]);
+  }
+  const create = (plan: string) =>
+    get('/admin/clients', admin, { method: 'POST', body: JSON.stringify({ name: 'Other', plan }) });
+  expect(await (await create('team')).json()).toMatchObject({ plan: 'team', perMinute: 3, perDay: 9 });
+  expect(await (await create('gold')).json()).toMatchObject({
+    code: 'validation_failed',
+    details: [{ field: 'plan', message: 'This must be one of free, pro, business, team, enterprise.' }],
+  });
+  const document = await (await fetch(`${service.url}/docs/openapi.json`)).text();
+  expect(document).toContain('| Team | 3 | 9 |');
+  const help = await petstore(path, ['client', 'create', '--help']);
+  expect(help.stdout).toContain('"business", "team", "enterprise"');
+  const refused = await petstore(path, ['client', 'create', '--name', 'x', '--plan', 'gold']);
+  const allowed = 'This must be one of free, pro, business, team, enterprise.';
+  expect([refused.code, refused.stderr]).toEqual([2, `--plan: ${allowed}\n`]);
+});
+
+it('a plan that is removed leaves its clients the limits of free, with a warning', async () => {
+  const path = await folderWith('team=3/9');
+  const key = await keyOf(path, 'team');
+  await writeFile(join(path, '.env'), (await readFile(join(path, '.env'), 'utf8')).replace(/PLANS=.*/, ''));
+  const service = await start(path);
+  const answer = await fetch(`${service.url}/v1/pets?limit=1`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
+  expect(service.output).toContain('Clients have the plan team, which PLANS does not name');
+});
+
+it('a table that is no table stops the start with what is allowed', async () => {
+  const path = await folderWith('team=3');
+  await expect(ServiceProcess.start(path)).rejects.toThrow(
+    /PLANS: "team=3" is not allowed; it must be plans such as/,
+  );
+});
