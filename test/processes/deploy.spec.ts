@@ -180,15 +180,17 @@ describe('the manifests for Kubernetes', () => {
     ConfigMap: 'core/v1',
     Deployment: 'apps/v1',
     HorizontalPodAutoscaler: 'autoscaling/v2',
-    Job: 'batch/v1',
+    Ingress: 'networking.k8s.io/v1',
+    NetworkPolicy: 'networking.k8s.io/v1',
     PodDisruptionBudget: 'policy/v1',
     Service: 'core/v1',
   };
 
   it('have the fields of the API, no others, with values of their types', async () => {
     const path = await temporaryFolder();
+    // Of monitoring.yaml no types are published: it belongs to the Prometheus operator.
     const files = (await readdir(join(ROOT, 'deploy', FOLDER))).filter(
-      (file) => file !== 'kustomization.yaml',
+      (file) => !['kustomization.yaml', 'monitoring.yaml'].includes(file),
     );
     expect(files).toHaveLength(Object.keys(KINDS).length);
     // The compiler does refuse a field that the API does not have.
@@ -200,7 +202,7 @@ describe('the manifests for Kubernetes', () => {
     for (const [file, manifest] of manifests) {
       const { kind, apiVersion } = manifest as { kind: string; apiVersion: string };
       expect(KINDS[kind]?.replace('core/', '')).toBe(apiVersion);
-      const types = join(ROOT, 'node_modules/kubernetes-types', KINDS[kind] ?? '');
+      const types = join(ROOT, 'node_modules/kubernetes-types', KINDS[kind]?.replace('.k8s.io', '') ?? '');
       await writeFile(
         join(path, `${file}.ts`),
         `import type { ${kind} } from '${types}';\nexport const manifest: ${kind} = ${JSON.stringify(manifest)};\n`,
@@ -215,10 +217,12 @@ describe('the manifests for Kubernetes', () => {
     ]);
   });
 
-  it('are listed for `kubectl apply -k`, but for the migration, which comes before them', async () => {
+  it('are listed for `kubectl apply -k`, with one image for all containers', async () => {
     const { resources } = yaml(`${FOLDER}/kustomization.yaml`) as { resources: string[] };
     const files = await readdir(join(ROOT, 'deploy', FOLDER));
-    expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml', 'migrate.yaml'].toSorted());
+    expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml'].toSorted());
+    const images = files.flatMap((file) => [...deployed(`${FOLDER}/${file}`).matchAll(/image: (.+)/g)]);
+    expect(images.map(([, image]) => image)).toEqual(['petstore', 'petstore']);
   });
 
   it('set what the service understands', () => {
@@ -256,13 +260,20 @@ describe('the manifests for Kubernetes', () => {
   });
 });
 
-describe('the systemd unit', () => {
+describe('the systemd units', () => {
   const UNIT = join(ROOT, 'deploy/systemd/petstore@.service');
+  const BACKUP = join(ROOT, 'deploy/systemd/petstore-backup.service');
   const missing =
     spawnSync('systemd-analyze', ['--version']).status === 0 ? undefined : 'systemd is not installed';
 
   it.skipIf(missing)('has no fault that systemd finds', async () => {
-    const { code, stderr } = await run('systemd-analyze', ['verify', '--man=no', UNIT]);
+    const { code, stderr } = await run('systemd-analyze', [
+      'verify',
+      '--man=no',
+      UNIT,
+      BACKUP,
+      BACKUP.replace('.service', '.timer'),
+    ]);
     // Only what is installed elsewhere may be missing here.
     const faults = stderr
       .split('\n')
@@ -286,6 +297,30 @@ describe('the systemd unit', () => {
       expect(readFileSync(join(ROOT, file), 'utf8')).toContain(line);
     const { code, stderr } = await run('sh', ['-c', `cd '${ROOT}' && ${line.replace(' ', ' --dry-run ')}`]);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('Failed')]);
+  });
+
+  it('make a backup and tell when, by the lines that systemd runs', async () => {
+    const [folder, exporter] = [await temporaryFolder(), await temporaryFolder()];
+    const unit = readFileSync(BACKUP, 'utf8');
+    const lines = [...unit.matchAll(/^ExecStart(?:Post)?=\+?\/bin\/sh -c '(.+)'$/gm)].map(([, line = '']) =>
+      line
+        .replaceAll('%%', '%')
+        .replace('/opt/petstore', ROOT)
+        .replace('/var/lib/prometheus/node-exporter', exporter),
+    );
+    expect(lines).toHaveLength(2);
+    const settings = { DATABASE_URL: 'sqlite:petstore.sqlite' };
+    for (const line of [`${ROOT}/bin/petstore.js db migrate`, ...lines]) {
+      const { code, stderr } = await run('sh', ['-c', `cd ${folder} && ${line}`], settings);
+      expect([code, stderr]).toEqual([0, expect.any(String)]);
+    }
+    expect(await readdir(join(folder, 'backups'))).toEqual([
+      expect.stringMatching(/^petstore-[1-7]\.sqlite$/),
+    ]);
+    const written = readFileSync(join(exporter, 'petstore.prom'), 'utf8');
+    expect(
+      Date.now() / 1_000 - Number(/^petstore_backup_timestamp_seconds (\d+)\n$/.exec(written)?.[1]),
+    ).toBeLessThan(60);
   });
 
   it('starts what `npm start` starts', () => {

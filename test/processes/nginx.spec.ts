@@ -90,6 +90,27 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     expect((await nginx.ask('/.petstore/away')).status).toBe((await fetch(`${service.url}/x`)).status);
   });
 
+  it('only the addresses of operators reach administration and its console, also by another spelling', async () => {
+    const nginx = await Nginx.start(ownSite(['http://127.0.0.1:9']).replace('allow 127.0.0.1;', ''));
+    onTestFinished(() => nginx.stop());
+    const codes = async (paths: readonly string[]) =>
+      Promise.all(paths.map(async (path) => codeOf(await nginx.ask(path))));
+    const kept = [
+      '/console',
+      '/console/',
+      '/admin',
+      '/admin/clients',
+      '/%61dmin/clients',
+      '//admin/clients',
+      '/x/../admin',
+    ];
+    expect(new Set(await codes(kept))).toEqual(new Set(['route_not_found']));
+    // There is no instance behind this nginx.
+    expect(new Set(await codes(['/v1/pets', '/administrators', '/docs']))).toEqual(
+      new Set(['service_unavailable']),
+    );
+  });
+
   it('the proxy of Compose hands requests to all instances, and answers itself when none is left', async () => {
     const services = await Promise.all(
       [0, 1].map(async () => {

@@ -148,8 +148,10 @@ export function ownSite(urls: readonly string[]): string {
       .join('\n'),
     'listen 80;': 'listen unix:{tls}/plain.sock;',
     '    listen [::]:80;\n': '',
-    'listen 443 ssl http2;': 'listen 127.0.0.1:{port} ssl http2;',
-    '    listen [::]:443 ssl http2;\n': '',
+    'listen 443 ssl;': 'listen 127.0.0.1:{port} ssl http2;',
+    '    listen [::]:443 ssl;\n': '',
+    // Debian's nginx is older than this word.
+    '    http2 on;\n': '',
     'petstore.example': 'localhost',
     '/etc/nginx/tls/petstore': '{tls}/server',
   });
