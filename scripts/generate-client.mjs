@@ -39,10 +39,7 @@ function joined(documents) {
   const [operations, paths, all] = [new Map(), {}, {}];
   for (const document of documents) {
     const base = serverPath(document).slice(first.replace(VERSION, '').length);
-    for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
-      if (!isDeepStrictEqual((all[name] ??= schema), schema))
-        throw new Error(`Two documents have another schema by the name ${name}.`);
-    }
+    const ofDocument = {};
     for (const [path, item] of Object.entries(document.paths))
       for (const method of METHODS.filter((one) => one in item)) {
         const operation = reduced(item[method], item.parameters ?? []);
@@ -50,22 +47,23 @@ function joined(documents) {
         if (operations.has(operation.operationId))
           throw new Error(`Two operations have the operationId ${operation.operationId}.`);
         operations.set(operation.operationId, { method: method.toUpperCase(), path: base + path, operation });
-        (paths[base + path] ??= {})[method] = operation;
+        (ofDocument[base + path] ??= {})[method] = operation;
       }
+    Object.assign(paths, ofDocument);
+    const schemas = document.components?.schemas ?? {};
+    const used = namesIn(ofDocument, schemas);
+    for (const name of Object.keys(schemas).filter((one) => used.has(one)))
+      if (!isDeepStrictEqual((all[name] ??= schemas[name]), schemas[name]))
+        throw new Error(`Two documents have another schema by the name ${name}.`);
   }
-  const used = namesIn(paths, all);
-  return {
-    paths,
-    operations,
-    schemas: Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name))),
-  };
+  return { paths, operations, schemas: all };
 }
 
 const serverPath = ({ servers }) =>
   new URL(servers?.[0]?.url ?? '/', 'http://service').pathname.replace(/\/$/, '');
 
 /** An operation with its JSON and its successful response alone; undefined where it has other content. */
-function reduced({ security: _, tags: __, requestBody, responses, ...operation }, ofPath) {
+function reduced({ security: _, tags: __, callbacks: ___, requestBody, responses, ...operation }, ofPath) {
   const [status, success] = Object.entries(responses).find(([one]) => /^2\d\d$/.test(one)) ?? [];
   const isJson = (part) => !part?.content || 'application/json' in part.content;
   if (!operation.operationId || !success || !isJson(requestBody) || !isJson(success)) return undefined;

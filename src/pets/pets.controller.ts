@@ -73,7 +73,7 @@ export class PetsController {
   @Operation({
     id: 'getPet',
     summary: 'Get an animal',
-    description: 'Fetches one animal.',
+    description: 'Fetches one animal by its id, which no other operation does until it is removed.',
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)

@@ -1,6 +1,6 @@
 import { defineEvent, defineWebhookEvent } from 'petstore-service';
 import type { PetStatus } from './pet.entity.js';
-import type { PetDto } from './pets.dto.js';
+import { PetDto } from './pets.dto.js';
 import { PETS_SCOPES } from './pets.scopes.js';
 
 /** An animal that was added. */
@@ -15,7 +15,8 @@ export interface PetCreated {
 export const PET_CREATED = defineEvent<PetCreated>('pet.created');
 
 /** An animal was added, for the endpoints of clients; its data is the animal as the API answers it. */
-export const PETS_CREATED = defineWebhookEvent<PetDto>('pets.created', {
+export const PETS_CREATED = defineWebhookEvent('pets.created', {
   description: 'An animal was added to the catalogue; `data` is the animal as `createPet` returns it.',
   scope: PETS_SCOPES.read,
+  data: PetDto,
 });

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/clients/scopes.js';
 import { markdownTable, withGenerated } from '../core/config/settings-docs.js';
 import { declarationFault } from '../core/declaration-faults.js';
@@ -13,6 +14,8 @@ export interface WebhookEvent<Data extends object> {
   readonly description: string;
   /** What a key must hold to have an endpoint told of it; undefined where any may. */
   readonly scope: Scope | undefined;
+  /** Its data in the OpenAPI documents; undefined where no class describes it. */
+  readonly data: Type<Data> | undefined;
   readonly [DATA]?: Data;
 }
 
@@ -26,14 +29,15 @@ const NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
 const declared = new Map<string, WebhookEvent<object>>();
 
 /**
- * Declares an event that endpoints can be told of: `defineWebhookEvent<ToySold>('toys.sold', { description: 'A toy was sold.',
- * scope: TOYS_SCOPES.read })`. A name that is malformed, or declared by another feature already, stops the start.
+ * Declares an event that endpoints can be told of: `defineWebhookEvent('toys.sold', { description: 'A toy was sold.', data: ToyDto,
+ * scope: TOYS_SCOPES.read })`. The documents show the fields of the class `data`. A name that is malformed, or declared by another feature already, stops the start.
  */
 export function defineWebhookEvent<Data extends object>(
   name: string,
-  { description, scope }: { readonly description: string; readonly scope?: Scope },
+  more: { readonly description: string; readonly scope?: Scope; readonly data?: Type<Data> },
 ): WebhookEvent<Data> {
-  const event = { name, description, scope };
+  const { description, scope, data } = more;
+  const event = { name, description, scope, data };
   if (!NAME.test(name))
     declarationFault(
       `Webhook event "${name}" is not of the form subject.happened, such as pets.created. Rename it.`,

@@ -1,28 +1,44 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { DisabledBecause } from './webhook-endpoint.entity.js';
 import { defineWebhookEvent } from './webhook-events.js';
 
 /** An endpoint that gets no messages any more. */
-export interface WebhookEndpointDisabled {
-  readonly id: string;
-  readonly url: string;
-  readonly label: string | null;
-  readonly because: DisabledBecause;
-  /** ISO 8601 text in UTC. */
-  readonly disabledAt: string;
+@ApiSchema({ name: 'WebhookEndpointDisabled' })
+export class WebhookEndpointDisabled {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  readonly id!: string;
+
+  @ApiProperty({ type: 'string' })
+  readonly url!: string;
+
+  @ApiProperty({ type: 'string', nullable: true })
+  readonly label!: string | null;
+
+  @ApiProperty({ type: 'string', enum: ['failing', 'gone'] })
+  readonly because!: DisabledBecause;
+
+  @ApiProperty({ type: 'string', format: 'date-time' })
+  readonly disabledAt!: string;
+}
+
+/** A test of an endpoint. */
+@ApiSchema({ name: 'WebhookTest' })
+export class WebhookTest {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  readonly endpointId!: string;
 }
 
 /** An endpoint of the client was disabled because it failed: the client's other endpoints are told. */
-export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent<WebhookEndpointDisabled>(
-  'webhook_endpoint.disabled',
-  {
-    description:
-      'Another one of your endpoints was disabled, because it failed for three days or responded 410. `data`: `id`, `url`, ' +
-      '`label`, `because`, `disabledAt`.',
-  },
-);
+export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent('webhook_endpoint.disabled', {
+  data: WebhookEndpointDisabled,
+  description:
+    'Another one of your endpoints was disabled, because it failed for three days or responded 410. `data`: `id`, `url`, ' +
+    '`label`, `because`, `disabledAt`.',
+});
 
 /** Is sent when it is ordered, and to no subscriber. */
-export const WEBHOOK_TEST = defineWebhookEvent<{ readonly endpointId: string }>('webhook.test', {
+export const WEBHOOK_TEST = defineWebhookEvent('webhook.test', {
+  data: WebhookTest,
   description:
     'A test was requested: `POST …/webhooks/{endpointId}/test`. It goes to that endpoint only, without a subscription. `data`: `endpointId`.',
 });

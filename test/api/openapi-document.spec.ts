@@ -1,6 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { responseOf } from '../kit/contract.js';
+import { declaredWebhookEvents } from '../../src/webhooks/webhook-events.js';
 import { TestService } from '../kit/test-service.js';
 
 let service: TestService;
@@ -20,11 +21,7 @@ describe('the OpenAPI document of the administration', () => {
     expect(parseYaml(yaml.text)).toEqual(served.body);
     const operations = Object.values(served.body.paths).flatMap((item) => Object.values(item as Json));
     for (const operation of operations as Json[]) expect(operation['x-required-scopes']).toEqual(['admin']);
-    expect(served.body.servers.map(({ url }: Json) => url)).toEqual([
-      '/admin',
-      'https://staging.petstore.example/admin',
-    ]);
-    expect(served.body.components.schemas).not.toHaveProperty('Pet');
+    expect(served.body.servers.map(({ url }: Json) => url)).toEqual(['/admin']);
   });
 });
 
@@ -33,20 +30,39 @@ describe('the OpenAPI document of self-service', () => {
     const served = await service.request('GET', '/docs/account/openapi.json', { key: null });
     const yaml = await service.request('GET', '/docs/account/openapi.yaml', { key: null });
     expect(parseYaml(yaml.text)).toEqual(served.body);
-    expect(served.body.servers.map(({ url }: Json) => url)).toEqual([
-      '/',
-      'https://staging.petstore.example',
-    ]);
+    expect(served.body.servers.map(({ url }: Json) => url)).toEqual(['/']);
     expect(served.body.paths['/account'].get.description).toMatch(/Counts for no quota; at most 60 /);
-    expect(served.body.components.schemas).not.toHaveProperty('Pet');
+    expect(served.body.components.schemas).not.toHaveProperty('NewPet');
+  });
+
+  it('describes what an endpoint receives, as callbacks of the operation that makes it', () => {
+    for (const [prefix, path] of [
+      ['/account', '/account/webhooks'],
+      ['/admin', '/webhooks'],
+    ] as const) {
+      const { paths, components } = service.documentOf(prefix) as Json;
+      const { callbacks } = paths[path].post;
+      expect(Object.keys(callbacks)).toEqual(declaredWebhookEvents().map(({ name }) => name));
+      for (const [name, callback] of Object.entries(callbacks as Record<string, Json>)) {
+        const { post } = callback['{$request.body#/url}'];
+        expect(post.parameters.map((one: Json) => one.name)).toEqual([
+          'webhook-id',
+          'webhook-timestamp',
+          'webhook-signature',
+        ]);
+        const { properties } = post.requestBody.content['application/json'].schema;
+        expect(properties.type.enum).toEqual([name]);
+        expect(components.schemas[properties.data.$ref.split('/').at(-1)].properties).toBeDefined();
+      }
+    }
   });
 });
 
 describe('the OpenAPI document', () => {
-  it('is version 1.0.0, has both servers and the bearer scheme', () => {
+  it('is version 1.0.0, has the server of this service and the bearer scheme', () => {
     const { info, servers, security, components } = service.document as Json;
     expect(info.version).toBe('1.0.0');
-    expect(servers.map(({ url }: Json) => url)).toEqual(['/v1', 'https://staging.petstore.example/v1']);
+    expect(servers.map(({ url }: Json) => url)).toEqual(['/v1']);
     expect(security).toEqual([{ bearer: [] }]);
     expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
   });

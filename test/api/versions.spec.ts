@@ -142,10 +142,7 @@ describe('a second version of the API', () => {
     await plain.close();
     expect(service.document).toEqual(document);
     const { info, servers, paths, components } = service.documentOf('/v2');
-    expect([info.version, servers?.map(({ url }) => url)]).toEqual([
-      '2.0.0',
-      ['/v2', 'https://staging.petstore.example/v2'],
-    ]);
+    expect([info.version, servers?.map(({ url }) => url)]).toEqual(['2.0.0', ['/v2']]);
     expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/open']);
     expect(components?.schemas?.['Pet']).toMatchObject({ required: ['title', 'id'] });
     expect(Object.keys(service.documentOf('/v10').paths)).toEqual(['/plain']);

@@ -59,7 +59,9 @@ describe('the OpenAPI documents', () => {
   });
 
   it('pass the rules of OWASP, except those that are off for a reason', async () => {
-    const findings = await found({ extends: [[owasp as unknown as RulesetDefinition, 'all']] });
+    const all = await found({ extends: [[owasp as unknown as RulesetDefinition, 'all']] });
+    // Callbacks go to servers of clients, which these rules are not for.
+    const findings = all.filter((finding) => !finding.includes('.callbacks.'));
     const broken = findings.filter((finding) => !((finding.split(' ', 1)[0] ?? '') in OFF));
     expect(broken).toEqual([]);
     // A rule that nothing breaks any more need not be off.

@@ -107,9 +107,8 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   },
   stagingBaseUrl: {
     type: baseUrl,
-    default: 'https://staging.petstore.example/v1',
-    description:
-      'Address of the staging environment in the OpenAPI document, which marks the default as a placeholder.',
+    default: null,
+    description: 'Address of the staging environment, which the OpenAPI documents then name, too.',
   },
   console: {
     type: oneOf('on', 'off'),

@@ -19,12 +19,15 @@ import {
   headersOf,
 } from './headers.js';
 import { serversOf } from './servers.js';
+import { webhookCallbacks, webhookModels } from './webhook-callbacks.js';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Schemas = NonNullable<Components['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
+/** Where webhook endpoints are made. */
+const ENDPOINTS = new Set(['/account/webhooks', '/admin/webhooks']);
 /** Whom to ask about the service; who they are only its users know. */
 const OPERATORS = 'The operators of this service';
 
@@ -47,7 +50,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   }
   const handlers = new DocumentedHandlers(app, outline.prefix);
   const document = SwaggerModule.createDocument(app, builder.build(), {
-    extraModels: [ErrorSchema],
+    extraModels: [ErrorSchema, ...(ENDPOINTS.has(`${outline.prefix}/webhooks`) ? webhookModels() : [])],
     include: handlers.modules,
   });
   return complete(document, outline, handlers, verifier?.errors ?? [], app);
@@ -75,6 +78,7 @@ function complete(
       const [tag] = operation.tags ?? [];
       if (tag !== undefined && tagDescription !== undefined) tags.set(tag, tagDescription);
       Object.assign(operation, extensionsOf(record));
+      if (method === 'post' && ENDPOINTS.has(path)) operation.callbacks = webhookCallbacks();
       const sunset = deprecation && describeDeprecation(operation, deprecation, app);
       const occurrences = { record, sunset, bodyLimitBytes };
       Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));

@@ -135,7 +135,7 @@ function fileOfLibrary(name: string): Promise<Buffer> {
 
 /** What "Try it out" may call: this origin, and the servers that the document names. */
 function connectSources({ publicBaseUrl, stagingBaseUrl }: Settings, { serverOf }: DocumentOutline): string {
-  const origins = [publicBaseUrl, stagingBaseUrl]
+  const origins = [publicBaseUrl, ...(stagingBaseUrl === null ? [] : [stagingBaseUrl])]
     .map(serverOf)
     .filter((url) => URL.canParse(url))
     .map((url) => new URL(url).origin);

@@ -1,0 +1,46 @@
+import type { Type } from '@nestjs/common';
+import { getSchemaPath } from '@nestjs/swagger';
+import { declaredWebhookEvents } from '../../webhooks/webhook-events.js';
+import type { OperationObject } from './document-outlines.js';
+
+/** Headers of a message (Standard Webhooks 1.0). */
+const HEADERS = {
+  'webhook-id': 'Id of the message, the same at each attempt',
+  'webhook-timestamp': 'When this attempt was made, in Unix seconds',
+  'webhook-signature':
+    '`v1,` and the Base64 of the HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`, for each secret that signs, ' +
+    'separated by spaces; the key is the secret after `whsec_`, Base64-decoded',
+};
+
+/** The classes that describe the data of webhook events. */
+export function webhookModels(): Type[] {
+  return declaredWebhookEvents().flatMap(({ data }) => data ?? []);
+}
+
+/**
+ * The messages that an endpoint receives, as callbacks of the operation that makes it. OpenAPI 3.1 has `webhooks` for them, but
+ * these documents are of 3.0, which every generator of clients reads.
+ */
+export function webhookCallbacks(): NonNullable<OperationObject['callbacks']> {
+  const string = { type: 'string' } as const;
+  const parameters = Object.entries(HEADERS).map(
+    ([name, description]) => ({ name, in: 'header', required: true, description, schema: string }) as const,
+  );
+  const responses = {
+    '2XX': { description: 'The message has arrived' },
+    '410': { description: 'The endpoint is disabled' },
+    default: { description: 'The message is sent again later' },
+  };
+  const callbacks = declaredWebhookEvents().map(({ name, description, data }) => {
+    const properties = {
+      type: { ...string, enum: [name] },
+      timestamp: { ...string, format: 'date-time' },
+      data: data ? { $ref: getSchemaPath(data) } : { type: 'object' },
+    };
+    const schema = { type: 'object', required: Object.keys(properties), properties };
+    const requestBody = { required: true, content: { 'application/json': { schema } } };
+    const operation = { summary: name, description, security: [], parameters, requestBody, responses };
+    return [name, { '{$request.body#/url}': { post: operation } }];
+  });
+  return Object.fromEntries(callbacks) as NonNullable<OperationObject['callbacks']>;
+}
