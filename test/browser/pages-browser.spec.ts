@@ -21,6 +21,7 @@ const PAGES = [
   ['/docs#/Pets/getPet', '#operations-Pets-getPet .refusal'],
   ['/docs/guides/using-the-api', '.prose h2'],
   ['/docs/errors#pet_not_found', '#pet_not_found'],
+  ['/docs/search#q=pet', '.found li'],
   ['/nothing/here', 'h1'],
 ] as const;
 
@@ -80,6 +81,34 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     expect(await isDark(page)).toBe(false);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await isDark(page)).toBe(true);
+  });
+
+  it('the search finds operations, sections of the guide and errors by all words, and leads there', async () => {
+    const page = await open('/docs/search');
+    const found = page.locator('.found li:visible');
+    const status = page.getByRole('status');
+    const box = page.getByRole('searchbox');
+    const all = await found.count();
+    expect(all).toBeGreaterThan(60);
+    await expect.poll(() => status.textContent()).toBe(`${all} of ${all}`);
+    await page.keyboard.type('List ANIMALS listpets');
+    await expect.poll(() => found.count()).toBe(1);
+    expect(new URL(page.url()).hash).toBe('#q=List+ANIMALS+listpets');
+    await found.getByRole('link').click();
+    await page.locator('#operations-Pets-listPets.is-open').waitFor();
+    for (const [sought, kind] of [
+      ['pet_not_found remedy', 'Error'],
+      ['64-bit integers exact', 'Guide'],
+    ] as const) {
+      await page.goto(`${base}/docs/search#q=${encodeURIComponent(sought)}`);
+      await page.reload();
+      expect(await box.inputValue()).toBe(sought);
+      await found.filter({ hasText: kind }).first().getByRole('link').click();
+      const { hash } = new URL(page.url());
+      await page.locator(hash).waitFor();
+    }
+    await page.goto(`${base}/docs/search#q=nothing-like-this`);
+    await expect.poll(() => status.textContent()).toBe(`0 of ${all}`);
   });
 
   it('are read with a dialog, a response and refusals open', async () => {

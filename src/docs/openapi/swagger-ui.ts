@@ -3,10 +3,12 @@ import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Settings } from '../../core/config/settings.js';
+import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { pageFile } from '../page-files.js';
 import { GUIDE_PLACES, HTML, SCRIPT, STYLE, addReaderPages } from '../pages/reader-pages.js';
+import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
 import { API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
@@ -81,13 +83,20 @@ export class SwaggerUi implements OnModuleInit {
       documents: outlines.map((outline) => ({ label: labelOf(outline), path: outline.docsPath })),
       guides: GUIDE_PLACES,
     };
-    for (const outline of outlines) this.add(application, outline, site);
+    const documents = outlines.map((outline) => this.add(application, outline, site));
+    pages.add(SEARCH.path, {
+      asset: new ServedAsset(HTML, async () => {
+        const built = documents.map(({ docsPath, document }) => ({ docsPath, document: document() }));
+        return layout(site, await searchPage(built, errorCatalogue()));
+      }),
+    });
     const { publicBaseUrl, host, port } = settings;
     const api = new URL(publicBaseUrl, `http://${host}:${port}`).href;
     addReaderPages(pages, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
   }
 
-  private add(application: INestApplication, outline: DocumentOutline, site: Site): void {
+  /** Serves a document and its page; answers what builds it, once. */
+  private add(application: INestApplication, outline: DocumentOutline, site: Site) {
     const { docsPath } = outline;
     const policy = { 'connect-src': connectSources(this.settings, outline) };
     const serve = (path: string, asset: ServedAsset) => this.pages.add(docsPath + path, { asset, policy });
@@ -97,6 +106,7 @@ export class SwaggerUi implements OnModuleInit {
     let built: OpenAPIObject | undefined;
     const document = () => (built ??= buildDocument(application, outline));
     for (const { name, type, write } of FORMS) serve(name, new ServedAsset(type, () => write(document())));
+    return { docsPath, document };
   }
 }
 

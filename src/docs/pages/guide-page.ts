@@ -9,7 +9,13 @@ export const GUIDE = { file: 'using-the-api.md', path: '/docs/guides/using-the-a
 /** The address of the API in the file, where readers of the repository have their service. */
 const EXAMPLE = 'http://127.0.0.1:3000/v1';
 
-/** The page of the guide, made of its file, with the address of the API. Its links are anchors of its headings, named as GitHub does. */
+/** The anchor of a heading, as GitHub names it. */
+export function headingId(source: string): string {
+  const words = source.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
+  return words.trim().replaceAll(/\s/g, '-');
+}
+
+/** The page of the guide, made of its file, with the address of the API. */
 export async function guidePage(api: string): Promise<PageContent> {
   // Loaded with the page, not with the service.
   const { Marked } = await import('marked');
@@ -19,8 +25,7 @@ export async function guidePage(api: string): Promise<PageContent> {
     renderer: {
       heading({ tokens, depth, text: source }: Tokens.Heading): string {
         const text = this.parser.parseInline(tokens);
-        const words = source.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
-        const id = words.trim().replaceAll(/\s/g, '-');
+        const id = headingId(source);
         if (depth === 2) headings.push(`<li><a href="#${id}">${text}</a></li>`);
         if (depth > 1)
           return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${text}</a></h${depth}>\n`;

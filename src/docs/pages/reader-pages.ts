@@ -8,6 +8,7 @@ import { GUIDE, guidePage } from './guide-page.js';
 import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
 import { pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
+import { SEARCH } from './search-page.js';
 import { type ServedPages, prefersHtml } from './served-pages.js';
 import { type StartFacts, missingPage, startPage } from './start-page.js';
 
@@ -22,6 +23,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   'colours.css': STYLE,
   'pages.css': STYLE,
   'commands.js': SCRIPT,
+  'search.js': SCRIPT,
   'mark.svg': SVG,
 };
 
@@ -33,7 +35,7 @@ Disallow: /
 `;
 
 /** The guides, as the header lists them. */
-export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }];
+export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
 
 /** A static file of src/docs/pages/static. */
 function file(name: string, type: string, isText = true): ServedAsset {

@@ -70,4 +70,5 @@ const TEXTS: Readonly<Record<string, string>> = {
   '/docs/guides/using-the-api':
     'Pagination, conditional requests, safe retries and quotas, with examples to paste.',
   [ERRORS_PATH]: 'Every error code with its cause and remedy.',
+  '/docs/search': 'Find an operation, a section of the guide, or an error code.',
 };

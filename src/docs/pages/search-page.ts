@@ -1,0 +1,85 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { ERRORS_PATH } from '../../core/errors/help-link.js';
+import { guideFile } from '../page-files.js';
+import { GUIDE, headingId } from './guide-page.js';
+import { escapeHtml, escapeWithCode } from './html.js';
+import { ASSETS_PATH, type PageContent, type Place, relativeTo } from './layout.js';
+
+/** The page that finds operations, sections of the guide, and errors. */
+export const SEARCH: Place = { label: 'Search', path: '/docs/search' };
+
+/** One thing that can be found. */
+interface Entry {
+  readonly title: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly path: string;
+}
+
+/** The page, which lists everything that can be found; its script shows what holds the words that are looked for. */
+export async function searchPage(
+  documents: readonly { readonly docsPath: string; readonly document: OpenAPIObject }[],
+  errors: readonly ErrorRow[],
+): Promise<PageContent> {
+  const entries = [
+    ...documents.flatMap(operationsOf),
+    ...(await sectionsOfGuide()),
+    ...errors.map(errorEntry),
+  ];
+  const items = entries.map(
+    ({ title, kind, text, path }) =>
+      `<li><a href="${escapeHtml(relativeTo(SEARCH.path, path))}">${escapeHtml(title)}</a> <span>${kind}</span><p>${escapeWithCode(text)}</p></li>`,
+  );
+  return {
+    title: 'Search',
+    path: SEARCH.path,
+    main: `  <main class="start" id="main" tabindex="-1">
+    <h1>Search</h1>
+    <search class="search"><label for="words">Operations, guide and errors</label>
+      <input type="search" id="words" autocomplete="off" spellcheck="false"><p role="status"></p></search>
+    <ul class="found">${items.join('\n')}</ul>
+  </main>`,
+    modules: [`${ASSETS_PATH}/search.js`],
+  };
+}
+
+function operationsOf({
+  docsPath,
+  document: { servers, paths },
+}: {
+  readonly docsPath: string;
+  readonly document: OpenAPIObject;
+}): Entry[] {
+  const base = new URL(servers?.[0]?.url ?? '/', 'http://service').pathname.replace(/\/$/, '');
+  return Object.entries(paths).flatMap(([path, item]) =>
+    (['get', 'post', 'put', 'patch', 'delete'] as const).flatMap((method) => {
+      const { operationId = '', summary = '', description = '', tags = [] } = item[method] ?? {};
+      if (operationId === '') return [];
+      const title = `${method.toUpperCase()} ${base}${path}`;
+      const place = `${docsPath}#/${tags[0]?.replaceAll(' ', '%20') ?? 'default'}/${operationId}`;
+      return [
+        { title, kind: 'Operation', text: `${summary}. \`${operationId}\` ${description}`, path: place },
+      ];
+    }),
+  );
+}
+
+async function sectionsOfGuide(): Promise<Entry[]> {
+  const [, ...sections] = (await guideFile(GUIDE.file)).split(/^#{2,3} /m);
+  return sections.map((section) => {
+    const [title = '', ...lines] = section.split('\n');
+    const text = lines.filter((line) => !/^(```|\|)/.test(line)).join(' ');
+    const plain = text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
+    return { title, kind: 'Guide', text: plain, path: `${GUIDE.path}#${headingId(title)}` };
+  });
+}
+
+function errorEntry({ code, status, message, cause, remedy }: ErrorRow): Entry {
+  return {
+    title: code,
+    kind: 'Error',
+    text: `${status}: ${message} ${cause} ${remedy}`,
+    path: `${ERRORS_PATH}#${code}`,
+  };
+}
