@@ -29,15 +29,21 @@ export type MigrateMode = 'auto' | 'check' | 'off';
 
 /** Compares the database's migrations with the declared ones; changes nothing. */
 export async function schemaStatus(dataSource: Database): Promise<SchemaStatus> {
-  const known = dataSource.migrations.toSorted(byTimestamp).map(nameOf);
-  const applied = await rowsOf(dataSource, MIGRATIONS_TABLE, 'timestamp');
-  const unknown = applied.filter((name) => !known.includes(name));
-  const expansions = unknown.length === 0 ? [] : await rowsOf(dataSource, EXPANSIONS_TABLE, 'name');
+  const found = compareMigrations(dataSource, await rowsOf(dataSource, MIGRATIONS_TABLE, 'timestamp'));
+  const expansions = found.unknown.length === 0 ? [] : await rowsOf(dataSource, EXPANSIONS_TABLE, 'name');
+  return { ...found, expansions: found.unknown.filter((name) => expansions.includes(name)) };
+}
+
+/** Compares the names of migrations that ran with the declared ones. */
+export function compareMigrations(
+  { migrations }: Database,
+  names: readonly string[],
+): Omit<SchemaStatus, 'expansions'> {
+  const known = migrations.toSorted(byTimestamp).map(nameOf);
   return {
-    applied: applied.filter((name) => known.includes(name)),
-    pending: known.filter((name) => !applied.includes(name)),
-    unknown,
-    expansions: unknown.filter((name) => expansions.includes(name)),
+    applied: names.filter((name) => known.includes(name)),
+    pending: known.filter((name) => !names.includes(name)),
+    unknown: names.filter((name) => !known.includes(name)),
   };
 }
 

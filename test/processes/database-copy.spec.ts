@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { CopyOrder } from '../../src/database/commands/copy-check.js';
+import type { CopyOrder } from '../../src/database/commands/copy.js';
 import { TablesModule } from '../../src/database/tables.module.js';
 import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
 import { CopyTarget } from '../support/copy-target.js';

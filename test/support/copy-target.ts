@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { type CopyReport, copyDatabase } from '../../src/database/commands/copy.js';
-import type { CopyOrder } from '../../src/database/commands/copy-check.js';
+import { type CopyOrder, type CopyReport, copyDatabase } from '../../src/database/commands/copy.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { type MadeDatabase, makeDatabase } from '../kit/test-database.js';

@@ -1,36 +1,59 @@
 import { access } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { shownDatabaseUrl } from '../../core/config/database-url.js';
-import { openDataSource } from '../data-source.js';
+import { type DatabaseSettings, EXPANSIONS_TABLE, MIGRATIONS_TABLE, openDataSource } from '../data-source.js';
 import type { Database } from '../database.js';
-import { migrateInside } from '../schema.js';
+import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
 import { readUntouched } from '../sqlite/read-untouched.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
-import { COPY_SESSION, CopyCheck, type CopyOrder, HERE } from './copy-check.js';
 import { DatabaseRefusal, refuseServed } from './refusal.js';
-import { TableCopy, type TargetColumn, reasonOf } from './table-copy.js';
+import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
-/** A table that was copied. */
-export interface CopiedTable {
-  readonly name: string;
-  readonly rows: number;
-  /** The last id that was given: the next one is larger; null for a table that numbers nothing. */
-  readonly lastId: bigint | null;
+/** What is to be copied. */
+export interface CopyOrder {
+  /** The SQLite file. */
+  readonly file: string;
+  /** The settings of the target. */
+  readonly target: DatabaseSettings;
+  /** Tables of the source that stay behind, which no migration makes. */
+  readonly leftOut: readonly string[];
+  /** Stops it between two batches. */
+  readonly signal: AbortSignal;
+  readonly tell: (progress: { phase: string; done: number; of: number }) => void;
 }
 
 /** What was copied. */
 export interface CopyReport {
   readonly rows: number;
-  readonly tables: readonly CopiedTable[];
+  readonly tables: readonly {
+    readonly name: string;
+    readonly rows: number;
+    /** The last id that was given: the next one is larger; null for a table that numbers nothing. */
+    readonly lastId: bigint | null;
+  }[];
 }
 
+/** How often it looks whether other processes have gone, and how long between, in milliseconds: sessions end a moment later. */
+const [LOOKS, LOOK_MS] = [12, 250];
+/** What the sessions of a copy are called. */
+const SESSION = 'petstore, copy';
+/** Tables of migrations and of running instances, which each database has for itself. */
+const OF_EACH_DATABASE = [MIGRATIONS_TABLE, EXPANSIONS_TABLE, 'typeorm_metadata', 'instance_notices'];
+
+/** Sessions of instances and commands; each names itself so. */
+const OTHERS = `SELECT count(*)::int AS count FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name LIKE 'petstore%' AND application_name <> '${SESSION}'`;
 /** SQLite's instants are in UTC; and the server may limit how long a transaction waits or works. */
 const SETTINGS = `SET LOCAL TIME ZONE 'UTC'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
   SET LOCAL lock_timeout = 10000`;
-
+const COLUMNS = `SELECT a.attname AS name, t.typcategory = 'S' AS "isText", format_type(t.oid, -1) AS type,
+    format_type(t.oid, a.atttypmod) AS "fullType", pg_get_serial_sequence($1, a.attname) AS sequence
+  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' ORDER BY a.attnum`;
 const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name, pg_get_constraintdef(oid) AS definition
-  FROM pg_constraint WHERE connamespace = ${HERE} AND contype = 'f' AND conparentid = 0`;
+  FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND contype = 'f' AND conparentid = 0`;
 
 /**
  * Copies an SQLite file into an empty PostgreSQL database, in one transaction there: whatever ends it before its COMMIT leaves the
@@ -38,18 +61,15 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
  */
 export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
   const { file, target: settings } = order;
-  await access(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT')
-      throw new DatabaseRefusal(`${file} is not there. Name the file with --from.`);
+  await access(file).catch(() => {
+    throw new DatabaseRefusal(`${file} is not there. Name the file with --from.`);
   });
   await refuseServed(file, 'copy');
   return naming(file, () =>
     readUntouched(file, async (source) => {
-      const target = await openDataSource(settings, { isPatient: true, sessionName: COPY_SESSION }).catch(
-        (error: unknown) => {
-          throw new DatabaseRefusal((error as Error).message.replaceAll('DATABASE_URL', '--to'), {
-            cause: error,
-          });
+      const target = await openDataSource(settings, { isPatient: true, sessionName: SESSION }).catch(
+        (error: Error) => {
+          throw new DatabaseRefusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
         },
       );
       try {
@@ -63,87 +83,159 @@ export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
 
 /** A copy, in the transactions of both databases. */
 class DatabaseCopy {
-  private readonly check: CopyCheck;
+  private readonly name: string;
 
   constructor(
     private readonly order: CopyOrder,
     private readonly source: Connection,
     private readonly target: Database,
   ) {
-    this.check = new CopyCheck(order, source, target);
+    this.name = shownDatabaseUrl(order.target.databaseUrl);
   }
 
   async run(): Promise<CopyReport> {
     const version = await this.version();
     await this.source.all('BEGIN');
-    await this.check.checkMigrations();
-    await this.check.refuseInstances();
-    let isWhole = false;
+    await this.checkMigrations();
+    await this.refuseInstances();
+    let state = 'Nothing was copied.';
     try {
       return await this.target.transaction(async () => {
         const report = await this.copy();
         await this.source.all('COMMIT');
         if ((await this.version()) !== version)
-          throw new DatabaseRefusal(
-            `${this.order.file} was written to during the copy. Stop what writes, then copy.`,
-          );
-        isWhole = true;
+          throw this.refusal('was written to during the copy. Stop what writes, then copy.');
+        state =
+          'Whether it was committed is not known. Copy again: if the database has data, it is all there.';
         return report;
       });
     } catch (error) {
-      throw error instanceof DatabaseRefusal ? error : this.failure(error, isWhole);
+      if (error instanceof DatabaseRefusal) throw error;
+      throw new DatabaseRefusal(`${this.name}: ${reasonOf(error)}. ${state}`, { cause: error });
     }
   }
 
   private async copy(): Promise<CopyReport> {
-    const { target } = this;
+    const { source, target, order } = this;
     await target.query(SETTINGS);
     // Instances that start now wait until all is there.
     if (!(await target.transactions.tryToClaim('migrations')))
       throw new DatabaseRefusal(
         `Another copy into ${this.name}, or a migration of it, runs. Wait for its end.`,
       );
-    const names = await this.check.ownTables();
-    await this.check.refuseData(names);
+    const names = await this.tableNames();
+    for (const name of names) await this.refuseData(name);
     await migrateInside(target);
-    const tables = await this.check.tablesToCopy(names);
+    const tables = new Map<string, readonly TargetColumn[]>();
+    for (const name of names) tables.set(name, await this.matchingColumns(name));
     // Taken off, so that tables need no order; what puts them back checks all rows.
     const foreignKeys =
       await target.query<{ table: string; name: string; definition: string }[]>(FOREIGN_KEYS);
     for (const { table, name } of foreignKeys)
       await target.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
     // Migrations may have written rows, which are among those of the source.
-    await target.query(`TRUNCATE ${[...tables.keys()].map(quoted).join(', ')}`);
-    const counts = await this.copyRows(tables);
-    for (const { table, name, definition } of foreignKeys)
-      await target.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
-    const copied: CopiedTable[] = [];
-    for (const [name, columns] of tables) {
-      const rows = counts.get(name) ?? 0;
-      await this.compare(name, rows);
-      copied.push({ name, rows, lastId: await this.goOnBehindIds(name, columns) });
-      await target.query(`ANALYZE ${quoted(name)}`);
-    }
-    return { rows: copied.reduce((sum, { rows }) => sum + rows, 0), tables: copied };
-  }
-
-  private async copyRows(
-    tables: ReadonlyMap<string, readonly TargetColumn[]>,
-  ): Promise<ReadonlyMap<string, number>> {
-    const { source, target, order } = this;
-    const counts = new Map<string, number>();
-    for (const name of tables.keys())
-      counts.set(name, Number((await source.texts(`SELECT count(*) FROM ${quoted(name)}`))[0]));
-    const of = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    await target.query(`TRUNCATE ${names.map(quoted).join(', ')}`);
+    const counts = names.map((name) => `(SELECT count(*) FROM ${quoted(name)})`);
     let done = 0;
+    const of = Number((await source.texts(`SELECT ${counts.join(' + ')}`))[0]);
     const tick = (rows: number): void => {
       done += rows;
       order.tell({ phase: 'Copying', done, of });
       if (order.signal.aborted) throw new DatabaseRefusal('Interrupted. Nothing was copied.');
     };
     tick(0);
-    for (const [name, columns] of tables) await (await TableCopy.of(source, target, name, columns)).run(tick);
-    return counts;
+    const copied: CopyReport['tables'][number][] = [];
+    for (const [name, columns] of tables) {
+      const rows = await copyTable(source, target, name, columns, tick);
+      await this.compare(name, rows);
+      copied.push({ name, rows, lastId: await this.goOnBehindIds(name, columns) });
+      await target.query(`ANALYZE ${quoted(name)}`);
+    }
+    if (done !== of) throw this.refusal('is damaged: its indexes have other rows than its tables.');
+    for (const { table, name, definition } of foreignKeys)
+      await target.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
+    return { rows: done, tables: copied };
+  }
+
+  /** Throws unless the source has run exactly the migrations that this build declares. */
+  private async checkMigrations(): Promise<void> {
+    const { source, order, target } = this;
+    if (!(await source.texts('SELECT name FROM sqlite_master')).includes(MIGRATIONS_TABLE))
+      throw this.refusal('is not the database of this service. Name its file with --from.');
+    const { unknown, pending } = compareMigrations(
+      target,
+      await source.texts(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY timestamp`),
+    );
+    if (unknown.length > 0)
+      throw this.refusal(
+        `was migrated by a newer version of the service (${unknown.join(', ')}), or with a module that is gone. Copy it with that ` +
+          'version, or put the module back.',
+      );
+    if (pending.length > 0)
+      throw this.refusal(
+        `lacks migrations (${pending.join(', ')}). Run "DATABASE_URL=sqlite:${order.file} petstore db migrate", then copy.`,
+      );
+  }
+
+  /** Before the transaction, in which PostgreSQL would see the sessions of its beginning for ever. */
+  private async refuseInstances(): Promise<void> {
+    for (let look = 1; ; look += 1) {
+      const [found] = await this.target.query<{ count: number }[]>(OTHERS);
+      if (found?.count === 0) return;
+      if (look === LOOKS)
+        throw new DatabaseRefusal(
+          `An instance or a command of the service is connected to ${this.name} (connections: ${found?.count}). Stop it, then copy.`,
+        );
+      await pause(LOOK_MS);
+    }
+  }
+
+  /** The tables to copy, in which every declared one is. */
+  private async tableNames(): Promise<string[]> {
+    const { source, target, order } = this;
+    const there = await source.tables();
+    const missing = order.leftOut.find((name) => !there.includes(name));
+    if (missing !== undefined) throw this.refusal(`has no table ${missing}, which --leave-out names.`);
+    const left = [...OF_EACH_DATABASE, ...order.leftOut];
+    const names = there.filter((name) => !left.includes(name));
+    const lacked = target.entityMetadatas
+      .map(({ tableName }) => tableName)
+      .find((name) => !names.includes(name) && !OF_EACH_DATABASE.includes(name));
+    if (lacked === undefined) return names;
+    throw this.refusal(
+      `cannot be copied: the table ${lacked} belongs to the service, and is not in the copy.`,
+    );
+  }
+
+  /** Locks a table that is there, so that no instance sees or changes it before the end, and refuses any row of it. */
+  private async refuseData(name: string): Promise<void> {
+    const { target } = this;
+    if ((await this.columns(name)).length === 0) return;
+    await target.query(`LOCK TABLE ${quoted(name)} IN ACCESS EXCLUSIVE MODE`);
+    if ((await target.query<unknown[]>(`SELECT 1 FROM ${quoted(name)} LIMIT 1`)).length > 0)
+      throw new DatabaseRefusal(`${this.name} has data already (${name}). Name an empty database with --to.`);
+  }
+
+  /** The columns of a table in PostgreSQL. Throws unless the source has exactly these. */
+  private async matchingColumns(name: string): Promise<readonly TargetColumn[]> {
+    const columns = await this.columns(name);
+    if (columns.length === 0)
+      throw this.refusal(
+        `cannot be copied: no migration makes the table ${name}; write one, or leave it behind with --leave-out ${name}.`,
+      );
+    const own = await this.source.texts('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0', [name]);
+    const known = columns.map((column) => column.name);
+    for (const column of own)
+      if (!known.includes(column))
+        throw this.refusal(`cannot be copied: no migration makes ${name}.${column}; write one.`);
+    for (const column of known)
+      if (!own.includes(column))
+        throw this.refusal(`cannot be copied: it lacks ${name}.${column}, which migrations make.`);
+    return columns;
+  }
+
+  private columns(name: string): Promise<TargetColumn[]> {
+    return this.target.query(COLUMNS, [quoted(name)]);
   }
 
   private async compare(name: string, rows: number): Promise<void> {
@@ -152,7 +244,7 @@ class DatabaseCopy {
     );
     if (Number(found?.rows) === rows) return;
     throw new DatabaseRefusal(
-      `${name} has ${rows} rows in SQLite, and ${found?.rows} in PostgreSQL: the file is damaged, or a trigger changes rows. Nothing was copied.`,
+      `${name} has ${rows} rows in SQLite, and ${found?.rows} in PostgreSQL: a trigger changes rows. Nothing was copied.`,
     );
   }
 
@@ -178,14 +270,7 @@ class DatabaseCopy {
     return (await this.source.texts('PRAGMA data_version'))[0];
   }
 
-  private failure(error: unknown, isWhole: boolean): DatabaseRefusal {
-    const state = isWhole
-      ? 'Whether it was committed is not known. Copy again: if the database has data, it is all there.'
-      : 'Nothing was copied.';
-    return new DatabaseRefusal(`${this.name}: ${reasonOf(error)}. ${state}`, { cause: error });
-  }
-
-  private get name(): string {
-    return shownDatabaseUrl(this.order.target.databaseUrl);
+  private refusal(why: string): DatabaseRefusal {
+    return new DatabaseRefusal(`${this.order.file} ${why}`);
   }
 }

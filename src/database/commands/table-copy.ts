@@ -7,7 +7,6 @@ import { DatabaseRefusal } from './refusal.js';
 
 /** A column of PostgreSQL that is copied. */
 export interface TargetColumn {
-  readonly table: string;
   readonly name: string;
   /** Its type without length, precision and scale. */
   readonly type: string;
@@ -18,122 +17,95 @@ export interface TargetColumn {
   readonly sequence: string | null;
 }
 
-/** How many rows are copied at first, of which nobody knows yet how large they are, and at most at once. */
+/** How many rows are copied at first, while their size is unknown, and at most at once. */
 const [FIRST_ROWS, MOST_ROWS] = [50, 2_000];
 /** How many bytes are copied at once, about. */
 const BATCH_BYTES = 1_048_576;
 /** How much of a key is shown, in characters. */
 const MOST_SHOWN = 60;
-/** The least id of a row that SQLite has. */
-const LEAST_ID = '-9223372036854775808';
-const LARGEST_ID = 9_223_372_036_854_775_807n;
+/** Less than any id of a row that SQLite has. */
+const BELOW_ALL_IDS = '-1e19';
 /** SQLSTATE of what is wrong with a value: data exceptions, constraints, limits. */
 const OF_A_VALUE = /^(?:22|23|54)/;
-/** SQLSTATE of what names the key or the character in its detail; others have the whole row there, with its secrets. */
+/** SQLSTATE of errors whose detail names the key or the character; that of others has the whole row, with its secrets. */
 const TELLING = /^(?:23505|23503|22P05)$/;
 
-/** Rows that follow each other, as SQLite answers them: each column as a JSON array in UTF-8. */
-interface Batch {
+/** Rows that follow each other, as SQLite answers them: each column, `v0` and so on, as a JSON array in UTF-8. */
+interface Batch extends Record<string, unknown> {
   readonly rows: number;
   /** The id of the last one. */
   readonly last: string;
   /** How many blobs are in columns of text. */
   readonly blobs: number;
-  readonly columns: readonly Buffer[];
 }
 
+/** A value that PostgreSQL would store in another way. */
+class ValueFault extends Error {}
+
 /**
- * Copies the rows of one table. SQLite writes the values of a batch as JSON, and PostgreSQL reads each of them as the text of its type: no
- * value is rounded or repaired on its way through the driver, and whatever PostgreSQL would refuse or change ends the copy.
+ * Copies the rows of one table; answers how many. SQLite writes the values of a batch as JSON, and PostgreSQL reads each of them as the
+ * text of its type: no value is rounded or repaired by a driver, and whatever PostgreSQL would refuse or change ends the copy. `tick` is
+ * called with the number of rows of each batch, and throws to stop.
  */
-export class TableCopy {
-  private readonly reading: string;
-  private readonly writing: string;
-  /** Its rows with an id, which those of a table WITHOUT ROWID are given by their order. */
-  private readonly numbered: string;
-
-  private constructor(
-    private readonly source: Connection,
-    private readonly target: Database,
-    private readonly table: string,
-    private readonly columns: readonly TargetColumn[],
-    /** The columns of its primary key. */
-    private readonly keys: readonly string[],
-    hasIds: boolean,
-  ) {
-    const names = columns.map(({ name }) => quoted(name)).join(', ');
-    const id = hasIds ? '_rowid_' : `row_number() OVER (ORDER BY ${keys.map(quoted).join(', ')})`;
-    this.numbered = `SELECT ${id} AS _rowid_, ${names} FROM ${quoted(table)}`;
-    this.reading = readSql(this.numbered, columns);
-    this.writing = writeSql(table, names, columns);
-  }
-
-  /** That of the table of this name, which both databases have. */
-  static async of(
-    source: Connection,
-    target: Database,
-    table: string,
-    columns: readonly TargetColumn[],
-  ): Promise<TableCopy> {
-    const keys = await source.texts('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [
-      table,
-    ]);
-    const [isWithoutIds] = await source.texts('SELECT wr FROM pragma_table_list(?)', [table]);
-    return new TableCopy(source, target, table, columns, keys, isWithoutIds === '0');
-  }
-
-  /** Copies all rows; answers how many. `tick` is told of each batch, and throws to stop. */
-  async run(tick: (rows: number) => void): Promise<number> {
-    let [from, limit, copied] = [LEAST_ID, FIRST_ROWS, 0];
-    for (;;) {
-      const batch = await this.read(from, limit);
-      if (batch.rows === 0) return copied;
-      try {
-        await this.write(batch);
-      } catch (error) {
-        if (!isOfAValue(error)) throw error;
-        // Halved until the row is found.
-        if (batch.rows === 1) throw new DatabaseRefusal(await this.complaint(batch.last, error));
-        limit = batch.rows >> 1;
-        continue;
-      }
-      copied += batch.rows;
-      tick(batch.rows);
-      if (BigInt(batch.last) === LARGEST_ID) return copied;
-      from = String(BigInt(batch.last) + 1n);
-      const bytes = batch.columns.reduce((sum, { length }) => sum + length, 0);
-      limit = Math.max(1, Math.min(MOST_ROWS, limit * 4, Math.floor((BATCH_BYTES * batch.rows) / bytes)));
+export async function copyTable(
+  source: Connection,
+  target: Database,
+  table: string,
+  columns: readonly TargetColumn[],
+  tick: (rows: number) => void,
+): Promise<number> {
+  const keys = await source.texts('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [table]);
+  const [isWithoutIds] = await source.texts('SELECT wr FROM pragma_table_list(?)', [table]);
+  const id = isWithoutIds === '0' ? '_rowid_' : `row_number() OVER (ORDER BY ${keys.map(quoted).join(', ')})`;
+  const names = columns.map(({ name }) => quoted(name)).join(', ');
+  const numbered = `SELECT ${id} AS _rowid_, ${names} FROM ${quoted(table)}`;
+  const [reading, writing] = [readSql(numbered, columns), writeSql(table, names, columns)];
+  let [after, limit, copied] = [BELOW_ALL_IDS, FIRST_ROWS, 0];
+  for (;;) {
+    const [batch] = await source.all<Batch>(reading, [after, limit]);
+    if (!batch || batch.rows === 0) return copied;
+    const { rows, last, blobs } = batch;
+    const values = columns.map((_, at) => batch[`v${at}`] as Buffer);
+    try {
+      if (blobs > 0) throw new ValueFault('a blob is in a column of text');
+      const [stored] = await target.query<{ count: number }[]>(writing, values);
+      if (stored?.count !== rows) throw new ValueFault(`it does not fit ${limitsOf(columns)}`);
+    } catch (error) {
+      if (!(error instanceof ValueFault) && !OF_A_VALUE.test(driverErrorOf(error).code ?? '')) throw error;
+      if (rows === 1) throw await complaint(source, table, numbered, keys, last, error);
+      // Halved until the row is found.
+      limit = rows >> 1;
+      continue;
     }
+    copied += rows;
+    tick(rows);
+    after = last;
+    const bytes = values.reduce((sum, { length }) => sum + length, 0);
+    limit = Math.max(1, Math.min(MOST_ROWS, limit * 4, Math.floor((BATCH_BYTES * rows) / bytes)));
   }
+}
 
-  private async read(from: string, limit: number): Promise<Batch> {
-    const [row] = await this.source.all<Omit<Batch, 'columns'> & Record<string, Buffer>>(this.reading, [
-      from,
-      limit,
-    ]);
-    if (!row) throw new Error(`${this.table} answers nothing`);
-    return { ...row, columns: this.columns.map((_, at) => row[`v${at}`] ?? Buffer.of()) };
-  }
+/** Names the row with an id, such as `pets id 17: …`. */
+async function complaint(
+  source: Connection,
+  table: string,
+  numbered: string,
+  keys: readonly string[],
+  id: string,
+  error: unknown,
+): Promise<DatabaseRefusal> {
+  const shown = keys.map((key) => `CAST(${quoted(key)} AS TEXT) AS ${quoted(key)}`).join(', ');
+  const sql = `SELECT ${shown} FROM (${numbered}) WHERE _rowid_ = CAST(? AS INTEGER)`;
+  const [row = {}] = shown === '' ? [] : await source.all(sql, [id]);
+  const key = Object.entries(row).map(([name, value]) => ` ${name} ${String(value).slice(0, MOST_SHOWN)}`);
+  return new DatabaseRefusal(
+    `${table}${key.join('')}: ${reasonOf(error)}. Nothing was copied; correct it in the file, then copy.`,
+  );
+}
 
-  private async write({ rows, blobs, columns }: Batch): Promise<void> {
-    if (blobs > 0) throw new ValueFault('a blob is in a column of text');
-    const [stored] = await this.target.query<{ count: number }[]>(this.writing, [...columns]);
-    if (stored?.count !== rows) throw new ValueFault(`it does not fit ${this.limits()}`);
-  }
-
-  private limits(): string {
-    const limited = this.columns.filter(({ type, fullType }) => type !== fullType);
-    return limited.map(({ name, fullType }) => `${name} ${fullType}`).join(', ');
-  }
-
-  /** Such as `pets id 17: …`. */
-  private async complaint(id: string, error: unknown): Promise<string> {
-    const keys = this.keys.map((key) => `CAST(${quoted(key)} AS TEXT) AS ${quoted(key)}`).join(', ');
-    const sql = `SELECT ${keys} FROM (${this.numbered}) WHERE _rowid_ = CAST(? AS INTEGER)`;
-    const [row = {}] = keys === '' ? [] : await this.source.all(sql, [id]);
-    const key = Object.entries(row).map(([name, value]) => ` ${name} ${String(value).slice(0, MOST_SHOWN)}`);
-    return `${this.table}${key.join('')}: ${reasonOf(error)}. Nothing was copied; correct it in the file, then copy.`;
-  }
+function limitsOf(columns: readonly TargetColumn[]): string {
+  const limited = columns.filter(({ type, fullType }) => type !== fullType);
+  return limited.map(({ name, fullType }) => `${name} ${fullType}`).join(', ');
 }
 
 /**
@@ -147,18 +119,11 @@ export function reasonOf(error: unknown): string {
   return why + (TELLING.test(code) && detail !== undefined ? ` (${detail})` : '');
 }
 
-/** A value that PostgreSQL would store in another way. */
-class ValueFault extends Error {}
-
-function isOfAValue(error: unknown): boolean {
-  return error instanceof ValueFault || OF_A_VALUE.test(driverErrorOf(error).code ?? '');
-}
-
 function driverErrorOf(error: unknown): { readonly code?: string; readonly detail?: string } {
   return (error as { driverError?: object }).driverError ?? {};
 }
 
-/** The statement that reads a batch; its parameters are the id that it begins with, and how many rows. */
+/** The statement that reads a batch; its parameters are the id that it begins behind, and how many rows. */
 function readSql(numbered: string, columns: readonly TargetColumn[]): string {
   const values = columns.map(({ name, type }, at) => {
     const column = quoted(name);
@@ -175,7 +140,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
     .map(({ name }) => `total(typeof(${quoted(name)}) = 'blob')`);
   return (
     `SELECT count(*) AS rows, CAST(max(_rowid_) AS TEXT) AS last, ${blobs.join(' + ') || '0'} AS blobs, ${values.join(', ')} ` +
-    `FROM (SELECT * FROM (${numbered}) WHERE _rowid_ >= CAST(? AS INTEGER) ORDER BY _rowid_ LIMIT ?)`
+    `FROM (SELECT * FROM (${numbered}) WHERE _rowid_ > CAST(? AS NUMERIC) ORDER BY _rowid_ LIMIT ?)`
   );
 }
 

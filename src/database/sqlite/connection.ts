@@ -85,6 +85,13 @@ export class Connection {
     return (await this.all(sql, parameters)).map((row) => String(Object.values(row)[0]));
   }
 
+  /** The names of the tables, without SQLite's own. */
+  tables(): Promise<string[]> {
+    return this.texts(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name`,
+    );
+  }
+
   /** Ends the statement that runs by an error. */
   interrupt(): void {
     this.database.interrupt();
