@@ -4,7 +4,7 @@ import { MIGRATIONS_TABLE } from '../data-source.js';
 import { realFileOf } from '../sqlite/real-file.js';
 import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { PartFile, alreadyThere } from './part-file.js';
+import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';
 import { DatabaseRefusal } from './refusal.js';
 
 /** A backup that is to be made. */
@@ -35,7 +35,7 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
     );
   // A rename would remove the device, or the pipe that another waits at.
   if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is no file. Name another.`);
-  if (there && !overwrite) throw alreadyThere(file);
+  if (there && !overwrite) throw new DatabaseRefusal(`${file} ${ALREADY_THERE}`);
   const part = await PartFile.beside(final);
   try {
     const copied = await copyChecked({ from: database, to: part.path, signal });
@@ -60,7 +60,7 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
   const real = await realFileOf(database);
   const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
   const isOwn = own.ino === there?.ino && own.dev === there.dev;
-  if (isOwn || ['', '-wal', '-shm', '-journal'].some((end) => final === `${real}${end}`))
+  if (isOwn || ['', ...SIDECARS].some((end) => final === `${real}${end}`))
     throw new DatabaseRefusal(
       `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
     );

@@ -3,10 +3,11 @@ import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makePrivateFile } from '../sqlite/private-files.js';
+import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { DatabaseRefusal } from './refusal.js';
 
-/** What SQLite may have beside a file. */
-const SIDECARS = ['-journal', '-wal', '-shm'];
+/** What SQLite may have beside a file. It reads them as a part of whatever file has that name. */
+export const SIDECARS = ['-wal', '-shm', '-journal'];
 /** In the hidden names of files that this machine writes; processes of two containers may have the same number. */
 const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
 /** The digits are the process that writes it, and the random part is there for two machines of one name. */
@@ -28,20 +29,20 @@ export class PartFile {
       await removeLeftOvers(folder);
       await makePrivateFile(path);
     } catch (error) {
-      throw inFolder(folder, error);
+      throw new DatabaseRefusal(
+        `The folder ${folder} cannot be written to (${messageOf(error)}). Make it, make room on its disk, or give this user the ` +
+          'permission; or name a file in another.',
+      );
     }
     return new PartFile(path, final);
   }
 
-  /**
-   * Has it on the disk under its final name. With `overwrite` it takes the place of a file there; else it throws DatabaseRefusal, as when
-   * it was removed.
-   */
+  /** Gives it its final name once it is on the disk. Only with `overwrite` it takes the place of a file there; else it throws DatabaseRefusal. */
   async finish({ overwrite }: { readonly overwrite: boolean }): Promise<void> {
     try {
-      await this.sync();
+      await synced(this.path);
       if (overwrite) await rename(this.path, this.final);
-      else await givenName(this.path, this.final, () => alreadyThere(this.final));
+      else await giveName(this.path, this.final, ALREADY_THERE);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       throw new DatabaseRefusal(
@@ -51,36 +52,29 @@ export class PartFile {
     await synced(dirname(this.final));
   }
 
-  /** Has its content on the disk. */
-  sync(): Promise<void> {
-    return synced(this.path);
-  }
-
   /** Removes it and what SQLite has beside it; nothing is left, unless it has its final name. */
   async remove(): Promise<void> {
     for (const end of ['', ...SIDECARS]) await rm(`${this.path}${end}`, { force: true });
   }
 }
 
+/** Why a file that is there is not written over. */
+export const ALREADY_THERE = 'is there already. Name another file, or give --overwrite.';
+
 /**
- * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came meanwhile. Throws what
- * `taken` makes then.
+ * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came meanwhile. Throws
+ * DatabaseRefusal with these words about the name then.
  */
-export async function givenName(path: string, name: string, taken: () => DatabaseRefusal): Promise<void> {
+export async function giveName(path: string, name: string, taken: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw taken();
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new DatabaseRefusal(`${name} ${taken}`);
     // A file system without links.
     await rename(path, name);
     return;
   }
   await rm(path);
-}
-
-/** Why a file that is there is not written over. */
-export function alreadyThere(file: string): DatabaseRefusal {
-  return new DatabaseRefusal(`${file} is there already. Name another file, or give --overwrite.`);
 }
 
 /** Writes a file, or the names in a folder, to the disk. */
@@ -108,24 +102,5 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function inFolder(folder: string, error: unknown): unknown {
-  switch ((error as NodeJS.ErrnoException).code ?? '') {
-    case 'ENOENT':
-      return new DatabaseRefusal(`The folder ${folder} is not there. Make it, or name a file in another.`);
-    case 'ENOTDIR':
-      return new DatabaseRefusal(`${folder} is not a folder. Name a file in another.`);
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new DatabaseRefusal(
-        `The folder ${folder} may not be written to (${(error as Error).message}). Give this user the permission, or name a file in another.`,
-      );
-    case 'ENOSPC':
-      return new DatabaseRefusal(`The disk of ${folder} is full. Make room there, or name another disk.`);
-    default:
-      return error;
   }
 }

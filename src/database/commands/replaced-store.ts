@@ -2,13 +2,11 @@ import { chmod, chown, copyFile, link, readdir, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { Connection } from '../sqlite/connection.js';
 import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
-import { PartFile, givenName, synced } from './part-file.js';
+import { SIDECARS, giveName, synced } from './part-file.js';
 import { DatabaseRefusal } from './refusal.js';
 
 /** How long is waited for those that are about to close the file, in milliseconds. */
 const LOCK_WAIT_MS = 1_000;
-/** What SQLite may have beside a file. It reads them as a part of whatever file has that name. */
-const SIDECARS = ['-wal', '-shm', '-journal'];
 const PERMISSIONS = 0o777;
 
 /** The file of a database whose place another is to take; it may be missing, damaged, or of another program. */
@@ -74,7 +72,8 @@ export class ReplacedStore {
     if (this.isThere) {
       await this.keepAs(join(folder, kept));
       await rename(path, this.file);
-    } else await givenName(path, this.file, () => cameMeanwhile(this.file));
+    } else
+      await giveName(path, this.file, 'was created in the meantime. Stop the service and restore again.');
     await synced(folder);
     return this.isThere || left.length > 0 ? join(folder, kept) : undefined;
   }
@@ -87,19 +86,13 @@ export class ReplacedStore {
   /** A second name, so that the first one is never missing: a service that starts then would make an empty store. */
   private async keepAs(kept: string): Promise<void> {
     await this.forgetEarlierName();
-    await link(this.file, kept).catch(() => this.copyAs(kept));
+    await link(this.file, kept).catch(async () => {
+      // A file system without links. No half of a copy ever has the name.
+      await copyFile(this.file, `${kept}.part`);
+      await synced(`${kept}.part`);
+      await rename(`${kept}.part`, kept);
+    });
     await synced(kept);
-  }
-
-  /** On a file system without links. Whatever ends it, no half of a copy has the name of what was replaced. */
-  private async copyAs(kept: string): Promise<void> {
-    const part = await PartFile.beside(kept);
-    try {
-      await copyFile(this.file, part.path);
-      await part.finish({ overwrite: false });
-    } finally {
-      await part.remove();
-    }
   }
 
   /** One that was killed here has left a second name of this very file, which is not what was replaced. */
@@ -113,9 +106,4 @@ export class ReplacedStore {
       if (other.ino === ino && other.dev === dev) await rm(join(folder, name));
     }
   }
-}
-
-/** A service or a command that started in the meantime has made a store where none was. */
-function cameMeanwhile(file: string): DatabaseRefusal {
-  return new DatabaseRefusal(`${file} was created in the meantime. Stop the service and restore again.`);
 }

@@ -4,7 +4,7 @@ import { type SchemaStatus, contractionsOf, schemaStatus } from '../schema.js';
 import { realFileOf } from '../sqlite/real-file.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { PartFile } from './part-file.js';
+import { PartFile, synced } from './part-file.js';
 import { ReplacedStore } from './replaced-store.js';
 import { DatabaseRefusal, refuseServed } from './refusal.js';
 
@@ -46,7 +46,7 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
       const copied = await copyChecked({ from: file, to: part.path, signal });
       const pending = await pendingOf(file, part.path);
       await replaced.giveOwner(part.path);
-      await part.sync();
+      await synced(part.path);
       // While the file could not be locked, a service may have come.
       await refuseServed(order.database, 'restore');
       return { ...copied, pending, replaced: (await replaced.replaceBy(part.path, now)) ?? null };
