@@ -14,7 +14,6 @@ import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
-import { WriteProbe } from './sqlite/troubles/write-probe.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
 import './constraint-violations.js';
@@ -45,7 +44,6 @@ const logger = new Logger('Database');
     References,
     CacheNeutralWrites,
     Sweeper,
-    WriteProbe,
     offered(JsonReader, ({ reader }) => reader),
     offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
     offered(Transactions, ({ transactions }) => transactions),

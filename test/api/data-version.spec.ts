@@ -9,7 +9,6 @@ import { ALL_CACHED, type CachedKind, type DataVersion } from '../../src/databas
 import { migrate } from '../../src/database/schema.js';
 import type { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { WalDataVersion } from '../../src/database/sqlite/wal-data-version.js';
-import { WalIndex } from '../../src/database/sqlite/wal-index.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { emptyFolder } from '../support/service-process.js';
 
@@ -115,7 +114,7 @@ describe('the state of an SQLite file', () => {
     const { ours: others, file } = await twoConnections();
     const { dataVersion } = ours as SqliteDataSource;
     await cacheNeutralWrites(ours).run(() => Promise.resolve());
-    (dataVersion as WalDataVersion).watch(new WalIndex(`${file}-shm`));
+    (dataVersion as WalDataVersion).watch(`${file}-shm`);
     const commit = () => cacheNeutralWrites(ours).run(() => Promise.resolve());
     await commit();
     await others.query(insert('a'));
@@ -135,7 +134,7 @@ describe('the state of an SQLite file', () => {
     } catch (error) {
       expect(error).toMatchObject({ code: 'EMFILE' });
     }
-    version.watch(new WalIndex(`${file}-shm`));
+    version.watch(`${file}-shm`);
     expect(version.current('responses')).toBeUndefined();
     descriptors.splice(0).forEach(closeSync);
     await version.committing([], () => cacheNeutralWrites(ours).run(() => Promise.resolve()));

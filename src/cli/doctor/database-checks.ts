@@ -133,7 +133,7 @@ async function diskText(file: string): Promise<string> {
   const network = NETWORK_FILE_SYSTEMS[type];
   if (network !== undefined)
     throw new Error(`${network} is no file system for SQLite. Move ${file} to a local disk.`);
-  const free = await freeBytesBeside(file);
+  const free = freeBytesBeside(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
   if (free < LEAST_FREE_BYTES) throw new Error(`the disk is full: ${shown}. Make room for ${file}.`);
   return free < LITTLE_FREE_BYTES ? `only ${shown}: make room for ${file} in time` : shown;

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bound, Row } from './connection.js';
-import { JoinedReads } from './joined-reads.js';
-import { READ_OF_ROW } from './joined-statement.js';
+import { JoinedReads, READ_OF_ROW } from './joined-reads.js';
 
 const ONE = 'SELECT id, name FROM animals WHERE id = ?1';
 const QUOTED = `SELECT '?1 isn''t ?2' AS text, name AS "a ?1" FROM animals WHERE name > ?2 AND id > ?1 ORDER BY name, id LIMIT 1`;

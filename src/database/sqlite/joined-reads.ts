@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { outsideOfSpans } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
+import { withParameters } from '../dialect.js';
 import type { Bound, Row } from './connection.js';
-import { READ_OF_ROW, joinedStatement } from './joined-statement.js';
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
 const MOST_JOINED = 16;
@@ -77,4 +77,18 @@ export class JoinedReads {
     if (!statements) this.statements.set(sql, (statements = []));
     return (statements[reads] ??= joinedStatement(sql, parameters, reads));
   }
+}
+
+/** The column of a joined statement that tells which read a row is of, counted from 0. */
+export const READ_OF_ROW = 'joined read';
+
+/**
+ * One statement that answers several reads by the same one, each with parameters of its own, from one state of the database: the
+ * rows of every read, with its number. `parameters` is how many each has; those of the second read follow the first's.
+ */
+export function joinedStatement(sql: string, parameters: number, reads: number): string {
+  return Array.from({ length: reads }, (_, read) => {
+    const numbered = withParameters(sql, (place) => `?${place + read * parameters}`);
+    return `SELECT ${read} AS "${READ_OF_ROW}", * FROM (${numbered})`;
+  }).join(' UNION ALL ');
 }

@@ -19,15 +19,14 @@ import { int64Transformer } from '../int64.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
-import { OpenedFile } from './opened-file.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 import { SqliteWriter } from './sqlite-writer.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { LOCK_TRY_MS } from './troubles/write-lock.js';
+import { probeWrites } from './troubles/write-probe.js';
 import { WalDataVersion } from './wal-data-version.js';
-import { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
 
@@ -52,6 +51,7 @@ export class SqliteDataSource extends Database {
   readonly troubles: DatabaseTroubles;
   private readonly writer: SqliteWriter;
   private readonly inserts: InsertBatches;
+  private endProbe: (() => void) | undefined;
 
   constructor(options: DataSourceOptions) {
     super(options);
@@ -81,20 +81,19 @@ export class SqliteDataSource extends Database {
 
   override async initialize(): Promise<this> {
     const file = fileOf(this);
-    const opened = file === undefined ? undefined : new OpenedFile(file);
+    if (file !== undefined) this.files.expect(file);
     try {
       await super.initialize();
     } catch (error) {
       // SQLite makes no journal for a file that has lost its name, and says only that it may not be written.
-      opened?.refuseReplaced();
+      if (file !== undefined) this.files.refuseReplaced(file);
       throw error;
     }
     // A commit is acknowledged only when it is on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
     try {
-      if (opened) await this.openFiles();
-      opened?.refuseReplaced();
+      if (file !== undefined) await this.openFile(file);
     } catch (error) {
       await this.destroy();
       throw error;
@@ -104,6 +103,7 @@ export class SqliteDataSource extends Database {
 
   override async destroy(): Promise<void> {
     this.files.end();
+    this.endProbe?.();
     if (this.reader instanceof ReadConnection) await this.reader.close();
     await this.writer.reads.close();
     if (this.isInitialized) this.writer.connection.finalize();
@@ -117,21 +117,23 @@ export class SqliteDataSource extends Database {
   }
 
   /** Starts to watch the files and opens the connections for reads. */
-  private async openFiles(): Promise<void> {
-    const { database, enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
+  private async openFile(file: string): Promise<void> {
+    const { enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
     // SQLite resolves links and creates the log beside the target, so it is asked for the path.
     const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
     const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
     // The first read opens the log.
     await this.query('SELECT COUNT(*) FROM sqlite_master');
-    const resolved = main?.file ?? database;
-    const index = mode?.journal_mode === 'wal' ? new WalIndex(`${resolved}-shm`) : undefined;
-    if (index && this.dataVersion instanceof WalDataVersion) this.dataVersion.watch(index);
-    if (!index && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
-    this.files.watch({ configured: resolve(database), resolved, hasLog: index !== undefined });
+    const resolved = main?.file ?? file;
+    const hasLog = mode?.journal_mode === 'wal';
+    if (hasLog && this.dataVersion instanceof WalDataVersion) this.dataVersion.watch(`${resolved}-shm`);
+    if (!hasLog && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
+    this.files.watch({ configured: resolve(file), resolved, hasLog });
     this.reader = await ReadConnection.open(this, resolved, busyTimeout);
     await this.writer.reads.open(resolved, busyTimeout);
     this.files.confirm();
+    this.files.refuseReplaced(file);
+    this.endProbe = probeWrites(file, this.troubles, this.transactions);
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {

@@ -7,7 +7,6 @@ import { emptyFolder } from '../../../test/support/service-process.js';
 import { ALL_CACHED, type CachedKind } from '../data-version.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import { WalDataVersion } from './wal-data-version.js';
-import { WalIndex } from './wal-index.js';
 
 /** What an index holds: the counters of both copies of the header, and something else in both. */
 interface Header {
@@ -36,7 +35,7 @@ async function open() {
   await put({ counter: 7 });
   const files = { fault: undefined as string | undefined };
   const version = new WalDataVersion(files as unknown as DatabaseFiles);
-  version.watch(new WalIndex(path));
+  version.watch(path);
   const current = () => ALL_CACHED.map((kind) => version.current(kind));
   /** Commits what is declared to change these kinds, after which the index holds a header. */
   const commit = async (changes: readonly CachedKind[], header: Header) => {
@@ -155,7 +154,7 @@ describe('an index that does not tell', () => {
   it('is begun anew with another index: what was cached before is void', async () => {
     const { path, version, current, commit } = await proven();
     const before = current();
-    version.watch(new WalIndex(path));
+    version.watch(path);
     expect(current()).toEqual(UNKNOWN);
     await commit([], { counter: 9 });
     const after = current();
@@ -171,19 +170,16 @@ describe('reading a WAL index', () => {
         lines.push(`${level}: ${String(line)}`);
       });
     }
-    const { path, put } = await open();
+    const { path, put, version } = await open();
     await rm(path);
-    const index = new WalIndex(path);
-    const into = Buffer.alloc(96);
-    expect([index.read(into), lines.length]).toEqual([false, 1]);
-    expect(index.read(into)).toBe(false);
+    for (let times = 0; times < 2; times += 1) await version.committing([], () => Promise.resolve());
     expect(lines).toEqual([expect.stringMatching(/^warn: .*a\.sqlite-shm cannot be read \(.*ENOENT/)]);
     await put({ counter: 5 });
-    expect([index.read(into), index.read(into)]).toEqual([true, true]);
-    expect(into).toEqual(bytesOf({ counter: 5 }).subarray(0, 96));
+    await version.committing([], () => put({ counter: 6 }));
+    expect(version.current('responses')).toBeTypeOf('number');
     expect(lines.slice(1)).toEqual([expect.stringMatching(/^log: .*a\.sqlite-shm is read again/)]);
     await writeFile(path, 'cut short');
-    expect(index.read(into)).toBe(false);
+    expect(version.current('responses')).toBeUndefined();
     expect(lines).toHaveLength(2);
   });
 });

@@ -1,8 +1,9 @@
+import { openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { ALL_CACHED, type CachedKind, DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
+import { Outage } from '../outage.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
-import type { WalIndex } from './wal-index.js';
 
 const logger = new Logger('Database');
 
@@ -21,13 +22,22 @@ interface Expected {
 /**
  * The data version of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every process
  * changes before it is acknowledged. SQLite's own `PRAGMA data_version` takes some 75 µs on the thread pool; this takes some 2 µs.
- * There is no version until a commit of this process has shown that the header really changes.
+ * There is no version until a commit of this process has shown that the header really changes. The index is never closed: closing any
+ * descriptor of a file drops all POSIX locks that the process has on it, including those of SQLite.
  */
 export class WalDataVersion extends DataVersion {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
   private seenVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0, keys: 0 };
-  private index: WalIndex | undefined;
+  /** The path of the index, and its descriptor once it could be opened. */
+  private index: string | undefined;
+  private descriptor: number | undefined;
+  private readonly outage = new Outage<string>({
+    begun: (said) =>
+      `${this.index} cannot be read (${said}). Until it can, every response is read from the database, which is slower.`,
+    over: () => `${this.index} is read again, and responses are cached.`,
+    level: 'warn',
+  });
   /** Whether a commit of this process has changed the header; `never` once a commit did not. */
   private moves: 'unproven' | 'proven' | 'never' = 'unproven';
   /** Set while this process commits; it has the write lock, so no other commit comes first. */
@@ -37,9 +47,10 @@ export class WalDataVersion extends DataVersion {
     super();
   }
 
-  /** Reads from this index from now on. */
-  watch(index: WalIndex): void {
+  /** Reads the index with this path from now on. */
+  watch(index: string): void {
     this.index = index;
+    this.descriptor = undefined;
     this.moves = 'unproven';
     this.raise(ALL_CACHED);
   }
@@ -73,11 +84,25 @@ export class WalDataVersion extends DataVersion {
 
   /** Raises the versions by what was committed since the last look; returns false if the header cannot be read. */
   private look(): boolean {
-    if (!this.index?.read(this.read)) return false;
+    if (!this.readHeader()) return false;
     if (this.read.equals(this.seen)) return true;
     this.raise(this.changesSeen());
     [this.seen, this.read] = [this.read, this.seen];
     return true;
+  }
+
+  private readHeader(): boolean {
+    if (this.index === undefined) return false;
+    try {
+      this.descriptor ??= openSync(this.index, 'r');
+      const isWhole = readSync(this.descriptor, this.read, 0, HEADER_BYTES, 0) === HEADER_BYTES;
+      this.outage.end();
+      return isWhole;
+    } catch (error) {
+      // For example too many open files, which passes.
+      this.outage.note(() => String(error));
+      return false;
+    }
   }
 
   private raise(changed: readonly CachedKind[]): void {

@@ -2,6 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import type { ApiError } from '../../../core/errors/api-error.js';
 import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
+import { UnusableDatabase } from './sqlite-errors.js';
 
 /** How often the files are checked while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;
@@ -34,6 +35,22 @@ export class DatabaseFiles {
     over: () => 'The files of the database are back, and it is read and written again.',
   });
   private timer: NodeJS.Timeout | undefined;
+  /** The file as it was before SQLite opened it. */
+  private before: BigIntStats | undefined;
+
+  /** To be called before SQLite opens the file, which need not be there yet. */
+  expect(file: string): void {
+    this.before = statsOf(file);
+  }
+
+  /**
+   * To be called once SQLite has read the file: with a write-ahead log it then holds a lock with which no restore comes any more. Throws
+   * UnusableDatabase when another file got its name meanwhile: SQLite has the old one open, whose log would be read as a part of the new.
+   */
+  refuseReplaced(file: string): void {
+    if (this.before && !isSame(this.before, statsOf(file)))
+      throw new UnusableDatabase(`${file} was replaced while it was opened. Try again.`);
+  }
 
   /** Starts to watch the files that SQLite has just opened. */
   watch({ configured, resolved, hasLog }: FilePaths): void {
@@ -80,7 +97,7 @@ export class DatabaseFiles {
   private damageNow(): string | undefined {
     for (const { path, stats, remedy } of this.opened) {
       const now = statsOf(path);
-      if (now?.ino !== stats.ino || now.dev !== stats.dev)
+      if (!isSame(stats, now))
         return `${path} was ${now ? 'replaced' : 'removed'}. Nothing is read or written any more. ${remedy}`;
     }
     return undefined;
@@ -96,6 +113,10 @@ function opened(path: string, remedy: string): OpenedFile {
   const stats = statsOf(path);
   if (!stats) throw new Error(`${path} was removed while it was being opened.`);
   return { path, remedy, stats };
+}
+
+function isSame({ ino, dev }: BigIntStats, now: BigIntStats | undefined): boolean {
+  return now?.ino === ino && now.dev === dev;
 }
 
 function statsOf(path: string): BigIntStats | undefined {

@@ -1,5 +1,4 @@
 import { existsSync, realpathSync, statfsSync } from 'node:fs';
-import { realpath, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** SQLite's code of an error that TypeORM has wrapped; undefined for other errors. */
@@ -38,11 +37,10 @@ export function truerCode(file: string, code: string): string {
   return code === 'SQLITE_IOERR' && isDiskFull(file) ? 'SQLITE_FULL' : code;
 }
 
-/** Whether the disk of a file is full; false if that cannot be found out. Synchronous, because callers turn an error into another. */
+/** Whether the disk of a file is full; false if that cannot be found out. */
 function isDiskFull(file: string): boolean {
   try {
-    const { bavail, bsize } = statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
-    return bavail * bsize < LEAST_FREE_BYTES;
+    return freeBytesBeside(file) < LEAST_FREE_BYTES;
   } catch {
     return false;
   }
@@ -99,10 +97,9 @@ export function codeOf(error: unknown): string | undefined {
 /** A disk with less free room than this counts as full, in bytes: the next writes would fill it. */
 export const LEAST_FREE_BYTES = 1_048_576;
 
-/** Free room on the disk of a file, in bytes; the file need not exist. */
-export async function freeBytesBeside(file: string): Promise<number> {
-  // For a symbolic link, the disk of its target counts.
-  const { bavail, bsize } = await statfs(dirname(await realpath(file).catch(() => file)));
+/** Free room on the disk of a file, or of what a link leads to, in bytes; the file need not exist. Throws where that cannot be found out. */
+export function freeBytesBeside(file: string): number {
+  const { bavail, bsize } = statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
   return bavail * bsize;
 }
 

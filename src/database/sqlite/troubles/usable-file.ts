@@ -58,7 +58,7 @@ export async function checkCreatable(file: string): Promise<string> {
   return naming(file, async () => {
     const folder = await makingFolder(file);
     const what = `${file} cannot be used: its folder ${folder} may not be written`;
-    await permitted(folder, constants.W_OK | constants.X_OK, what);
+    await permitting(what, () => access(folder, constants.W_OK | constants.X_OK));
     return folder;
   });
 }
@@ -98,28 +98,26 @@ async function checkAccess(file: string): Promise<number> {
   if (there && !there.isFile())
     throw new UnusableDatabase(`${file} is a device, a pipe or a socket, and no file. ${NAME_ANOTHER}.`);
   if (there) {
-    await permitted(file, constants.R_OK, `${file} may not be read`);
-    await permitted(file, constants.W_OK, `${file} may not be written`);
+    await permitting(`${file} may not be read`, () => access(file, constants.R_OK));
+    await permitting(`${file} may not be written`, () => access(file, constants.W_OK));
   }
   const folder = dirname(there ? await realpath(file) : file);
-  if (!there) await makeFolder(file, folder);
+  if (!there) {
+    await makingFolder(file);
+    const refused = `${file} cannot be used: its folder ${folder} cannot be made`;
+    await permitting(refused, () => makePrivateFolder(folder));
+  }
   const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside it`;
-  await permitted(folder, constants.W_OK, what);
+  await permitting(what, () => access(folder, constants.W_OK));
   // SQLite would make it with the rights that the umask leaves.
-  if (!there) await making(`${file} cannot be made`, () => makePrivateFile(file));
+  if (!there) await permitting(`${file} cannot be made`, () => makePrivateFile(file));
   return there?.size ?? 0;
 }
 
-async function makeFolder(file: string, folder: string): Promise<void> {
-  await makingFolder(file);
-  const what = `${file} cannot be used: its folder ${folder} cannot be made`;
-  await making(what, () => makePrivateFolder(folder));
-}
-
-/** Makes a file or a folder; throws UnusableDatabase with `refused` where the file system does not let this user. */
-async function making(refused: string, make: () => Promise<void>): Promise<void> {
+/** Throws UnusableDatabase with `refused` where the file system does not let this user do something. */
+async function permitting(refused: string, work: () => Promise<void>): Promise<void> {
   try {
-    await make();
+    await work();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     // ENOENT: /proc and its likes take no files at all.
@@ -134,15 +132,6 @@ function absent(error: NodeJS.ErrnoException): undefined {
   throw error;
 }
 
-async function permitted(path: string, mode: number, refused: string): Promise<void> {
-  try {
-    await access(path, mode);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UnusableDatabase(withPermission(`${refused} (${code})`), { cause: error });
-  }
-}
-
 /** Throws if another program made the database: the tables of both would be mixed. */
 async function refuseForeign(
   file: string,
@@ -150,9 +139,7 @@ async function refuseForeign(
   firstTable: string,
   connection: Connection,
 ): Promise<void> {
-  const tables = await connection.texts(
-    `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name`,
-  );
+  const tables = await connection.tables();
   const columns = await connection.texts(`SELECT name FROM pragma_table_info('${migrationsTable}')`);
   const isOurs = ['timestamp', 'name'].every((column) => columns.includes(column));
   if (isOurs || tables.every((name) => name === firstTable)) return;
