@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { JobMetrics } from './job-metrics.js';
-import { JobStates } from './job-states.js';
 import { Jobs } from './jobs.js';
 import { Leases } from './leases.js';
 
@@ -9,7 +8,7 @@ import { Leases } from './leases.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [JobMetrics, JobStates, Jobs, Leases],
+  providers: [JobMetrics, Jobs, Leases],
   exports: [Jobs, Leases],
 })
 export class JobsModule {}

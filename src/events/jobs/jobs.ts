@@ -1,15 +1,23 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Transactions } from '../../database/transactions.js';
 import { BackgroundLoop, type Piece } from './background-loop.js';
 import { JOB, type JobOptions } from './job.decorator.js';
+import { JobState } from './job.entity.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
 import { dueAfter, isDue, retryDelay } from './job-schedule.js';
-import { type DueState, JobStates } from './job-states.js';
 import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
+
+/** When a job is due, in ms since the Unix epoch, and how many runs have failed since the last that succeeded. */
+interface DueState {
+  readonly dueAt: number;
+  readonly failures: number;
+}
 
 /**
  * Runs the background jobs that `@Job()` declares: one process among all on the database, one run of a job at a time. Runs that
@@ -20,13 +28,17 @@ import { type ProviderMethod, providerMethods } from './provider-methods.js';
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
+  /** When they are due, as far as this process knows; the database has the last word. */
+  private readonly known = new Map<string, DueState>();
   private readonly loop: BackgroundLoop;
+  private startedAt = 0;
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
+    private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly states: JobStates,
+    private readonly writes: CacheNeutralWrites,
     private readonly leases: Leases,
     private readonly metrics: JobMetrics,
     private readonly clock: Clock,
@@ -47,6 +59,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
+    this.startedAt = this.clock.now();
     for (const job of providerMethods<JobOptions>(this.discovery, this.scanner, JOB)) {
       const { name } = job.declared;
       const other = this.jobs.get(name);
@@ -92,7 +105,11 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
   private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
     const pieces: Piece[] = [];
     for (const [key, job] of this.jobs) {
-      if (inHand.has(key) || !(await this.states.isDue(job.declared))) continue;
+      if (inHand.has(key)) continue;
+      // The database is read only when a job may be due.
+      const known = this.known.get(key);
+      if (known && !this.isDue(job.declared, known)) continue;
+      if (!this.isDue(job.declared, await this.read(job.declared))) continue;
       const run = async (stopped: AbortSignal): Promise<boolean> =>
         (await this.attempt(job, 'if due', stopped)) !== undefined;
       pieces.push({ key, run });
@@ -100,10 +117,14 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     return pieces;
   }
 
-  /** Jobs that are overdue are another process's, or the database's fault. */
+  private isDue(job: JobOptions, { dueAt, failures }: DueState): boolean {
+    return isDue(job, dueAt, failures, this.clock.now());
+  }
+
+  /** Milliseconds until the next job is due. One that is overdue is another process's, or the database's fault. */
   private untilDue(): number {
-    const times = [...this.jobs.values()].map(({ declared }) => this.states.untilDue(declared));
-    return Math.min(...times.filter((time) => time !== undefined));
+    const now = this.clock.now();
+    return Math.min(...[...this.known.values()].map(({ dueAt }) => dueAt - now).filter((left) => left > 0));
   }
 
   /** Runs a job, if this process may; undefined when another one runs it, or has run it meanwhile. */
@@ -116,11 +137,13 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     const lease = await this.leases.take(`job/${declared.name}`);
     if (!lease) return undefined;
     try {
-      const { dueAt, failures } = await this.states.read(declared);
+      const before = await this.read(declared);
+      if (when === 'if due' && !this.isDue(declared, before)) return undefined;
       const begun = this.clock.now();
-      if (when === 'if due' && !isDue(declared, dueAt, failures, begun)) return undefined;
       const outcome = await this.carryOut(job, AbortSignal.any([lease.abort.signal, stopped]));
-      await this.conclude(declared, outcome, { dueAt, failures }, begun);
+      // One that was aborted stays due: it has not done its work.
+      if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted; it is run again`);
+      else await this.store(declared, this.after(declared, before, begun, outcome));
       return outcome;
     } finally {
       await lease.release();
@@ -141,21 +164,39 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     return outcome;
   }
 
-  /** Stores when it is due next. One that was aborted stays due: it has not done its work. */
-  private async conclude(
-    job: JobOptions,
-    { is, error }: JobOutcome,
-    before: DueState,
-    begun: number,
-  ): Promise<void> {
+  /** When a job is due next, after a run that began at this moment. */
+  private after(job: JobOptions, before: DueState, begun: number, { is, error }: JobOutcome): DueState {
     const { name } = job;
-    if (is === 'aborted') return this.logger.warn(`Job ${name} was aborted; it is run again`);
     const failures = is === 'failed' ? before.failures + 1 : 0;
     if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
     if (failures === 0 && before.failures > 0)
       this.logger.log(`Job ${name} succeeds again, after ${before.failures} failures`);
-    const dueAt =
-      failures > 0 ? this.clock.now() + retryDelay(job, failures) : dueAfter(job, before.dueAt, begun);
-    await this.states.store(job, { dueAt, failures });
+    if (failures === 0) return { dueAt: dueAfter(job, before.dueAt, begun), failures };
+    return { dueAt: this.clock.now() + retryDelay(job, failures), failures };
+  }
+
+  private async read(job: JobOptions): Promise<DueState> {
+    const { name } = job;
+    const { manager } = this.dataSource;
+    let row = await manager.findOneBy(JobState, { name });
+    if (!row) {
+      const first = { name, dueAt: BigInt(dueAfter(job, this.startedAt, this.startedAt)), failures: 0 };
+      await this.writes.run((writer) =>
+        writer.createQueryBuilder().insert().into(JobState).values(first).orIgnore().execute(),
+      );
+      row = await manager.findOneByOrFail(JobState, { name });
+    }
+    const state = { dueAt: Number(row.dueAt), failures: row.failures };
+    this.known.set(name, state);
+    return state;
+  }
+
+  private async store({ name }: JobOptions, state: DueState): Promise<void> {
+    // Also when it cannot be stored: it must not run again at once.
+    this.known.set(name, state);
+    const { dueAt, failures } = state;
+    await this.writes.run((manager) =>
+      manager.update(JobState, { name }, { dueAt: BigInt(dueAt), failures }),
+    );
   }
 }

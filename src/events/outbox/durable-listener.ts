@@ -4,6 +4,7 @@ import type { Transactions } from '../../database/transactions.js';
 import type { BackgroundWork, Piece } from '../jobs/background-loop.js';
 import { withinTime } from '../limited-time.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
+import type { OutboxMetrics } from './outbox-metrics.js';
 import { type FailedDelivery, LONGEST_RETRY_MS, type OutboxStore } from './outbox-store.js';
 import { toldFrom } from './told-json.js';
 
@@ -37,17 +38,8 @@ export interface Delivery {
   readonly signal: AbortSignal;
 }
 
-/** What a listener of durable events works with. */
-export interface ListenerParts {
-  /** Calls its method for an event. */
-  readonly call: (event: string, told: object, delivery: Delivery) => unknown;
-  readonly store: OutboxStore;
-  readonly transactions: Transactions;
-  readonly clock: Clock;
-  readonly count: (listener: string, outcome: 'handled' | 'failed' | 'parked') => void;
-  /** Whether nothing more is begun, because the service stops. */
-  readonly isStopping: () => boolean;
-}
+/** Calls the method that listens to an event. */
+export type Handler = (told: object, delivery: Delivery) => unknown;
 
 /**
  * Delivers the events that wait for one listener: a few keys side by side, each in its order. A listener that fails with one event
@@ -65,11 +57,17 @@ export class DurableListener implements BackgroundWork {
   private failuresInSuccession = 0;
   private pausedUntil = Number.NEGATIVE_INFINITY;
   private loggedAt = Number.NEGATIVE_INFINITY;
-  private unlogged = { failed: 0, parked: 0 };
+  private failuresSinceLine = 0;
 
+  /** `handlers` are its methods by event; `isStopping` tells whether nothing more is begun, because the service stops. */
   constructor(
     private readonly name: string,
-    private readonly parts: ListenerParts,
+    private readonly handlers: ReadonlyMap<string, Handler>,
+    private readonly store: OutboxStore,
+    private readonly transactions: Transactions,
+    private readonly metrics: OutboxMetrics,
+    private readonly clock: Clock,
+    private readonly isStopping: () => boolean,
   ) {
     this.lease = `listener/${name}`;
     this.refused = `Events cannot reach ${name}: the database refuses it`;
@@ -80,7 +78,7 @@ export class DurableListener implements BackgroundWork {
   async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
     // One that fails with everything is tried with one event at a time.
     if (this.isPausing || (this.isFailing && inHand.size > 0)) return [];
-    const events = await this.parts.store.next(this.name, this.isFailing ? 1 : BATCH, [...inHand]);
+    const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inHand]);
     const keys = new Map(events.map(({ key }): [string, OutboxEvent[]] => [key, []]));
     for (const event of events) keys.get(event.key)?.push(event);
     return [...keys].map(([key, ofKey]) => ({ key, run: (signal) => this.deliver(ofKey, signal) }));
@@ -92,7 +90,7 @@ export class DurableListener implements BackgroundWork {
     if (handled.length + failed.length === 0) return;
     [this.handled, this.failed] = [[], []];
     try {
-      await this.parts.store.settle(handled, failed);
+      await this.store.settle(handled, failed);
     } catch (error) {
       this.handled.push(...handled);
       this.failed.push(...failed);
@@ -103,26 +101,27 @@ export class DurableListener implements BackgroundWork {
   /** One that fails keeps those behind it waiting. */
   private async deliver(events: readonly OutboxEvent[], signal: AbortSignal): Promise<boolean> {
     for (const event of events)
-      if (this.isPausing || this.parts.isStopping() || !(await this.handle(event, signal))) break;
+      if (this.isPausing || this.isStopping() || !(await this.handle(event, signal))) break;
     return !signal.aborted;
   }
 
   /** Answers whether the listener has handled it. */
   private async handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
-    const { id, failures, publishedAt } = row;
-    const { call, count, transactions } = this.parts;
+    const { id, event, failures, publishedAt } = row;
     try {
       await withinTime(LONGEST_ATTEMPT_MS, signal, (limited) =>
-        transactions.outside(() =>
-          call(row.event, toldFrom(row.told), { id, failures, publishedAt, signal: limited }),
-        ),
+        this.transactions.outside(() => {
+          const handler = this.handlers.get(event);
+          if (!handler) throw new Error(`Listener ${this.name} does not listen to ${event} any more.`);
+          return handler(toldFrom(row.told), { id, failures, publishedAt, signal: limited });
+        }),
       );
     } catch (error) {
       // Cut by the stop or by the loss of the lease: no fault of the listener, and it will be given again.
       if (!signal.aborted) this.fail(row, error);
       return false;
     }
-    count(this.name, 'handled');
+    this.metrics.count(this.name, 'handled');
     this.handled.push(id);
     this.failuresInSuccession = 0;
     this.pausedUntil = Number.NEGATIVE_INFINITY;
@@ -130,14 +129,14 @@ export class DurableListener implements BackgroundWork {
   }
 
   private fail(row: OutboxEvent, error: unknown): void {
-    const { clock, count } = this.parts;
     const failures = row.failures + 1;
     const isParked = failures >= MOST_FAILURES;
     const delay = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
-    this.failed.push({ id: row.id, failures, dueAt: isParked ? null : clock.now() + delay, error });
-    count(this.name, 'failed');
-    if (isParked) count(this.name, 'parked');
-    this.pause();
+    this.failed.push({ id: row.id, failures, dueAt: isParked ? null : this.clock.now() + delay, error });
+    this.metrics.count(this.name, 'failed');
+    if (isParked) this.metrics.count(this.name, 'parked');
+    // What was in hand when the pause began makes it no longer.
+    if (!this.isPausing) this.pause();
     this.log(row, isParked, error);
   }
 
@@ -146,30 +145,26 @@ export class DurableListener implements BackgroundWork {
   }
 
   private get isPausing(): boolean {
-    return this.parts.clock.steady() < this.pausedUntil;
+    return this.clock.steady() < this.pausedUntil;
   }
 
   private pause(): void {
-    // What was in hand when the pause began makes it no longer.
-    if (this.isPausing) return;
     this.failuresInSuccession += 1;
     if (!this.isFailing) return;
     const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.failuresInSuccession - MOST_IN_SUCCESSION, 16);
-    this.pausedUntil = this.parts.clock.steady() + Math.min(doubled, LONGEST_PAUSE_MS);
+    this.pausedUntil = this.clock.steady() + Math.min(doubled, LONGEST_PAUSE_MS);
   }
 
   private log({ event, id }: OutboxEvent, isParked: boolean, error: unknown): void {
-    this.unlogged.failed += 1;
-    if (isParked) this.unlogged.parked += 1;
-    const now = this.parts.clock.steady();
+    this.failuresSinceLine += 1;
+    const now = this.clock.steady();
     if (now - this.loggedAt < LINE_MS) return;
-    const { failed, parked } = this.unlogged;
-    const whole = failed > 1 ? ` (${failed} failures since the last line, ${parked} events parked)` : '';
+    const whole =
+      this.failuresSinceLine > 1 ? ` (${this.failuresSinceLine} failures since the last line)` : '';
     const next = isParked ? 'is parked: `petstore outbox list` shows it' : 'is tried again';
-    const reason = error instanceof Error ? error.message : String(error);
-    const stack = error instanceof Error ? error.stack : undefined;
-    this.logger.error(`Listener ${this.name} failed (${reason}); ${event} ${id} ${next}${whole}`, stack);
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${whole}`, stack);
     this.loggedAt = now;
-    this.unlogged = { failed: 0, parked: 0 };
+    this.failuresSinceLine = 0;
   }
 }

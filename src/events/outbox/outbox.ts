@@ -6,7 +6,7 @@ import { Transactions } from '../../database/transactions.js';
 import { BackgroundLoop } from '../jobs/background-loop.js';
 import { Leases } from '../jobs/leases.js';
 import { providerMethods } from '../jobs/provider-methods.js';
-import { type Delivery, DurableListener } from './durable-listener.js';
+import { DurableListener, type Handler } from './durable-listener.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
 import { toldText } from './told-json.js';
@@ -22,8 +22,6 @@ export interface DurableListening {
   /** What the listener is called in the database. */
   readonly listener: string;
 }
-
-type Handler = (told: object, delivery: Delivery) => unknown;
 
 /**
  * Keeps durable events in the database until their listeners have handled them: at least once, those of one key in their order.
@@ -51,19 +49,13 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    const { store, transactions, clock, leases } = this;
+    const { store, transactions, metrics, clock, leases } = this;
+    const isStopping = () => this.isStopping;
     this.loops = [...this.listeners].map(([name, handlers]) => {
-      const call = (event: string, told: object, delivery: Delivery): unknown => {
-        const handler = handlers.get(event);
-        if (!handler) throw new Error(`Listener ${name} does not listen to ${event} any more.`);
-        return handler(told, delivery);
-      };
-      const count = this.metrics.count.bind(this.metrics);
-      const isStopping = () => this.isStopping;
-      const listener = new DurableListener(name, { call, store, transactions, clock, count, isStopping });
+      const listener = new DurableListener(name, handlers, store, transactions, metrics, clock, isStopping);
       return new BackgroundLoop(listener, leases, transactions);
     });
-    this.metrics.show(
+    metrics.show(
       [...this.listeners].flatMap(([listener, handlers]) =>
         [...handlers.keys()].map((event) => ({ listener, event })),
       ),
