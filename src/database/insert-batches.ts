@@ -17,14 +17,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A row of which the database tells no id, though it did not refuse it. */
-class RowKeptOut extends Error {
-  constructor() {
-    super(
-      'The database told no id of a row that it took: a trigger or ON CONFLICT has kept it out, or put it elsewhere.',
-    );
-  }
-}
+const KEPT_OUT =
+  'The database told no id of a row that it took: a trigger or ON CONFLICT has kept it out, or put it elsewhere.';
 
 /**
  * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then
@@ -33,7 +27,7 @@ class RowKeptOut extends Error {
  */
 export class InsertBatches {
   private readonly waiting = new TransientMap<BatchedInsert, Waiting[]>();
-  private readonly inserts = new WeakMap<EntityMetadata, BatchedInsert | null>();
+  private readonly inserts = new Map<EntityMetadata, BatchedInsert | undefined>();
   private readonly doingMore = new Map<
     string,
     { readonly version: number | undefined; readonly isMore: boolean }
@@ -51,19 +45,12 @@ export class InsertBatches {
     if (database.transactions.isInside() || database.subscribers.length > 0 || !database.hasMetadata(target))
       return undefined;
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return undefined;
-    const insert = this.insertOf(database.getMetadata(target));
+    const metadata = database.getMetadata(target);
+    if (!this.inserts.has(metadata)) this.inserts.set(metadata, BatchedInsert.of(metadata, database.dialect));
+    const insert = this.inserts.get(metadata);
     const json = insert?.jsonOf(row);
     if (!insert || json === undefined) return undefined;
     return inStatementSpan(database, 'INSERT', () => this.inNextBatch(insert, row, json));
-  }
-
-  private insertOf(metadata: EntityMetadata): BatchedInsert | undefined {
-    let insert = this.inserts.get(metadata);
-    if (insert === undefined) {
-      insert = BatchedInsert.of(metadata, this.database.dialect) ?? null;
-      this.inserts.set(metadata, insert);
-    }
-    return insert ?? undefined;
   }
 
   private inNextBatch(insert: BatchedInsert, row: ObjectLiteral, json: string): Promise<InsertResult> {
@@ -125,21 +112,19 @@ export class InsertBatches {
     { metadata, sql, idName }: BatchedInsert,
     batch: readonly Waiting[],
   ): Promise<readonly ToldRow[]> {
+    const { dialect, transactions } = this.database;
     const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
-    return this.database.transactions.commitChanging(changes, async (_, manager) => {
-      if (await this.doesMore(metadata.tableName, manager)) changes.push('rows', ...this.beyondRows);
+    return transactions.commitChanging(changes, async (_, manager) => {
+      // PostgreSQL tells by its catalog what an insert changes besides rows.
+      if (await this.doesMore(metadata.tableName, manager))
+        changes.push('rows', ...(dialect.insertsDoMore === undefined ? [] : ['keys' as const]));
       const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
       const ids = told.map((row) => row[idName]);
       // Nobody can tell which of them it was.
-      if (ids.length !== batch.length || ids.includes(null)) throw new RowKeptOut();
-      if (this.database.dialect.generatesGrowingIds && !areAscending(ids)) throw new RowKeptOut();
+      if (ids.length !== batch.length || ids.includes(null)) throw new Error(KEPT_OUT);
+      if (dialect.generatesGrowingIds && !areAscending(ids)) throw new Error(KEPT_OUT);
       return told;
     });
-  }
-
-  /** What an insert that does more may change besides rows. PostgreSQL tells that by its catalog. */
-  private get beyondRows(): readonly CachedKind[] {
-    return this.database.dialect.insertsDoMore === undefined ? [] : ['keys'];
   }
 
   /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
