@@ -7,12 +7,10 @@ import { Settings } from '../core/config/settings.js';
 import { DataVersion } from '../database/data-version.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../core/metrics/metrics.js';
-import { DatabaseQuotaJournal } from './memory/database-quota-journal.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import { SoleProcessLock } from './memory/sole-process-lock.js';
 import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
-import { QuotaWriteBehind } from './memory/quota-write-behind.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
@@ -24,21 +22,22 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
 @Module({
   imports: [DatabaseModule],
   providers: [
-    { provide: QuotaJournal, useClass: DatabaseQuotaJournal },
+    QuotaJournal,
     {
       provide: MemoryQuotaStore,
       inject: [Settings, QuotaJournal, Clock],
-      // With Redis this store is only the fallback, and what it counts is not written to the journal.
+      // With Redis this store is only the fallback, and what it decides is not written to the journal.
       useFactory: ({ redisUrl }: Settings, journal: QuotaJournal, clock: Clock) =>
         new MemoryQuotaStore(clock, redisUrl === null ? journal : undefined),
     },
     {
       provide: QuotaStore,
-      inject: [Settings, Metrics, MemoryQuotaStore, Clock, DataVersion, HttpAdapterHost],
+      inject: [Settings, Metrics, MemoryQuotaStore, QuotaJournal, Clock, DataVersion, HttpAdapterHost],
       useFactory: async (
         { redisUrl, redisCa, redisTimeoutMs }: Settings,
         metrics: Metrics,
         memory: MemoryQuotaStore,
+        journal: QuotaJournal,
         clock: Clock,
         version: DataVersion,
         { listen$ }: HttpAdapterHost,
@@ -51,14 +50,13 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           memory,
           metrics,
           clock,
-          version,
+          { version, journal },
         );
         // The command line takes part in what Redis has, but admits no requests: limits are not divided by it.
         listen$.subscribe(() => store.join());
         return store;
       },
     },
-    QuotaWriteBehind,
     SoleProcessLock,
     OtherProcesses,
     RedisSplit,

@@ -5,7 +5,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { Sweeper } from '../../src/database/sweeper.js';
-import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { emptyFolder } from '../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
@@ -72,7 +72,7 @@ describe('a day that is used up, when the clock is set', () => {
     await hammer(service, 10);
     service.clock.set('2026-11-21T00:10:00.000Z');
     expect((await hammer(service, 7)).status).toBe(200);
-    await service.app.get(QuotaWriteBehind).flush();
+    await service.app.get(QuotaJournal).flush();
     service.clock.step(-HOUR);
     const before = await list(service);
     expect([before.status, before.body.code]).toEqual([429, 'daily_quota_exceeded']);
@@ -145,7 +145,7 @@ describe('a ban, when the clock is set', () => {
   it('after it was lifted: it can be earned again, and one that is lifted just before a step is lifted', async () => {
     const service = await open();
     const [apiKey] = (await service.app.get(ApiKeysService).list({ limit: 1 })).items;
-    const flush = () => service.app.get(QuotaWriteBehind).flush();
+    const flush = () => service.app.get(QuotaJournal).flush();
     await earnBan(service);
     await flush();
     await service.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);

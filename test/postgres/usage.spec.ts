@@ -6,7 +6,7 @@ import { DeprecatedCallsService } from '../../src/auth/clients/deprecated-calls.
 import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Sweeper } from '../../src/database/sweeper.js';
-import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
@@ -23,7 +23,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
       for (let sent = 0; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1');
     };
     const usage = async (days = 3) => {
-      await service.app.get(QuotaWriteBehind).flush();
+      await service.app.get(QuotaJournal).flush();
       await service.app.get(KeyUseService).flush();
       const path = `/admin/clients/${service.clientId}?days=${days}`;
       return (await service.request('GET', path, { key: adminKey })).body;

@@ -22,9 +22,8 @@ import { Sweeper } from '../../src/database/sweeper.js';
 import { DomainEvents } from '../../src/events/domain-events.js';
 import type { Outbox } from '../../src/events/outbox/outbox.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { DatabaseQuotaJournal } from '../../src/throttling/memory/database-quota-journal.js';
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
-import { QuotaWriteBehind } from '../../src/throttling/memory/quota-write-behind.js';
+import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { QuotaService } from '../../src/throttling/quota.service.js';
 import { TestClock } from '../kit/test-clock.js';
 
@@ -49,9 +48,8 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const { reader, transactions } = dataSource;
   const cacheNeutralWrites = new CacheNeutralWrites(transactions);
   const sweeper = new Sweeper(dataSource, cacheNeutralWrites, clock, settings);
-  const journal = new DatabaseQuotaJournal(dataSource, reader, cacheNeutralWrites, sweeper);
+  const journal = new QuotaJournal(dataSource, reader, cacheNeutralWrites, clock, sweeper);
   const store = new MemoryQuotaStore(clock, journal);
-  const writeBehind = new QuotaWriteBehind(store, journal, clock, settings);
   const emitter = new EventEmitter2();
   const events = new DomainEvents(emitter, transactions, {} as Outbox);
   const quota = new QuotaService(store, journal, events, clock, new Metrics());
@@ -74,7 +72,6 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
     sweeper,
     journal,
     store,
-    writeBehind,
     emitter,
     quota,
     quotas,

@@ -1,13 +1,5 @@
 import type { Clock } from '../../core/time/clock.js';
-import {
-  BAN_RULES,
-  type BanRules,
-  type BanState,
-  RefusedKeys,
-  heldToLength,
-  neverRefused,
-  recordRefusal,
-} from '../bans.js';
+import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, neverRefused, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
@@ -19,15 +11,13 @@ import {
   retryAtOf,
 } from '../quota.js';
 import { WindowCounts } from './current-counts.js';
-import { type BanChange, type QuotaJournal, UnsavedChanges } from './quota-journal.js';
+import type { KeyBanState, QuotaJournal } from './quota-journal.js';
 
 /**
  * Counts in the memory of this process; with a journal, bans and the minute and day of clients survive a restart. Windows of
  * addresses and routes are never written.
  */
 export class MemoryQuotaStore extends QuotaStore {
-  /** What is not in the journal yet. */
-  readonly unsaved = new UnsavedChanges();
   private readonly minutes = new WindowCounts(MINUTE_MS);
   private readonly days: WindowCounts;
   /** Windows of addresses and routes, by their length. */
@@ -43,6 +33,7 @@ export class MemoryQuotaStore extends QuotaStore {
     private readonly rules: BanRules = BAN_RULES,
   ) {
     super(clock);
+    if (journal) journal.holder = this;
     this.days = new WindowCounts(DAY_MS, journal !== undefined);
     this.refused = new RefusedKeys(rules);
   }
@@ -67,11 +58,11 @@ export class MemoryQuotaStore extends QuotaStore {
   /** Drops a key's strikes and ban because another process lifted them. */
   forgetBan(keyId: string): void {
     this.refused.forget(keyId);
-    this.unsaved.forgetBan(keyId);
+    this.journal?.forgetBan(keyId);
   }
 
   /** Puts in strikes and bans that the journal kept over a restart. */
-  restoreBans(bans: readonly BanChange[], now: number): void {
+  restoreBans(bans: readonly KeyBanState[], now: number): void {
     for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
   }
 
@@ -89,8 +80,8 @@ export class MemoryQuotaStore extends QuotaStore {
       state.used += 1;
       state.remaining -= 1;
       this.countsOf(window, request, now).set(window.key, state.used);
-      if (this.journal && window.lengthMs === DAY_MS && isOwn(window, request))
-        this.unsaved.noteCount(window.key, this.minutes.start, this.days.start);
+      if (window.lengthMs === DAY_MS && isOwn(window, request))
+        this.journal?.noteCount(window.key, this.minutes.start, this.days.start);
     }
     return verdict;
   }
@@ -128,15 +119,11 @@ export class MemoryQuotaStore extends QuotaStore {
     const state = heldToLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
     if (verdict.bannedUntil === undefined) recordRefusal(state, at, retryAtOf(verdict), this.rules);
     else if (state.bannedUntil === verdict.bannedUntil) return verdict;
-    this.keep(keyId, state, at);
+    this.refused.set(keyId, state, at);
+    this.journal?.noteBan(keyId, state);
     const { bannedUntil } = state;
     if (verdict.bannedUntil !== undefined) return { ...verdict, bannedUntil };
     return bannedUntil > at ? { ...verdict, bannedUntil, banBegins: true } : verdict;
-  }
-
-  private keep(keyId: string, state: BanState, now: number): void {
-    this.refused.set(keyId, state, now);
-    if (this.journal) this.unsaved.noteBan(keyId, state);
   }
 
   /** Reads the counts of a client from the journal at its first request of the day; undefined when they are known already. */

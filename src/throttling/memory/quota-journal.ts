@@ -1,14 +1,28 @@
-import type { BanState } from '../bans.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { DataSource, In, MoreThan, MoreThanOrEqual } from 'typeorm';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { JsonReader } from '../../database/database.js';
+import { runForRows } from '../../database/rows-as-json.js';
+import { Sweeper } from '../../database/sweeper.js';
+import { WriteBehind } from '../../database/write-behind.js';
+import { type BanState, neverRefused } from '../bans.js';
+import { DAY_MS } from '../quota.js';
+import { KeyBan, QuotaCount } from './quota-journal.entity.js';
+import { ADD_DAYS, ADD_MINUTES, PUT_BANS, QUOTA_SWEEPS, USED } from './quota-journal.statements.js';
+
+/** Overlap between two queries for lifted bans, in milliseconds, because the clocks of two processes may differ a little. */
+const LIFTED_MARGIN_MS = 5_000;
 
 /** Requests of a client since its counts were last written. */
-export interface CountChange {
+interface CountChange {
   readonly key: string;
   /** Start of the latest minute with requests, in ms since the Unix epoch; `inMinute` is their number. */
-  readonly minuteStart: number;
-  readonly inMinute: number;
+  minuteStart: number;
+  inMinute: number;
   /** Start of the day, in ms since the Unix epoch; `inDay` is the number of requests in it. */
   readonly dayStart: number;
-  readonly inDay: number;
+  inDay: number;
 }
 
 /** Requests of a client in one UTC day. */
@@ -20,57 +34,93 @@ export interface DayCount {
 }
 
 /** The current strikes and ban of a key. */
-export interface BanChange {
+export interface KeyBanState {
   readonly keyId: string;
   readonly state: BanState;
 }
 
-/** A ban that was lifted, by this process or another. */
-export interface LiftedBan {
-  readonly keyId: string;
-  /** When, in ms since the Unix epoch. */
-  readonly at: number;
+/** Decides by bans that the journal keeps. */
+interface BanHolder {
+  restoreBans(bans: readonly KeyBanState[], now: number): void;
+  forgetBan(keyId: string): void;
 }
 
-/** Stores counts and bans over restarts. The default is the database; a test may provide another. */
-export abstract class QuotaJournal {
-  /** Requests counted so far for a client in the minute and the day with these starts. */
-  abstract used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }>;
-  /** The counts of clients per day since an instant; days without requests are left out. */
-  abstract days(keys: readonly string[], since: number): Promise<DayCount[]>;
-  /** The keys that are banned, told to wait, or had strikes within the last day. */
-  abstract bans(now: number): Promise<BanChange[]>;
-  /** The bans that were lifted since an instant. */
-  abstract liftedSince(instant: number): Promise<LiftedBan[]>;
-  /** Writes all changes, or none. */
-  abstract write(counts: readonly CountChange[], bans: readonly BanChange[]): Promise<void>;
-  /** Lifts a key's ban. */
-  abstract lift(keyId: string, now: number): Promise<void>;
-}
-
-/** Everything that changed between two writes to the journal. */
-export interface Changes {
-  readonly counts: readonly CountChange[];
-  readonly bans: readonly BanChange[];
-}
-
-type Growing = { -readonly [Field in keyof CountChange]: CountChange[Field] };
-
-/** Collects what is to be written to the journal, in one entry per client or key however many requests there are. */
-export class UnsavedChanges {
-  /** By day and client. */
-  private counts = new Map<string, Growing>();
+/** Keeps counts and bans in the database over restarts, and tells which bans other processes have lifted. It is written every second. */
+@Injectable()
+export class QuotaJournal extends WriteBehind {
+  /** Undefined where Redis has the bans; then the journal only keeps the counts of days for reports. */
+  holder: BanHolder | undefined;
+  /** What is not written yet, in one entry per day and client, or key, however many requests there are. */
+  private counts = new Map<string, CountChange>();
   private bans = new Map<string, BanState>();
+  /** When lifted bans were last queried, and the instants of those that were found, in ms since the Unix epoch. */
+  private lookedAt = Number.POSITIVE_INFINITY;
+  private lifted = new Map<string, number>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly reader: JsonReader,
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    private readonly clock: Clock,
+    sweeper: Sweeper,
+  ) {
+    super(new Logger('Quota'), {
+      failing: 'Counters cannot be written; they are kept in memory',
+      recovered: 'Counters are written again',
+    });
+    sweeper.add(...QUOTA_SWEEPS);
+  }
+
+  /** Restores the bans, then writes every second. */
+  override async onModuleInit(): Promise<void> {
+    await this.restore();
+    super.onModuleInit();
+  }
+
+  /** Has the holder continue with the keys that are banned, told to wait, or had strikes within the last day. */
+  async restore(): Promise<void> {
+    if (!this.holder) return;
+    const now = this.clock.now();
+    const rows = await this.dataSource.manager.find(KeyBan, {
+      where: [
+        { bannedUntil: MoreThan(now) },
+        { lastStrikeAt: MoreThan(now - DAY_MS) },
+        { retryAt: MoreThan(now) },
+      ],
+    });
+    const bans = rows.map(({ keyId, liftedAt: _, ...state }) => ({ keyId, state }));
+    this.holder.restoreBans(bans, now);
+  }
+
+  /** Requests written so far for a client in the minute and the day with these starts. */
+  async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
+    const row = await this.reader.first(USED, [key, minuteStart, dayStart]);
+    return { minute: Number(row?.['minute']), day: Number(row?.['day']) };
+  }
+
+  /** The written counts of clients per day since an instant; days without requests are left out. */
+  async days(keys: readonly string[], since: number): Promise<DayCount[]> {
+    const where = { key: In(keys), windowStart: MoreThanOrEqual(since) };
+    const rows = await this.dataSource.manager.findBy(QuotaCount, where);
+    return rows.map(({ key, windowStart: start, used }) => ({ key, start, used }));
+  }
+
+  /** Lifts a key's ban, at once and for other processes to see. */
+  async lift(keyId: string, now: number): Promise<void> {
+    await this.dataSource.manager.upsert(KeyBan, { keyId, ...neverRefused(), liftedAt: now }, ['keyId']);
+  }
 
   /** Notes a request counted for a client in the minute and the day with these starts. */
   noteCount(key: string, minuteStart: number, dayStart: number): void {
-    const change = this.of({ key, minuteStart, inMinute: 0, dayStart, inDay: 0 });
+    const id = `${dayStart} ${key}`;
+    let change = this.counts.get(id);
+    if (!change) this.counts.set(id, (change = { key, minuteStart, inMinute: 0, dayStart, inDay: 0 }));
     if (change.minuteStart !== minuteStart) Object.assign(change, { minuteStart, inMinute: 0 });
     change.inMinute += 1;
     change.inDay += 1;
   }
 
-  /** Notes that a key was refused. The state is copied when it is drained, and may change until then. */
+  /** Notes that a key was refused. */
   noteBan(keyId: string, state: BanState): void {
     this.bans.set(keyId, state);
   }
@@ -80,30 +130,56 @@ export class UnsavedChanges {
     this.bans.delete(keyId);
   }
 
-  /** Returns the changes and starts with none; call `putBack` with them if they cannot be written. */
-  drain(): Changes {
-    const counts = [...this.counts.values()].toSorted((one, other) => one.dayStart - other.dayStart);
-    const bans = [...this.bans].map(([keyId, state]) => ({ keyId, state: { ...state } }));
+  protected override async write(): Promise<void> {
+    const { counts, bans } = this;
     this.counts = new Map();
     this.bans = new Map();
-    return { counts, bans };
-  }
-
-  /** Merges in changes that could not be written; a newer minute and a newer state of a key win. */
-  putBack({ counts, bans }: Changes): void {
-    for (const change of counts) {
-      const newer = this.of({ ...change, inMinute: 0, inDay: 0 });
-      newer.inDay += change.inDay;
-      if (newer.minuteStart === change.minuteStart) newer.inMinute += change.inMinute;
+    try {
+      for (const keyId of await this.newlyLifted()) {
+        this.holder?.forgetBan(keyId);
+        bans.delete(keyId);
+      }
+      if (counts.size + bans.size > 0) await this.save([...counts.values()], [...bans]);
+    } catch (error) {
+      for (const [id, change] of counts) this.putBack(id, change);
+      for (const [keyId, state] of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, state);
+      throw error;
     }
-    for (const { keyId, state } of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, { ...state });
   }
 
-  /** The entry of the same client and day, or this one. */
-  private of(change: Growing): Growing {
-    const id = `${change.dayStart} ${change.key}`;
-    const known = this.counts.get(id) ?? change;
-    if (known === change) this.counts.set(id, change);
-    return known;
+  private async save(
+    counts: readonly CountChange[],
+    bans: readonly (readonly [string, BanState])[],
+  ): Promise<void> {
+    const byDay = counts.toSorted((one, other) => one.dayStart - other.dayStart);
+    // At midnight a client may appear twice. One statement may update a row only once, so only the later minute is written.
+    const latest = new Map(byDay.map((change) => [change.key, change]));
+    await this.cacheNeutralWrites.run(async (manager) => {
+      await runForRows(manager, byDay, ADD_DAYS);
+      await runForRows(manager, [...latest.values()], ADD_MINUTES);
+      const states = bans.map(([keyId, state]) => ({ keyId, ...state }));
+      await runForRows(manager, states, PUT_BANS);
+    });
+  }
+
+  /** Merges in a change that could not be written; a newer minute wins. */
+  private putBack(id: string, change: CountChange): void {
+    const newer = this.counts.get(id);
+    if (!newer) return void this.counts.set(id, change);
+    newer.inDay += change.inDay;
+    if (newer.minuteStart === change.minuteStart) newer.inMinute += change.inMinute;
+  }
+
+  private async newlyLifted(): Promise<string[]> {
+    if (!this.holder) return [];
+    const now = this.clock.now();
+    // The clock may have been set. After a step forward, a ban lifted just before has an old instant, so the query starts at the
+    // earlier time; after a step back, one is found again and again, so those already handled are left out below.
+    const since = Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS;
+    const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(since) });
+    const fresh = found.filter(({ keyId, liftedAt }) => this.lifted.get(keyId) !== liftedAt);
+    this.lifted = new Map(found.map(({ keyId, liftedAt }) => [keyId, liftedAt]));
+    this.lookedAt = now;
+    return fresh.map(({ keyId }) => keyId);
   }
 }

@@ -5,6 +5,7 @@ import { SharedDataVersion } from '../../database/shared-data-version.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
+import type { QuotaJournal } from '../memory/quota-journal.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../quota.js';
 import { KnownCounts, shareOf } from './known-counts.js';
@@ -37,22 +38,23 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     private readonly shared: RedisQuotaStore,
     private readonly alone: MemoryQuotaStore,
     clock: Clock,
+    private readonly journal?: QuotaJournal,
   ) {
     super(clock);
   }
 
-  /** Connects to Redis. Resolves when it is away, too. A data version that instances share is told by it. */
+  /** Connects to Redis. Resolves when it is away, too. A data version that instances share is told by it. The journal notes days. */
   static async open(
     { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
     alone: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
-    version?: DataVersion,
+    { version, journal }: { readonly version?: DataVersion; readonly journal?: QuotaJournal } = {},
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
     const link = new RedisLink(location, keys, metrics, clock, limitMs);
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
-    const store = new ResilientQuotaStore(link, shared, alone, clock);
+    const store = new ResilientQuotaStore(link, shared, alone, clock, journal);
     shared.onLoss = () => link.owe();
     if (version instanceof SharedDataVersion) shared.states = new RedisStateLink(link, keys, version);
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
@@ -183,6 +185,6 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
 
   private note({ subject, windows }: QuotaRequest, now: number): void {
     if (!windows.some(({ key, lengthMs }) => key === subject && lengthMs === DAY_MS)) return;
-    this.alone.unsaved.noteCount(subject, now - (now % MINUTE_MS), now - (now % DAY_MS));
+    this.journal?.noteCount(subject, now - (now % MINUTE_MS), now - (now % DAY_MS));
   }
 }
