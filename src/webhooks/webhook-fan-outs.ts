@@ -4,6 +4,7 @@ import { DataSource, type EntityManager, In } from 'typeorm';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import type { Database } from '../database/database.js';
 import type { Dialect } from '../database/dialect.js';
+import { runForRows } from '../database/rows-as-json.js';
 import { Transactions } from '../database/transactions.js';
 import { WebhookFanOut } from './webhook-fan-out.entity.js';
 
@@ -18,7 +19,7 @@ const LONGEST_REST_MS = 500;
  * Deliveries of messages for each enabled endpoint that subscribes to their event. Whoever deletes a client locks it before its
  * endpoints: while the client is kept, so are they.
  */
-const deliveriesOf = (dialect: Dialect): string => `
+const DELIVERIES = (rows: string, dialect: Dialect): string => `
   INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
   SELECT webhook_endpoints.id, webhook_messages.id, 'waiting', 0
   FROM webhook_fan_outs
@@ -26,7 +27,7 @@ const deliveriesOf = (dialect: Dialect): string => `
   JOIN webhook_subscriptions ON webhook_subscriptions.event = webhook_messages.event
   JOIN webhook_endpoints ON webhook_endpoints.id = webhook_subscriptions.endpoint_id
   JOIN clients ON clients.id = webhook_endpoints.client_id
-  WHERE webhook_fan_outs.id IN (SELECT CAST(value ->> 'id' AS BIGINT) FROM ${dialect.elements(':ids')} AS batch)
+  WHERE webhook_fan_outs.id IN (SELECT CAST(value ->> 'id' AS BIGINT) FROM ${rows} AS batch)
     AND webhook_endpoints.disabled_at IS NULL
     AND (webhook_fan_outs.client_id IS NULL OR webhook_fan_outs.client_id = webhook_endpoints.client_id)
   ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.kept('clients')}`;
@@ -75,9 +76,11 @@ export class WebhookFanOuts {
     const take = this.batch;
     const fanOuts = await manager.find(WebhookFanOut, { order: { id: 'ASC' }, take });
     if (fanOuts.length === 0) return false;
-    const { driver, dialect } = manager.connection as Database;
-    const ids = JSON.stringify(fanOuts.map(({ id }) => ({ id: String(id) })));
-    await manager.query(...driver.escapeQueryWithParameters(deliveriesOf(dialect), { ids }, {}));
+    await runForRows(
+      manager,
+      fanOuts.map(({ id }) => ({ id: String(id) })),
+      DELIVERIES,
+    );
     await manager.delete(WebhookFanOut, { id: In(fanOuts.map(({ id }) => id)) });
     this.tookMs = performance.now() - began;
     this.batch = this.tookMs < SHORT_MS ? Math.min(MOST, 2 * take) : Math.ceil(take / 2);

@@ -4,9 +4,8 @@ import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
-import type { Database } from '../database/database.js';
-import type { Dialect } from '../database/dialect.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
+import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';
 import type { FirstDelivery } from './webhook-deliveries.js';
 import type { DeliveryState } from './webhook-delivery.entity.js';
@@ -29,20 +28,20 @@ interface Ended {
 }
 
 /** Notes attempts, unless the owner of the endpoint has changed meanwhile what its failures count from. */
-const endpointsNoted = (dialect: Dialect): string => `
+const ENDPOINTS_NOTED = (rows: string): string => `
   UPDATE webhook_endpoints
   SET failures = CAST(value ->> 'failures' AS INTEGER), failing_since = value ->> 'failingSince',
     due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
-  FROM ${dialect.elements(':rows')} AS noted
+  FROM ${rows} AS noted
   WHERE webhook_endpoints.id = value ->> 'endpointId' AND webhook_endpoints.url = value ->> 'url'
     AND webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER)`;
 
 /** For what waits alone, but found by id: SQLite would go through all that waits if it could by that index. */
-const deliveriesNoted = (dialect: Dialect): string => `
+const DELIVERIES_NOTED = (rows: string): string => `
   UPDATE webhook_deliveries
   SET state = value ->> 'state', attempts = CAST(value ->> 'attempts' AS INTEGER), attempted_at = value ->> 'attemptedAt',
     status = CAST(value ->> 'status' AS INTEGER), error = value ->> 'error'
-  FROM ${dialect.elements(':rows')} AS noted
+  FROM ${rows} AS noted
   WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
 /** Notes how attempts ended: what was delivered, what is tried again and when, and which endpoints get no messages any more. */
@@ -78,7 +77,7 @@ export class WebhookSettlements {
     while (this.ended.length > 0) {
       const batch = this.ended.slice(0, BATCH);
       const others = batch.filter((one) => !disablesBecause(one));
-      if (others.length > 0) await this.writes.run((manager) => this.note(manager, others));
+      if (others.length > 0) await this.writes.run((manager) => note(manager, others));
       // When the database refuses one of these the others are noted once more, which changes nothing.
       for (const one of batch) {
         const because = disablesBecause(one);
@@ -86,19 +85,6 @@ export class WebhookSettlements {
       }
       this.ended.splice(0, batch.length);
     }
-  }
-
-  /** Endpoints first, as whoever deletes one locks it before its deliveries. */
-  private async note(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
-    const changed = ended.filter(
-      ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
-    );
-    if (changed.length > 0) await update(manager, endpointsNoted, changed.map(endpointAfter));
-    await update(
-      manager,
-      deliveriesNoted,
-      ended.map((one) => deliveryAfter(one, one.outcome.is === 'delivered' ? 'delivered' : 'waiting')),
-    );
   }
 
   /** Gives the delivery up, and has the endpoint get no messages any more; the client's other endpoints are told. */
@@ -115,7 +101,7 @@ export class WebhookSettlements {
         { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
       );
       const state = affected === 0 ? 'waiting' : 'failed';
-      await update(manager, deliveriesNoted, [deliveryAfter(ended, state)]);
+      await runForRows(manager, [deliveryAfter(ended, state)], DELIVERIES_NOTED);
       if (affected === 0) return false;
       const details = { endpointId: id, because };
       await this.audit.record(manager, SERVICE_ITSELF, {
@@ -140,6 +126,18 @@ export class WebhookSettlements {
   }
 }
 
+/** Endpoints first, as whoever deletes one locks it before its deliveries. */
+async function note(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
+  const changed = ended.filter(
+    ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
+  );
+  await runForRows(manager, changed.map(endpointAfter), ENDPOINTS_NOTED);
+  const deliveries = ended.map((one) =>
+    deliveryAfter(one, one.outcome.is === 'delivered' ? 'delivered' : 'waiting'),
+  );
+  await runForRows(manager, deliveries, DELIVERIES_NOTED);
+}
+
 function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
   const { endpointId, url, failures: failuresBefore, failingSince } = delivery;
   const healed = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
@@ -156,17 +154,6 @@ function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): 
   const { id, attempts } = delivery;
   const { status, error } = outcome;
   return { id, state, attempts: attempts + 1, attemptedAt: new Date(at).toISOString(), status, error };
-}
-
-async function update(
-  manager: EntityManager,
-  statement: (dialect: Dialect) => string,
-  rows: readonly object[],
-): Promise<void> {
-  const { driver, dialect } = manager.connection as Database;
-  await manager.query(
-    ...driver.escapeQueryWithParameters(statement(dialect), { rows: JSON.stringify(rows) }, {}),
-  );
 }
 
 /** Why an endpoint gets no messages after an attempt; undefined where it does. */

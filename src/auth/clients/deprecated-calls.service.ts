@@ -1,14 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, type EntityManager, In, MoreThanOrEqual } from 'typeorm';
+import { DataSource, In, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS } from '../../throttling/quota.js';
 import { DeprecatedCalls } from './deprecated-calls.entity.js';
 
-/** Rows per statement, well below the number of parameters that SQLite and PostgreSQL allow. */
-const BATCH = 500;
+/** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
+const ADD_UP = (rows: string): string => `
+  INSERT INTO deprecated_calls (client_id, operation, day, calls)
+  SELECT value ->> 'clientId', value ->> 'operation', CAST(value ->> 'day' AS BIGINT), CAST(value ->> 'calls' AS INTEGER)
+  FROM ${rows} AS counted WHERE true
+  ON CONFLICT (client_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls`;
 
 /** Calls of one deprecated operation by one client. */
 export interface DeprecatedUse {
@@ -77,25 +82,12 @@ export class DeprecatedCallsService extends WriteBehind {
     const rows = [...this.unwritten.values()];
     this.unwritten = new Map();
     try {
-      await this.cacheNeutralWrites.run(async (manager) => {
-        for (let at = 0; at < rows.length; at += BATCH) await this.addUp(manager, rows.slice(at, at + BATCH));
-      });
+      const texts = rows.map((row) => ({ ...row, day: String(row.day) }));
+      await this.cacheNeutralWrites.run((manager) => runForRows(manager, texts, ADD_UP));
     } catch (error) {
       for (const row of rows) this.add(row);
       throw error;
     }
-  }
-
-  /** Adds to what is stored, so that several processes count together; TypeORM's upsert would overwrite it. */
-  private async addUp(manager: EntityManager, rows: readonly DeprecatedCalls[]): Promise<void> {
-    let at = 0;
-    const place = (): string => this.dataSource.driver.createParameter('', at++);
-    const places = rows.map(() => `(${place()}, ${place()}, ${place()}, ${place()})`).join(', ');
-    await manager.query(
-      `INSERT INTO deprecated_calls (client_id, operation, day, calls) VALUES ${places}
-       ON CONFLICT (client_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls`,
-      rows.flatMap(({ clientId, operation, day, calls }) => [clientId, operation, Number(day), calls]),
-    );
   }
 }
 
