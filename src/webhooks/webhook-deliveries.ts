@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
-import { DataVersion } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -41,8 +40,6 @@ export interface Waiting {
   readonly deliveries: boolean;
 }
 
-const NOTHING: Waiting = { messages: false, deliveries: false };
-
 /** What waits for the endpoints of one kind. */
 export interface Backlog {
   readonly endpoints: 'healthy' | 'failing';
@@ -51,8 +48,8 @@ export interface Backlog {
   readonly oldest: string;
 }
 
-const ANY_MESSAGE = `SELECT 1 AS found FROM webhook_fan_outs LIMIT 1`;
-const ANY_DELIVERY = `SELECT 1 AS found FROM webhook_deliveries WHERE state = 'waiting' LIMIT 1`;
+const ANY = `SELECT EXISTS (SELECT 1 FROM webhook_fan_outs) AS messages,
+  EXISTS (SELECT 1 FROM webhook_deliveries WHERE state = 'waiting') AS deliveries`;
 
 /** Goes from endpoint to endpoint in the index of what waits, so that its cost is of the endpoints and not of the deliveries. */
 export const WAITING_ENDPOINTS = `
@@ -87,16 +84,12 @@ export const FIRST = `
 /** Reads what waits for the endpoints; messages are deleted after WEBHOOK_RETENTION_DAYS, their deliveries with them. */
 @Injectable()
 export class WebhookDeliveries {
-  /** When nothing waited: by the data version, and by how often this process had rung. */
-  private empty: { readonly version: number; readonly rings: number } | undefined;
-  private rings = 0;
-  /** Is called whenever something may be due. */
-  onRing = (): void => undefined;
+  /** Something may be due: whoever has written it calls this after the commit. The dispatcher sets it. */
+  ring = (): void => undefined;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
-    private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
@@ -109,29 +102,10 @@ export class WebhookDeliveries {
     });
   }
 
-  /** Something may be due: whoever has written it calls this after the commit. */
-  ring(): void {
-    this.rings += 1;
-    this.onRing();
-  }
-
-  /**
-   * What waits: messages for their deliveries, deliveries for an endpoint. One look into an index each, and none while nothing was
-   * committed since nothing waited. Commits of this process that change no cached answer do not count there, but they ring.
-   */
+  /** What waits: messages for their deliveries, deliveries for an endpoint. One look into an index each. */
   async waiting(): Promise<Waiting> {
-    // Ask before reading: a commit in between must count.
-    const version = this.dataVersion.isComplete ? this.dataVersion.current('responses') : undefined;
-    const { rings } = this;
-    if (version !== undefined && this.empty?.version === version && this.empty.rings === rings)
-      return NOTHING;
-    const [messages, deliveries] = await Promise.all(
-      [ANY_MESSAGE, ANY_DELIVERY].map(async (any) => (await this.reader.first(any, [])) !== undefined),
-    );
-    const waiting = { messages: messages === true, deliveries: deliveries === true };
-    const isAny = waiting.messages || waiting.deliveries;
-    this.empty = isAny || version === undefined ? undefined : { version, rings };
-    return waiting;
+    const found = await this.reader.first(ANY, []);
+    return { messages: Boolean(found?.['messages']), deliveries: Boolean(found?.['deliveries']) };
   }
 
   /**

@@ -30,7 +30,7 @@ const STOP_MS = 2_000;
 @Injectable()
 export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: BackgroundLoop;
-  private readonly share = new EventLoopShare();
+  private readonly share = new EventLoopShare(() => this.loop.isStopping);
   /** Attempts that are under way to endpoints that failed before. */
   private failing = 0;
 
@@ -62,7 +62,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   }
 
   onApplicationBootstrap(): void {
-    this.deliveries.onRing = () => this.loop.wake();
+    this.deliveries.ring = () => this.loop.wake();
     this.host.listen$.subscribe(() => this.loop.begin());
   }
 
@@ -123,9 +123,8 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 
   /** Sends an endpoint the first message that waits for it; answers whether it was delivered and more wait. */
   private async sendFirst(id: string, signal: AbortSignal): Promise<boolean> {
-    const isOver = () => signal.aborted || this.loop.isStopping;
-    await this.share.turn(isOver);
-    if (isOver()) return false;
+    await this.share.turn();
+    if (signal.aborted || this.loop.isStopping) return false;
     const delivery = await this.deliveries.first(id);
     if (!delivery) return false;
     const outcome = await this.sender.send(delivery, signal);

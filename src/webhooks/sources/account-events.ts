@@ -17,8 +17,8 @@ import { WEBHOOK_API_KEY_BANNED, WEBHOOK_QUOTA_THRESHOLD } from './account-webho
  */
 @Injectable()
 export class AccountEvents {
-  /** The last message of each client that is being written: listeners run side by side, and 80 % must be told before 100 %. */
-  private readonly writing = new Map<string, Promise<void>>();
+  /** The last message that is being written: listeners run side by side, and 80 % must be told before 100 %. */
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly messages: WebhookMessages,
@@ -41,15 +41,10 @@ export class AccountEvents {
   async onThreshold({ clientId, ...reached }: QuotaThreshold): Promise<void> {
     const { window, percent, limit, resetsAt } = reached;
     const id = [clientId, window, resetsAt, limit, percent].join('/');
-    const before = this.writing.get(clientId) ?? Promise.resolve();
-    const written = before
-      .catch(() => undefined)
-      .then(() => this.messages.send(WEBHOOK_QUOTA_THRESHOLD, reached, { clientId, id }));
-    this.writing.set(clientId, written);
-    try {
-      await written;
-    } finally {
-      if (this.writing.get(clientId) === written) this.writing.delete(clientId);
-    }
+    const written = this.last.then(() =>
+      this.messages.send(WEBHOOK_QUOTA_THRESHOLD, reached, { clientId, id }),
+    );
+    this.last = written.catch(() => undefined);
+    await written;
   }
 }
