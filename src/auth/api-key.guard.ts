@@ -20,7 +20,7 @@ import { OtherCredentials, challenge } from './other-credentials.js';
  * A queue for each client address: work of one address runs one at a time, work of different addresses runs concurrently. An
  * address that has used up its minute is still served, because it may send a valid key, but causes one look-up at a time.
  */
-export class AddressTurns {
+class AddressTurns {
   private readonly last = new TransientMap<string, Promise<unknown>>();
 
   /** Runs work once all earlier work of the same address has settled. */

@@ -9,7 +9,6 @@ import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { type FoundKey, KeyCache } from './key-cache.js';
-import { KeyLookUp } from './key-look-up.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -34,7 +33,6 @@ export interface VerifiedKey {
 @Injectable()
 export class ApiKeyVerifier {
   constructor(
-    private readonly lookUp: KeyLookUp,
     private readonly cache: KeyCache,
     private readonly clock: Clock,
   ) {}
@@ -74,7 +72,7 @@ export class ApiKeyVerifier {
       refuseEndedCredential(key, this.clock.now());
       return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
     };
-    return cached ? verified(cached) : turn(() => this.lookUp.find(digest)).then(verified);
+    return cached ? verified(cached) : turn(() => this.cache.find(digest)).then(verified);
   }
 }
 

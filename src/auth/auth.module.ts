@@ -4,14 +4,13 @@ import { DatabaseModule } from '../database/database.module.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { KeyCache } from './key-cache.js';
-import { KeyLookUp } from './key-look-up.js';
 import { OtherCredentials } from './other-credentials.js';
 import { ShownQuota } from './shown-quota.js';
 
 /** Who sends a request: what the guards of the chain need to verify its credential. */
 @Module({
   imports: [ClientsModule, DatabaseModule, ThrottlingModule],
-  providers: [ApiKeyVerifier, KeyCache, KeyLookUp, OtherCredentials, ShownQuota],
+  providers: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
   exports: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
 })
 export class AuthModule {}

@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { ApiKey } from './clients/api-key.entity.js';
+import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
+import { ApiKey } from './clients/api-key.entity.js';
+import { Client } from './clients/client.entity.js';
 import { Clock } from '../core/time/clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
+import { JsonReader } from '../database/database.js';
 import { CacheUse } from '../core/metrics/cache-use.js';
+import { TransientMap } from '../core/transient-map.js';
+import { refusalOfFailure } from '../throttling/quota-refusals.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
@@ -23,7 +28,7 @@ export interface CachedKey extends FoundKey {
 }
 
 /**
- * Caches the result of looking up a digest, a key with its client or none, for at most 5 seconds. Where the database has a
+ * Finds the key of a digest, with its client, and caches the result, or that there is none, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
  * entries stale at once. Where it has none, only keys that admit requests are cached, because a key that is issued or resumed
  * now must work now. They have a cache of their own, so that wrong keys evict none of them.
@@ -34,9 +39,14 @@ export class KeyCache {
   readonly use = new CacheUse();
   private readonly found: LRUCache<string, CachedKey>;
   private readonly unknown: LRUCache<string, CachedKey>;
+  /** The look-ups that are running, by data version and digest. */
+  private readonly running = new TransientMap<string, Promise<FoundKey>>();
+  private sql: string | undefined;
 
   constructor(
     private readonly dataVersion: DataVersion,
+    private readonly dataSource: DataSource,
+    private readonly reader: JsonReader,
     clock: Clock,
   ) {
     const options = {
@@ -92,8 +102,68 @@ export class KeyCache {
     if (cache === this.unknown && (version === undefined || !this.dataVersion.isComplete)) return;
     cache.set(digest, { key, version });
   }
+
+  /**
+   * The key with this digest, read by one prepared statement on the connection for reads, which waits neither for writers nor for
+   * other requests. Concurrent look-ups share one. Throws service_unavailable when the database does not answer.
+   */
+  find(digest: string): Promise<FoundKey> {
+    const version = this.versions().keys;
+    if (version === undefined) return this.read(digest, version);
+    // While the data version is unchanged, a look-up that is running sees every commit that this one must see.
+    const name = `${version} ${digest}`;
+    const running = this.running.get(name);
+    if (running) return running;
+    const found = this.read(digest, version).finally(() => this.running.delete(name));
+    this.running.set(name, found);
+    return found;
+  }
+
+  private async read(digest: string, version: number | undefined): Promise<FoundKey> {
+    const row = await this.reader.first(this.statement(), [digest]).catch((cause: unknown) => {
+      throw refusalOfFailure(cause, 'the database does not answer');
+    });
+    const key = row && this.hydrated(row);
+    this.set(digest, key, version);
+    return { key };
+  }
+
+  private statement(): string {
+    const [keys, clients] = [this.dataSource.getMetadata(ApiKey), this.dataSource.getMetadata(Client)];
+    this.sql ??=
+      `SELECT ${[...selectionOf(keys), ...selectionOf(clients)].join(', ')} FROM ${keys.tableName} ` +
+      `JOIN ${clients.tableName} ON ${clients.tableName}.id = ${keys.tableName}.client_id ` +
+      `WHERE ${keys.tableName}.digest = ?1`;
+    return this.sql;
+  }
+
+  private hydrated(row: Readonly<Record<string, unknown>>): ApiKey {
+    const key = this.entityOf(this.dataSource.getMetadata(ApiKey), row) as ApiKey;
+    key.client = this.entityOf(this.dataSource.getMetadata(Client), row) as Client;
+    return key;
+  }
+
+  private entityOf(metadata: EntityMetadata, row: Readonly<Record<string, unknown>>): ObjectLiteral {
+    const entity = metadata.create();
+    for (const column of metadata.columns) {
+      const stored = row[nameOf(metadata, column.propertyName)];
+      column.setEntityValue(entity, this.dataSource.driver.prepareHydratedValue(stored, column));
+    }
+    return entity;
+  }
 }
 
 function admits(key: ApiKey | undefined): boolean {
   return key !== undefined && key.revokedAt === null && key.client.suspendedAt === null;
+}
+
+function selectionOf(metadata: EntityMetadata): string[] {
+  return metadata.columns.map(
+    ({ databaseName, propertyName }) =>
+      `${metadata.tableName}.${databaseName} AS "${nameOf(metadata, propertyName)}"`,
+  );
+}
+
+function nameOf({ tableName }: EntityMetadata, property: string): string {
+  return `${tableName}.${property}`;
 }

@@ -5,7 +5,7 @@ import { digestOf, generateApiKey } from '../../../src/auth/clients/api-key.form
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../../src/auth/clients/clients.service.js';
-import { KeyLookUp } from '../../../src/auth/key-look-up.js';
+import { KeyCache } from '../../../src/auth/key-cache.js';
 import { JsonReader } from '../../../src/database/database.js';
 import { ApiError } from '../../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
@@ -45,7 +45,7 @@ describe('looking a key up', () => {
     const expected = await service.app
       .get(DataSource)
       .manager.findOne(ApiKey, { where: { digest }, relations: { client: true } });
-    const { key: found } = await service.app.get(KeyLookUp, { strict: false }).find(digest);
+    const { key: found } = await service.app.get(KeyCache, { strict: false }).find(digest);
     expect(found).toEqual(expected);
     expect(found?.client.plan).toBe('pro');
   });
