@@ -73,7 +73,7 @@ export class QuotaService {
     for (const [at, window] of verdict.windows.entries())
       // Windows of a route are no quota of the client.
       if (isNoteworthy(window) && (!windows || windows[at]?.key === subject.id))
-        this.tellOfThresholds(subject, window, verdict.at);
+        this.tellOfThresholds(subject, window);
     if (!this.refused.isLogged(subject, verdict)) request.isUnlogged = true;
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
@@ -182,11 +182,10 @@ export class QuotaService {
   private tellOfThresholds(
     { id, perDay, clientId = clientIdOfSubject(id) }: QuotaSubject,
     window: WindowState,
-    now: number,
   ): void {
     // Neither an address nor a user of another credential has anyone to be told.
     if (clientId === undefined || perDay === undefined) return;
-    for (const reached of this.thresholds.reached(clientId, window, now))
+    for (const reached of this.thresholds.reached(clientId, window))
       this.events.publish(QUOTA_THRESHOLD, reached);
   }
 }

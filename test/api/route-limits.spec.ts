@@ -1,0 +1,81 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TestService } from '../kit/test-service.js';
+
+@Controller({ path: 'plain', version: '1' })
+class PlainController {
+  @Get()
+  plain(): object {
+    return {};
+  }
+
+  @Get('free')
+  @SkipThrottle()
+  free(): object {
+    return {};
+  }
+
+  @Get('nightly')
+  @SkipThrottle({ day: true })
+  nightly(): object {
+    return {};
+  }
+}
+
+@Controller({ path: 'rare', version: '1' })
+@Throttle({ minute: { limit: 3, ttl: 20_000 } })
+class RareController extends PlainController {}
+
+@Controller({ path: 'free', version: '1' })
+@SkipThrottle()
+class FreeController {
+  @Get()
+  listed(): object {
+    return {};
+  }
+
+  @Get('counted')
+  @SkipThrottle({ default: false })
+  counted(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [PlainController, RareController, FreeController] })
+class RoutesModule {}
+
+let service: TestService;
+let key: string;
+beforeAll(async () => {
+  service = await TestService.open({ modules: [RoutesModule], at: '2026-11-20T12:00:00.000Z' });
+});
+afterAll(() => service.close());
+beforeEach(async () => void ({ key } = await service.issueKey({ plan: 'free' })));
+
+/** What the headers say of the windows. Not by way of service.request(): what counts nowhere has no such headers. */
+const limits = async (path: string) => {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${service.url}/v1/${path}`, { headers })).headers.get('ratelimit');
+};
+
+describe('a route', () => {
+  it('shares the limit of its controller with no other route', async () => {
+    expect(await limits('rare')).toBe('"minute";r=2;t=20, "day";r=999;t=43200');
+    expect(await limits('rare/nightly')).toBe('"minute";r=2;t=20');
+    expect(await limits('rare')).toBe('"minute";r=1;t=20, "day";r=998;t=43200');
+  });
+
+  it.each(['plain/free', 'free'])('counts nowhere with @SkipThrottle: %s', async (path) => {
+    expect(await limits(path)).toBeNull();
+    expect(await limits('plain')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
+  });
+
+  it('counts although its controller does not, where it says so itself', async () => {
+    expect(await limits('free/counted')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
+  });
+
+  it('is left out of the window that @SkipThrottle names', async () => {
+    expect(await limits('plain/nightly')).toBe('"minute";r=59;t=60');
+  });
+});
