@@ -12,14 +12,15 @@ exports.resource = ({ name, fields, singular }) => {
     buildIfStale();
     const { parseFields } = await load('dist/src/cli/generate/feature-fields.js');
     const { generatedFeature } = await load('dist/src/cli/generate/generated-feature.js');
-    const { projectOf } = await load('dist/src/cli/generate/generated-files.js');
+    const { formatted, projectOf } = await load('dist/src/cli/generate/generated-files.js');
+    const project = await projectOf(process.cwd());
     const { files, appModule } = await generatedFeature(
-      await projectOf(process.cwd()),
+      project,
       name,
       parseFields(fields.split(' ').filter(Boolean)),
       singular || undefined,
     );
-    for (const [file, text] of files) tree.create(file, text);
+    for (const [file, text] of files) tree.create(file, await formatted(path.join(project, file), text));
     tree.overwrite('src/app.module.ts', appModule);
   };
 };

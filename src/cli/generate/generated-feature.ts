@@ -1,14 +1,12 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Eta } from 'eta';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { modulesFile } from '#project-modules';
-import { softwareFolder } from '#supported-node';
 import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../refusal.js';
 import type { Field } from './feature-fields.js';
 import { featureNames } from './feature-names.js';
-import { APP_MODULE, exists, formatted } from './generated-files.js';
+import { APP_MODULE, exists, filledTemplates, formatted } from './generated-files.js';
 import { timeAfter } from './migration-text.js';
 
 type Names = ReturnType<typeof featureNames>;
@@ -40,23 +38,16 @@ export async function generatedFeature(
   if (listed === undefined)
     throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
   const time = await checkedTime(project, names);
-  const templates = join(softwareFolder(), 'schematics', 'feature');
-  const eta = new Eta({ autoEscape: false, autoTrim: false, useWith: true });
-  const files = new Map<string, string>();
-  for (const template of (await readdir(templates)).toSorted()) {
-    const file = template
-      .replace('__name__', name)
-      .replace('__singular__', names.singular)
-      .replace('.template', '');
-    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), {
-      ...names,
-      time,
-      // Tables of the service itself are found by their file names, those of a project that depends on it are listed.
-      isFound: modulesFile() === undefined,
-    });
-    checkNames(text);
-    files.set(join(folder, file), await formatted(join(project, folder, file), text));
-  }
+  const values = {
+    ...names,
+    time,
+    // Tables of the service itself are found by their file names, those of a project that depends on it are listed.
+    isFound: modulesFile() === undefined,
+  };
+  const files = await filledTemplates('feature', values, (template) =>
+    join(folder, template.replace('__name__', name).replace('__singular__', names.singular)),
+  );
+  for (const text of files.values()) checkNames(text);
   return { files, appModule: await formatted(appModule, listed) };
 }
 

@@ -1,5 +1,7 @@
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { Eta } from 'eta';
+import { softwareFolder } from '#supported-node';
 import { Refusal } from '../refusal.js';
 
 /** Where the modules of a service are listed; the folder above its `src` is the project. */
@@ -15,6 +17,23 @@ export async function projectOf(folder: string): Promise<string> {
     if (at === parse(at).root)
       throw new Refusal(`There is no ${APP_MODULE} in ${folder} or above it. Run this in the project.`);
   }
+}
+
+/** Fills the templates in a folder of schematics; answers the texts by the paths that `pathOf` makes of those of the templates. */
+export async function filledTemplates(
+  folder: string,
+  values: object,
+  pathOf: (template: string) => string,
+): Promise<Map<string, string>> {
+  const templates = join(softwareFolder(), 'schematics', folder);
+  const eta = new Eta({ autoEscape: false, autoTrim: false, useWith: true });
+  const texts = new Map<string, string>();
+  for (const template of (await readdir(templates, { recursive: true })).toSorted()) {
+    if (!template.endsWith('.template')) continue;
+    const text = await readFile(join(templates, template), 'utf8');
+    texts.set(pathOf(template.replace('.template', '')), eta.renderString(text, values));
+  }
+  return texts;
 }
 
 /** Writes files, by their paths in the project, formatted as the project's are. Throws Refusal, having written nothing, if one exists. */

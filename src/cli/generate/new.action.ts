@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Eta } from 'eta';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
-import { exists } from './generated-files.js';
+import { exists, filledTemplates } from './generated-files.js';
 
 /** What a package may be called; npm has more rules for what is published. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -57,19 +56,13 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
     dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
     devDependencies: rangesOf(FOR_TESTS),
   };
-  const templates = join(software, 'schematics', 'new');
-  const eta = new Eta({ autoEscape: false, autoTrim: false, useWith: true });
-  const files = [packed];
-  for (const template of (await readdir(templates, { recursive: true })).toSorted()) {
-    if (!template.endsWith('.template')) continue;
-    // npm packs no file that is called .gitignore.
-    const file = template.replace('.template', '').replace('_gitignore', '.gitignore');
+  // npm packs no file that is called .gitignore.
+  const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
+  for (const [file, text] of texts) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    const text = eta.renderString(await readFile(join(templates, template), 'utf8'), values);
     await writeFile(join(folder, file), text, { flag: 'wx' });
-    files.push(file);
   }
-  return files;
+  return [packed, ...texts.keys()];
 }
 
 /** Packs the service into a folder; answers the name of the file. */

@@ -19,50 +19,9 @@ export interface SchemaChange {
 }
 
 type Part = TableColumn | TableIndex | TableForeignKey | TableCheck | TableUnique;
-type Kind = 'Column' | 'Index' | 'ForeignKey' | 'CheckConstraint' | 'UniqueConstraint';
 
-/** Class of TypeORM for each kind of part, and what it is made of. */
-const PARTS: Readonly<Record<Kind, readonly [type: string, options: readonly string[]]>> = {
-  Column: [
-    'TableColumn',
-    (
-      'name type length precision scale isNullable isUnique isArray default comment collation isPrimary isGenerated ' +
-      'generationStrategy asExpression generatedType'
-    ).split(' '),
-  ],
-  Index: ['TableIndex', ['name', 'columnNames', 'isUnique', 'where']],
-  ForeignKey: [
-    'TableForeignKey',
-    [
-      'name',
-      'columnNames',
-      'referencedTableName',
-      'referencedColumnNames',
-      'onDelete',
-      'onUpdate',
-      'deferrable',
-    ],
-  ],
-  CheckConstraint: ['TableCheck', ['name', 'expression']],
-  UniqueConstraint: ['TableUnique', ['name', 'columnNames', 'deferrable']],
-};
-
-/** Calls of the schema builder, with the kind of what they add or drop. */
-const ADDING: Readonly<Record<string, Kind>> = {
-  addColumns: 'Column',
-  createIndices: 'Index',
-  createForeignKeys: 'ForeignKey',
-  createCheckConstraints: 'CheckConstraint',
-  createUniqueConstraints: 'UniqueConstraint',
-};
-const DROPPING: Readonly<Record<string, Kind>> = {
-  dropColumns: 'Column',
-  dropIndex: 'Index',
-  dropIndices: 'Index',
-  dropForeignKeys: 'ForeignKey',
-  dropCheckConstraints: 'CheckConstraint',
-  dropUniqueConstraints: 'UniqueConstraint',
-};
+/** Calls of the schema builder that add or drop parts of one kind. */
+const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|UniqueConstraint)(?:s|ex|ices)$/;
 
 /**
  * What the declared entities have and a database has not, as TypeORM's schema builder would change it; nothing is changed. Throws
@@ -83,12 +42,12 @@ export async function schemaChanges(dataSource: DataSource): Promise<SchemaChang
     if (name === 'createTable') return [tableMade(table, calls)];
     if (name === 'createForeignKeys' && made.has(table.name)) return [];
     if (name === 'changeColumns') return (parts as Changed[]).map((one) => columnChanged(table, one));
-    const kind = ADDING[name] ?? DROPPING[name];
-    if (!kind)
+    const [, verb, kind] = OF_PARTS.exec(name) ?? [];
+    if (kind === undefined)
       throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
     return ([parts].flat() as Part[]).map((part) => {
-      const addition = partAdded(kind, table.name, part);
-      if (ADDING[name]) return addition;
+      const addition = partAdded(kind === 'Ind' ? 'Index' : kind, table.name, part);
+      if (verb !== 'drop') return addition;
       return { up: addition.down, down: addition.up, onlyExpands: false };
     });
   });
@@ -119,14 +78,8 @@ function tableMade(table: Table, calls: readonly Call[]): SchemaChange {
   const keys = calls.flatMap(([name, { name: of }, parts]) =>
     name === 'createForeignKeys' && of === table.name ? (parts as TableForeignKey[]) : [],
   );
-  const options = {
-    name: table.name,
-    columns: table.columns.map((one) => optionsOf('Column', one)),
-    checks: table.checks.map((one) => optionsOf('CheckConstraint', one)),
-    uniques: table.uniques.map((one) => optionsOf('UniqueConstraint', one)),
-    indices: table.indices.map((one) => optionsOf('Index', one)),
-    foreignKeys: keys.map((one) => optionsOf('ForeignKey', one)),
-  };
+  const { name, columns, checks, uniques, indices } = table;
+  const options = { name, columns, checks, uniques, indices, foreignKeys: keys };
   return {
     up: `await runner.createTable(new Table(${literal(options)}));`,
     down: `await runner.dropTable(${literal(table.name)});`,
@@ -134,15 +87,16 @@ function tableMade(table: Table, calls: readonly Call[]): SchemaChange {
   };
 }
 
-function partAdded(kind: Kind, table: string, part: Part): SchemaChange {
-  const [type] = PARTS[kind];
+/** `kind` is that of the runner's methods, such as `UniqueConstraint`, whose class is TableUnique. */
+function partAdded(kind: string, table: string, part: Part): SchemaChange {
+  const type = `Table${kind.replace('Constraint', '')}`;
   const create = kind === 'Column' ? 'addColumn' : `create${kind}`;
   const refusesNoRow =
     kind === 'Column'
       ? (part as TableColumn).isNullable || (part as TableColumn).default !== undefined
       : kind === 'Index' && !(part as TableIndex).isUnique;
   return {
-    up: `await runner.${create}(${literal(table)}, new ${type}(${literal(optionsOf(kind, part))}));`,
+    up: `await runner.${create}(${literal(table)}, new ${type}(${literal(part)}));`,
     down: `await runner.drop${kind}(${literal(table)}, ${literal(part.name)});`,
     onlyExpands: refusesNoRow,
   };
@@ -150,22 +104,13 @@ function partAdded(kind: Kind, table: string, part: Part): SchemaChange {
 
 function columnChanged({ name }: Table, { oldColumn, newColumn }: Changed): SchemaChange {
   const change = (from: TableColumn, to: TableColumn) =>
-    `await runner.changeColumn(${literal(name)}, ${literal(from.name)}, new TableColumn(${literal(optionsOf('Column', to))}));`;
+    `await runner.changeColumn(${literal(name)}, ${literal(from.name)}, new TableColumn(${literal(to)}));`;
   return { up: change(oldColumn, newColumn), down: change(newColumn, oldColumn), onlyExpands: false };
 }
 
-/** The options that a part is made of, without those that are as they are by default. */
-function optionsOf(kind: Kind, part: Part): object {
-  const [, names] = PARTS[kind];
-  const given = names.map((name) => [name, (part as unknown as Record<string, unknown>)[name]] as const);
-  return Object.fromEntries(
-    given.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== ''),
-  );
-}
-
-/** A value as JavaScript; empty lists are left out. */
+/** A value as JavaScript, without members that are as they are by default. */
 function literal(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
-    Array.isArray(one) && one.length === 0 ? undefined : one,
+    one === null || one === false || one === '' || (Array.isArray(one) && one.length === 0) ? undefined : one,
   );
 }
