@@ -163,7 +163,7 @@ it('the quota is what the last response told, but for a 429 of a separate limit'
   ]);
   const quotas: unknown[] = [client.quota];
   const list = () => all(client.pets.list());
-  for (const call of [list, () => client.account.get(), list, list]) {
+  for (const call of [list, () => client.call('getAccount'), list, list]) {
     await errorOf(call());
     quotas.push(client.quota);
   }
@@ -206,8 +206,8 @@ describe('a wrong argument is a TypeError before anything is sent', () => {
   });
 
   it.each<[string, (client: PetstoreClient) => Promise<unknown>]>([
-    ['an empty path', (client) => client.account.keys.revoke('')],
-    ['another path', (client) => client.account.keys.revoke('..')],
+    ['an empty path', (client) => client.call('revokeOwnKey', { path: { keyId: '' } })],
+    ['another path', (client) => client.call('revokeOwnKey', { path: { keyId: '..' } })],
     ['a key with a space', (client) => client.pets.create(REX, { idempotencyKey: 'a b' })],
     ['a long key', (client) => client.pets.create(REX, { idempotencyKey: 'x'.repeat(256) })],
     [

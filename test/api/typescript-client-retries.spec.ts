@@ -27,7 +27,7 @@ type Call = (client: PetstoreClient) => Promise<unknown>;
 const read: Call = (client) => all(client.pets.list());
 const create: Call = (client) => client.pets.create(REX);
 /** Accepts no Idempotency-Key. */
-const issue: Call = (client) => client.account.keys.issue({ scopes: ['pets:read'] });
+const issue: Call = (client) => client.call('issueOwnKey', { body: { scopes: ['pets:read'] } });
 
 describe('a call waits and is repeated, or not', () => {
   /** Call, script, options, the waits, and the error that it ends with. */
@@ -122,10 +122,10 @@ describe('a call waits and is repeated, or not', () => {
 });
 
 describe('a 429 holds back other calls', () => {
-  const account: Call = (client) => client.account.get();
-  const usage: Call = (client) => client.account.usage();
-  const keys: Call = (client) => all(client.account.keys.list());
-  const revoke: Call = (client) => client.account.keys.revoke('1');
+  const account: Call = (client) => client.call('getAccount');
+  const usage: Call = (client) => client.call('getAccountUsage');
+  const keys: Call = (client) => all(client.list('listOwnKeys'));
+  const revoke: Call = (client) => client.call('revokeOwnKey', { path: { keyId: '1' } });
   const long = limited('4000');
   const banned = limited('290', 'api_key_banned');
 

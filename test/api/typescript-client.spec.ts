@@ -76,17 +76,25 @@ describe('the typed client, on the service', () => {
 
   it('knows its account and orders keys', async () => {
     const { key } = await service.issueKey({ scopes: ['account', 'pets:read'] });
-    const { account } = clientOf(key);
-    expect(await account.get()).toMatchObject({ client: { plan: 'business' }, key: { bannedUntil: null } });
-    expect((await account.usage({ days: 2 })).days).toHaveLength(2);
-    const { id, key: secret } = await account.keys.issue({ scopes: ['pets:read'], label: 'Till' });
-    expect(await errorOf(account.keys.issue({ scopes: ['pets:write'] }))).toBeInstanceOf(ScopeNotHeldError);
-    expect(await account.keys.update(id, { label: 'Door' })).toMatchObject({ label: 'Door' });
-    expect((await all(account.keys.list({ limit: 1 }))).map((one) => one.id)).toContain(id);
-    const { id: successor } = await account.keys.rotate(id, { grace: '0' });
-    expect(await account.keys.get(id)).toMatchObject({ replacedBy: successor });
+    const client = clientOf(key);
+    const ofKey = (keyId: string) => ({ path: { keyId } });
+    const issue = (...scopes: string[]) => client.call('issueOwnKey', { body: { scopes, label: 'Till' } });
+    expect(await client.call('getAccount')).toMatchObject({
+      client: { plan: 'business' },
+      key: { bannedUntil: null },
+    });
+    expect((await client.call('getAccountUsage', { query: { days: 2 } })).days).toHaveLength(2);
+    const { id, key: secret } = await issue('pets:read');
+    expect(await errorOf(issue('pets:write'))).toBeInstanceOf(ScopeNotHeldError);
+    const door = { ...ofKey(id), body: { label: 'Door' } };
+    expect(await client.call('updateOwnKey', door)).toMatchObject({ label: 'Door' });
+    const keys = await all(client.list('listOwnKeys', { query: { limit: 1 } }));
+    expect(keys.map((one) => one.id)).toContain(id);
+    const rotation = { ...ofKey(id), body: { grace: '0' } };
+    const { id: successor } = await client.call('rotateOwnKey', rotation);
+    expect(await client.call('getOwnKey', ofKey(id))).toMatchObject({ replacedBy: successor });
     expect(await errorOf(all(clientOf(secret).pets.list()))).toBeInstanceOf(RevokedApiKeyError);
-    expect((await account.keys.revoke(successor)).revokedAt).not.toBeNull();
+    expect((await client.call('revokeOwnKey', ofKey(successor))).revokedAt).not.toBeNull();
   });
 
   it('waits for the quota', async () => {
@@ -103,7 +111,7 @@ describe('the typed client, on the service', () => {
       await expect.poll(() => time.waits).toEqual([50_500]);
       const other = new PetstoreClient({ ...options, retry: { retries: 0 } });
       expect(await errorOf(all(other.pets.list()))).toBeInstanceOf(RateLimitExceededError);
-      expect((await client.account.get()).key.bannedUntil).toBeNull();
+      expect((await client.call('getAccount')).key.bannedUntil).toBeNull();
       small.clock.advance(50_500);
       time.wake();
       expect(await waiting).toMatchObject({ name: 'c' });

@@ -53,7 +53,7 @@ export async function use(): Promise<void> {
   const account: Schema<'Account'> = await big.call('getAccount');
   const left: number | undefined = big.quota?.remaining;
   try {
-    await text.account.keys.revoke(digits);
+    await text.call('revokeOwnKey', { path: { keyId: digits } });
   } catch (error) {
     if (error instanceof PetNotFoundError) error.code satisfies 'pet_not_found';
     if (error instanceof PetstoreError) error.code satisfies string;
@@ -177,7 +177,7 @@ describe('the typed client on Node.js', () => {
     const client = JSON.stringify({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'key' });
     const code = `const { PetstoreClient } = require('${NAME}');
       const fetch = async (_, init) => (console.log(init.headers['user-agent']), Response.json({}));
-      void new PetstoreClient({ ...${client}, fetch }).account.get();`;
+      void new PetstoreClient({ ...${client}, fetch }).call('getAccount');`;
     await writeFile(join(packed.folder, 'required.cjs'), code);
     const { version } = JSON.parse(await readFile(join(ROOT, 'clients/typescript/package.json'), 'utf8')) as {
       version: string;

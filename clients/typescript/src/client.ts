@@ -55,36 +55,15 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     get: (petId: Int64Input, options?: T.CallOptions) => this.call('getPet', { path: { petId } }, options),
   };
 
-  /** The client that the key belongs to. */
-  readonly account = {
-    get: (options?: T.CallOptions) => this.call('getAccount', {}, options),
-    usage: (query: T.InputOf<'getAccountUsage'>['query'] = {}, options?: T.CallOptions) =>
-      this.call('getAccountUsage', { query }, options),
-    /** Your keys. What changes them is not repeated when no response comes: look at the list then. */
-    keys: {
-      list: (query: T.InputOf<'listOwnKeys'>['query'] = {}, options?: T.CallOptions) =>
-        this.list('listOwnKeys', { query }, options),
-      get: (keyId: string, options?: T.CallOptions) => this.call('getOwnKey', { path: { keyId } }, options),
-      /** The secret is in this response only. */
-      issue: (body: T.InputOf<'issueOwnKey'>['body'], options?: T.CallOptions) =>
-        this.call('issueOwnKey', { body }, options),
-      update: (keyId: string, body: T.InputOf<'updateOwnKey'>['body'], options?: T.CallOptions) =>
-        this.call('updateOwnKey', { path: { keyId }, body }, options),
-      /** The secret of the successor is in this response only. */
-      rotate: (keyId: string, body: T.InputOf<'rotateOwnKey'>['body'] = {}, options?: T.CallOptions) =>
-        this.call('rotateOwnKey', { path: { keyId }, body }, options),
-      revoke: (keyId: string, options?: T.CallOptions) =>
-        this.call('revokeOwnKey', { path: { keyId } }, options),
-    },
-  };
-
-  /** Calls any operation of the documents by its operationId, such as one of your own module. */
+  /**
+   * Calls any operation of the documents by its operationId, such as `getAccount`, or one of your own module. What has no
+   * `Idempotency-Key` and changes something is not repeated when no response comes.
+   */
   async call<Id extends T.OperationId>(
     id: Id,
-    ...[input, options]: T.OptionalInput<Id, T.IdempotentCallOptions>
+    ...given: T.OptionalInput<Id, T.IdempotentCallOptions>
   ): Promise<T.AnswerTo<Id, Int64Of<Form>>> {
-    const { answer } = await this.#carryOut(id, input, options);
-    return answer as T.AnswerTo<Id, Int64Of<Form>>;
+    return (await this.exchange(id, ...given)).answer;
   }
 
   /** As `call`, with the headers of the response: the `etag` for an `If-Match`, the `location` of what was created. */
