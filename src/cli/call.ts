@@ -16,6 +16,8 @@ interface Options {
   readonly name?: string;
   /** False for `--no-label`. */
   readonly label?: string | false;
+  readonly forward?: string;
+  readonly events?: readonly string[];
   readonly from?: string;
   readonly to?: string;
   readonly out?: string;
@@ -63,6 +65,17 @@ export class Call {
 
   /** Writes to standard error, for what is told while it runs. */
   readonly tell = (text: string): void => this.shell.writeError(text);
+
+  /**
+   * Writes to standard output what comes while it runs, and waits until that is taken; answers false when nobody reads it any more. Throws
+   * Refusal when it cannot be written.
+   */
+  async write(text: string): Promise<boolean> {
+    this.shell.write(text);
+    const lost = await this.shell.flushed?.();
+    if (lost && lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.`);
+    return lost === undefined;
+  }
 
   /** Throws Refusal where nobody can be asked and `--yes` is missing: before the application starts, which may migrate a database. */
   requireConsent(): void {

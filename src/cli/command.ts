@@ -12,6 +12,8 @@ interface Definition {
   readonly argument?: readonly [name: string, description?: string];
   /** Its options. `--json` is added as the last one, unless it stands among them. */
   readonly options?: readonly Option[];
+  /** Whether it has no `--json`, because it writes something else. */
+  readonly hasNoJson?: boolean;
   /** How it is called, shown below its help; without the leading `petstore`. */
   readonly examples: readonly string[];
   /** Carries it out; `argument` is empty when it was left out. Throws what refuses it. */
@@ -23,11 +25,11 @@ export type Addition = (parent: Command, shell: Shell) => void;
 
 /** Declares a command. */
 export function command(name: string, definition: Definition): Addition {
-  const { description, argument, options = [], examples, run } = definition;
+  const { description, argument, options = [], hasNoJson = false, examples, run } = definition;
   return (parent, shell) => {
     const added = parent.command(name).description(description);
     if (argument) added.addArgument(new Argument(...argument).argParser(filled));
-    for (const one of [...options, ...(options.includes(JSON_OPTION) ? [] : [JSON_OPTION])])
+    for (const one of [...options, ...(hasNoJson || options.includes(JSON_OPTION) ? [] : [JSON_OPTION])])
       added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
     added.action(() => run(new Call(shell, added), String(added.processedArgs[0] ?? '')));

@@ -29,5 +29,5 @@ function messageOf({ code, message, body }: ApiError): string {
 /** The option that a field is given by, before what is wrong with it; empty for what is about no field. */
 function optionOf(field: string): string {
   if (field === '') return '';
-  return `--${field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: `;
+  return `--${field.replace(/Id$|\.\d+$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: `;
 }

@@ -14,6 +14,7 @@ import { Refusal } from './refusal.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './table.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
+import { WEBHOOK_COMMANDS } from './webhook.commands.js';
 
 /** Every command, in the order of the help. */
 const COMMANDS = [
@@ -21,6 +22,7 @@ const COMMANDS = [
   KEY_COMMANDS,
   USAGE_COMMANDS,
   AUDIT_COMMANDS,
+  WEBHOOK_COMMANDS,
   OUTBOX_COMMANDS,
   DB_COMMANDS,
   OPENAPI_COMMAND,

@@ -33,6 +33,9 @@ const NOT_PUBLIC_6: typeof NOT_PUBLIC_4 = [
 ];
 const PUBLIC_6 = ['2000::', 3] as const;
 
+/** What operators do about a refusal, in development as well. */
+const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
+
 /** How long one resolver waits for an answer, in milliseconds, and how often it asks. */
 const RESOLVER = { timeout: 3_000, tries: 2 };
 
@@ -86,10 +89,12 @@ export class WebhookAddresses {
     const { protocol, hostname } = new URL(text);
     const address = literalOf(hostname);
     if (address !== undefined && !this.allows(address))
-      return refused('The address is not public, so that messages are not sent to it.');
+      return refused(`The address is not public, so that messages are not sent to it. ${REMEDY}`);
     // RFC 6761 section 6.3.
     if (/(?:^|\.)localhost$/.test(hostname) && !this.isAllowed('127.0.0.1') && !this.isAllowed('::1'))
-      return refused('The host is the machine of the service itself, so that messages are not sent to it.');
+      return refused(
+        `The host is the machine of the service itself, so that messages are not sent to it. ${REMEDY}`,
+      );
     if (protocol === 'https:') return undefined;
     if (!this.hasAllowed || (address !== undefined && !this.isAllowed(address)))
       return refused('The URL must begin with https://.');

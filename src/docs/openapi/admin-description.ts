@@ -5,7 +5,7 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
   const errors = page('/docs/errors');
   return paragraphs(
     'Clients, their keys and webhooks, what they use, and who changed what. Every call carries an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
-    `The command line does the same, but for webhooks, without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
+    `The command line does the same without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
 
     '## Get a key',
     'The first one comes from the command line, on the machine of the service: `petstore key issue --client <id> --scopes admin`. With it `POST /keys` issues others. A key hands on only scopes that it holds itself. Give each operator a separate client, so that the audit trail shows who did what.',

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { INestApplication } from '@nestjs/common';
+import { InvalidArgumentError } from 'commander';
+import type { Client } from '../auth/clients/client.entity.js';
+import { ClientsService } from '../auth/clients/clients.service.js';
+import type { EndpointWithSecret } from '../webhooks/endpoints/endpoint-orders.js';
+import { MOST_EVENTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
+import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
+import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
+import { webhookSignature } from '../webhooks/webhook-signature.js';
+import type { Call } from './call.js';
+import { Refusal } from './refusal.js';
+import { clientOf, everyPage } from './service-calls.js';
+import { stoppable } from './stoppable.js';
+import { printable } from './table.js';
+
+const LABEL = 'petstore webhook listen';
+/** How long the first message may take before the person is told what may be missing, in milliseconds. */
+const PATIENCE_MS = 10_000;
+/** How long the program that messages are forwarded to may take: less than the service waits for this one, in milliseconds. */
+const FORWARD_MS = 14_000;
+const NEEDS =
+  'The service sends its messages to this machine only with the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
+  'Set it, for example in .env, and restart the service.';
+
+/** `petstore webhook listen`: a temporary endpoint that this process receives the messages of. */
+export async function listen(call: Call): Promise<void> {
+  const { forward } = call.options;
+  if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
+    throw new InvalidArgumentError('--forward: This must be a URL such as http://localhost:4000/webhooks.');
+  await call.inApp((app) =>
+    stoppable(call.tell, async ({ signal }) => {
+      const client = await listenedClient(app, call.options.client);
+      const receiver = new Receiver(call, forward);
+      const url = await receiver.begin();
+      try {
+        if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
+        await whileEndpoint(app, call, { client, url }, async (made) => {
+          receiver.secret = made.secret;
+          call.tell(`Messages for ${client.name} are signed with ${made.secret}. Ctrl-C ends this.\n`);
+          const { id } = await app.get(WebhookDeliveriesService).test(made.endpoint.id);
+          const late = setTimeout(() => {
+            void tellWhyLate(app, call, made.endpoint.id, id, receiver);
+          }, PATIENCE_MS);
+          if (!signal.aborted) await once(signal, 'abort');
+          clearTimeout(late);
+        });
+      } finally {
+        await receiver.end();
+      }
+    }),
+  );
+  call.tell('The temporary endpoint is deleted.\n');
+}
+
+/** Runs work while there is an endpoint, and deletes it however the work ends; also those that a killed process has left. */
+async function whileEndpoint(
+  app: INestApplication,
+  call: Call,
+  { client, url }: { readonly client: Client; readonly url: string },
+  work: (made: EndpointWithSecret) => Promise<void>,
+): Promise<void> {
+  const endpoints = app.get(WebhookEndpointsService);
+  for (const { endpoint } of await everyPage((page) => endpoints.list(page, { clientId: client.id })))
+    if (endpoint.label === LABEL && endpoint.failingSince !== null)
+      await endpoints.delete(endpoint.id, call.by);
+  const all = tellableEvents().map(({ name }) => name);
+  const events = call.options.events ?? all.slice(0, MOST_EVENTS);
+  const made = await endpoints.create({ clientId: client.id, url, events, label: LABEL }, call.by);
+  try {
+    await work(made);
+  } finally {
+    await endpoints.delete(made.endpoint.id, call.by);
+  }
+}
+
+/** The client that is named, or the only one. */
+async function listenedClient(app: INestApplication, given: string | undefined): Promise<Client> {
+  if (given !== undefined) return clientOf(app, given);
+  const { items, next } = await app.get(ClientsService).list({ limit: 1 });
+  const [only] = items;
+  if (!only || next)
+    throw new Refusal(`There is ${only ? 'more than one' : 'no'} client: name one by --client.`);
+  return only;
+}
+
+async function tellWhyLate(
+  app: INestApplication,
+  call: Call,
+  endpointId: string,
+  id: bigint,
+  receiver: Receiver,
+): Promise<void> {
+  if (receiver.received > 0) return;
+  const { error } = await app.get(WebhookDeliveriesService).get(endpointId, id, call.by);
+  const why =
+    error === null
+      ? 'Is the service running, with the same DATABASE_URL?'
+      : `The service could not send it: ${error} ${NEEDS}`;
+  call.tell(`The test message has not arrived. ${why}\n`);
+}
+
+/** Receives messages on this machine, prints them, and forwards each before it responds, with the same status. */
+class Receiver {
+  secret = '';
+  received = 0;
+  private readonly server = createServer((request, response) => void this.take(request, response));
+
+  constructor(
+    private readonly call: Call,
+    private readonly forward: string | undefined,
+  ) {}
+
+  /** Listens on a free port, and answers its address. */
+  async begin(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  async end(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request).catch(() => '');
+    const {
+      'webhook-id': id = '',
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    } = request.headers as Readonly<Record<string, string | undefined>>;
+    // Other programs on this machine may call it, too.
+    if (signature !== webhookSignature({ id, timestamp: Number(timestamp), body }, [this.secret])) {
+      response.writeHead(400).end();
+      return;
+    }
+    this.received += 1;
+    const headers = { 'content-type': 'application/json', 'webhook-id': id, 'webhook-signature': signature };
+    const sent = { ...headers, 'webhook-timestamp': String(timestamp) };
+    const { status, error } = await this.forwarded(body, sent);
+    const printed =
+      this.call.options.json === true
+        ? `{"id":${JSON.stringify(id)},"status":${status},"error":${JSON.stringify(error)},"message":${body}}`
+        : `${printable(`${id} ${error ?? (this.forward === undefined ? '' : `→ ${status}`)}`)}\n${printable(body)}`;
+    response.writeHead(status).end();
+    // The service must not wait for whoever reads this.
+    await this.call.write(`${printed}\n`).catch((lost: Error) => this.call.tell(`${lost.message}\n`));
+  }
+
+  private async forwarded(body: string, headers: Record<string, string>) {
+    if (this.forward === undefined) return { status: 204, error: null };
+    try {
+      const signal = AbortSignal.timeout(FORWARD_MS);
+      const request = { method: 'POST', body, headers, signal, redirect: 'manual' } as const;
+      const { status, body: unread } = await fetch(this.forward, request);
+      await unread?.cancel();
+      return { status, error: null };
+    } catch (error) {
+      const { cause } = error as Error;
+      const why = cause instanceof Error ? cause.message : String(error);
+      return { status: 502, error: `It could not be forwarded: ${why}` };
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Text } from '../http/validation/fields.js';
+import {
+  WebhookDeliveriesQuery,
+  type WebhookDeliveryDto,
+  stateOf,
+  toWebhookDeliveryDto,
+  toWebhookDeliveryWithPayloadDto,
+} from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
+import {
+  NewOwnWebhookEndpointDto,
+  WebhookEndpointChangesDto,
+  type WebhookEndpointDto,
+  WebhookSecretRotationDto,
+  toWebhookEndpointDto,
+  toWebhookEndpointStateDto,
+  toWebhookEndpointWithSecretDto,
+  toWebhookEventDto,
+} from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
+import type { EndpointChanges } from '../webhooks/endpoints/endpoint-orders.js';
+import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
+import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
+import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
+import type { Call } from './call.js';
+import { Moment, listTable } from './list-table.js';
+import { Refusal } from './refusal.js';
+import { LimitOption, clientIdOf, clientOf, everyPage, inputOf } from './service-calls.js';
+import { printableLines, tableOf } from './table.js';
+
+/** An endpoint to make for a client that is named. */
+class EndpointOrder extends NewOwnWebhookEndpointDto {
+  @Text({ maxLength: 255 })
+  client!: string;
+}
+
+const endpointsOf = (app: INestApplication) => app.get(WebhookEndpointsService);
+const deliveriesOf = (app: INestApplication) => app.get(WebhookDeliveriesService);
+
+/** `petstore webhook create`. */
+export async function create(call: Call): Promise<void> {
+  const { client, ...input } = await inputOf(EndpointOrder, call.options);
+  const made = await call.inApp(async (app) => {
+    const { id: clientId } = await clientOf(app, client);
+    return toWebhookEndpointWithSecretDto(await endpointsOf(app).create({ ...input, clientId }, call.by));
+  });
+  await call.showChange(made, () => shownOnce(`Made the endpoint ${made.id}.`, made.secret));
+}
+
+const COLUMNS = ['ID', 'URL', 'STATE', 'EVENTS', 'LABEL', 'CREATED', 'CLIENT'];
+
+/** `petstore webhook list`. */
+export async function list(call: Call): Promise<void> {
+  const { client } = call.options;
+  const found = await call.inApp(async (app) => {
+    const clientId = await clientIdOf(app, client);
+    const of = clientId === undefined ? {} : { clientId };
+    return everyPage((page) => endpointsOf(app).list(page, of));
+  });
+  const endpoints = found.map(toWebhookEndpointDto);
+  const cells = (one: WebhookEndpointDto) => {
+    const { id, url, label, createdAt, clientId } = one;
+    return [id, url, conditionOf(one), one.events.join(','), label, new Moment(createdAt), clientId];
+  };
+  await call.show(endpoints, (view) =>
+    endpoints.length === 0
+      ? 'There are no endpoints; make one with `petstore webhook create`.'
+      : listTable(COLUMNS, endpoints.map(cells), view),
+  );
+}
+
+/** `petstore webhook show`. */
+export async function show(call: Call, id: string): Promise<void> {
+  const shown = await call.inApp(async (app) =>
+    toWebhookEndpointStateDto(await endpointsOf(app).get(id), await endpointsOf(app).waiting(id)),
+  );
+  await call.show(shown, () => `${endpointText(shown)}\n${tableOf([['waiting    ', shown.waiting]])}`);
+}
+
+/** `petstore webhook update`. */
+export async function update(call: Call, id: string): Promise<void> {
+  const input = await inputOf(WebhookEndpointChangesDto, call.options);
+  await change(call, id, input, 'Changed the endpoint.');
+}
+
+/** `petstore webhook enable` and `disable`. */
+export async function turn(call: Call, id: string, enabled: boolean): Promise<void> {
+  await change(call, id, { enabled }, `The endpoint is ${enabled ? 'enabled' : 'disabled'}.`);
+}
+
+async function change(call: Call, id: string, changes: EndpointChanges, done: string): Promise<void> {
+  const changed = await call.inApp(async (app) =>
+    toWebhookEndpointDto(await endpointsOf(app).update(id, changes, call.by)),
+  );
+  await call.showChange(changed, () => `${done}\n${endpointText(changed)}`);
+}
+
+/** `petstore webhook rotate`. */
+export async function rotate(call: Call, id: string): Promise<void> {
+  const { grace } = await inputOf(WebhookSecretRotationDto, call.options);
+  if (grace === 0) call.requireConsent();
+  const rotated = await call.inApp(async (app) => {
+    if (grace === 0) await call.confirm(`End the old secrets of the endpoint ${id} at once`);
+    return toWebhookEndpointWithSecretDto(await endpointsOf(app).rotateSecret(id, grace, call.by));
+  });
+  const until = rotated.previousSecretUntil;
+  const done = `The endpoint has a new secret; ${until === null ? 'no old one signs' : `old ones sign until ${until}`}.`;
+  await call.showChange(rotated, () => shownOnce(done, rotated.secret));
+}
+
+/** `petstore webhook delete`. */
+export async function remove(call: Call, id: string): Promise<void> {
+  call.requireConsent();
+  const deleted = await call.inApp(async (app) => {
+    const { url } = toWebhookEndpointDto(await endpointsOf(app).get(id));
+    await call.confirm(`Delete the endpoint ${id} (${url}) with its log, for good`);
+    return toWebhookEndpointDto(await endpointsOf(app).delete(id, call.by));
+  });
+  await call.showChange(deleted, () => `Deleted the endpoint ${deleted.id}.`);
+}
+
+/** `petstore webhook test`. */
+export async function test(call: Call, id: string): Promise<void> {
+  await send(call, (app) => deliveriesOf(app).test(id));
+}
+
+/** `petstore webhook redeliver`. */
+export async function redeliver(call: Call, given: string): Promise<void> {
+  await send(call, async (app) => {
+    const { id, endpointId } = await deliveryOf(app, given);
+    return deliveriesOf(app).redeliver(endpointId, id, call.by);
+  });
+}
+
+async function send(call: Call, order: (app: INestApplication) => Promise<WebhookDelivery>): Promise<void> {
+  const sent = toWebhookDeliveryDto(await call.inApp(order));
+  const text = `The delivery ${sent.id} waits; the running service sends it. \`petstore webhook delivery ${sent.id}\` shows how it ended.`;
+  await call.showChange(sent, () => text);
+}
+
+const DELIVERY_COLUMNS = ['ID', 'EVENT', 'STATE', 'ATTEMPTS', 'RESPONSE', 'LAST SENT', 'HAPPENED', 'MESSAGE'];
+
+/** `petstore webhook deliveries`. */
+export async function deliveries(call: Call, endpointId: string): Promise<void> {
+  const { limit } = await inputOf(LimitOption, call.options);
+  const of = stateOf(await inputOf(WebhookDeliveriesQuery, { ...call.options, limit: undefined }));
+  const found = await call.inApp((app) =>
+    everyPage((page) => deliveriesOf(app).list(page, endpointId, of), limit),
+  );
+  const sent = found.map(toWebhookDeliveryDto);
+  const cells = (one: WebhookDeliveryDto) => [
+    String(one.id),
+    one.event,
+    one.state,
+    one.attempts,
+    one.error ?? one.status,
+    new Moment(one.attemptedAt, 'never'),
+    new Moment(one.happenedAt),
+    one.messageId,
+  ];
+  await call.show(sent, (view) =>
+    sent.length === 0 ? 'There is no such delivery.' : listTable(DELIVERY_COLUMNS, sent.map(cells), view),
+  );
+}
+
+/** `petstore webhook delivery`. */
+export async function delivery(call: Call, given: string): Promise<void> {
+  const sent = await call.inApp(async (app) => {
+    const { id, endpointId } = await deliveryOf(app, given);
+    return toWebhookDeliveryWithPayloadDto(await deliveriesOf(app).get(endpointId, id, call.by));
+  });
+  const { payload, ...facts } = sent;
+  const rows = Object.entries(facts).map(([name, value]) => [name, value === null ? null : String(value)]);
+  await call.show(sent, () => `${tableOf(rows)}\n\n${printableLines(payload)}`);
+}
+
+/** `petstore webhook events`. */
+export async function events(call: Call): Promise<void> {
+  const all = await call.inApp(() => Promise.resolve(tellableEvents().map(toWebhookEventDto)), 'none');
+  const rows = all.map(({ name, scope, description }) => [name, scope, description]);
+  await call.show(all, (view) => listTable(['EVENT', 'SCOPE', 'WHEN'], rows, view));
+}
+
+/** The delivery with this id. Throws Refusal where there is none. */
+async function deliveryOf(app: INestApplication, given: string): Promise<WebhookDelivery> {
+  const isId = /^[1-9]\d{0,17}$/.test(given);
+  const { manager } = app.get(DataSource);
+  const found = isId ? await manager.findOneBy(WebhookDelivery, { id: BigInt(given) }) : null;
+  if (found) return found;
+  throw new Refusal(`There is no delivery ${given}; \`petstore webhook deliveries <endpoint>\` lists them.`);
+}
+
+const shownOnce = (done: string, secret: string): string =>
+  `${done} Its secret is shown this once:\n\n${secret}`;
+
+function conditionOf({ enabled, disabledBecause, failingSince }: WebhookEndpointDto): string {
+  if (!enabled) return `disabled (${disabledBecause})`;
+  return failingSince === null ? 'enabled' : 'failing';
+}
+
+function endpointText(endpoint: WebhookEndpointDto): string {
+  const { id, clientId, url, label, events: names, createdAt, failingSince, previousSecretUntil } = endpoint;
+  return tableOf([
+    ['id', id],
+    ['client', clientId],
+    ['url', url],
+    ['label', label],
+    ['events', names.join(', ')],
+    ['state', conditionOf(endpoint)],
+    ...(endpoint.disabledAt === null ? [] : [['disabled', endpoint.disabledAt]]),
+    ...(failingSince === null ? [] : [['failing since', failingSince]]),
+    ...(previousSecretUntil === null ? [] : [['old secret until', previousSecretUntil]]),
+    ['created', createdAt],
+  ]);
+}

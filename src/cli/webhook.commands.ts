@@ -1,0 +1,134 @@
+import { CLIENT, WIDE, YES, command, flag, group, list, option } from './command.js';
+
+const actions = () => import('./webhook.actions.js');
+
+const OF_ENDPOINT = ['<endpoint>', 'id of the endpoint'] as const;
+const OF_DELIVERY = ['<delivery>', 'id of the delivery'] as const;
+const URL = option(
+  '--url <url>',
+  'address that messages are sent to, such as https://shop.example.com/webhooks',
+);
+const EVENTS = list(
+  '--events <a,b>',
+  'events that it is sent, separated by commas; `webhook events` lists them',
+);
+const LABEL = option('--label <label>', 'what people call it, 1 to 255 characters');
+
+/** `petstore webhook …`: addresses that are notified of events. */
+export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of events', [
+  command('create', {
+    description: 'make an endpoint of a client; its secret is shown this once',
+    options: [
+      option('--client <client>', 'client that it belongs to, by its id or name'),
+      URL,
+      EVENTS,
+      LABEL,
+    ],
+    examples: [
+      `webhook create --client 'My shop' --url https://shop.example.com/webhooks --events pets.created`,
+    ],
+    run: async (call) => (await actions()).create(call),
+  }),
+  command('list', {
+    description: 'show endpoints, oldest first, never their secrets',
+    options: [CLIENT, WIDE],
+    examples: ['webhook list', `webhook list --client 'My shop' --json`],
+    run: async (call) => (await actions()).list(call),
+  }),
+  command('show', {
+    description: 'show an endpoint, whether it fails, and how much waits for it',
+    argument: OF_ENDPOINT,
+    examples: ['webhook show <id>'],
+    run: async (call, id) => (await actions()).show(call, id),
+  }),
+  command('update', {
+    description: 'change the address, the events or the label of an endpoint',
+    argument: OF_ENDPOINT,
+    options: [URL, EVENTS, LABEL],
+    examples: ['webhook update <id> --events pets.created,quota.threshold'],
+    run: async (call, id) => (await actions()).update(call, id),
+  }),
+  command('test', {
+    description: 'send a test message, after those that are already waiting',
+    argument: OF_ENDPOINT,
+    examples: ['webhook test <id>'],
+    run: async (call, id) => (await actions()).test(call, id),
+  }),
+  command('disable', {
+    description: 'send an endpoint nothing until an operator enables it',
+    argument: OF_ENDPOINT,
+    examples: ['webhook disable <id>'],
+    run: async (call, id) => (await actions()).turn(call, id, false),
+  }),
+  command('enable', {
+    description: 'continue with the messages that wait for an endpoint',
+    argument: OF_ENDPOINT,
+    examples: ['webhook enable <id>'],
+    run: async (call, id) => (await actions()).turn(call, id, true),
+  }),
+  command('rotate', {
+    description: 'make a new secret; messages are signed with both until the grace period is over',
+    argument: OF_ENDPOINT,
+    options: [
+      option(
+        '--grace <duration>',
+        'how long old secrets still sign; 24h when it is left out, 0 ends them at once',
+      ),
+      YES,
+    ],
+    examples: ['webhook rotate <id>', 'webhook rotate <id> --grace 0'],
+    run: async (call, id) => (await actions()).rotate(call, id),
+  }),
+  command('delete', {
+    description: 'delete an endpoint with its log; messages that wait are never sent',
+    argument: OF_ENDPOINT,
+    options: [YES],
+    examples: ['webhook delete <id>'],
+    run: async (call, id) => (await actions()).remove(call, id),
+  }),
+  command('deliveries', {
+    description:
+      'show what an endpoint was sent, latest first, with the number of attempts and the last response',
+    argument: OF_ENDPOINT,
+    options: [
+      option('--state <state>', 'only those in this state', ['waiting', 'delivered', 'failed']),
+      option('--limit <deliveries>', 'how many at most; 100 when it is left out'),
+      WIDE,
+    ],
+    examples: ['webhook deliveries <id>', 'webhook deliveries <id> --state failed --json'],
+    run: async (call, id) => (await actions()).deliveries(call, id),
+  }),
+  command('delivery', {
+    description: 'show one delivery with its body',
+    argument: OF_DELIVERY,
+    examples: ['webhook delivery 42'],
+    run: async (call, id) => (await actions()).delivery(call, id),
+  }),
+  command('redeliver', {
+    description: 'send the message of a delivery again, after those that are already waiting',
+    argument: OF_DELIVERY,
+    examples: ['webhook redeliver 42'],
+    run: async (call, id) => (await actions()).redeliver(call, id),
+  }),
+  command('events', {
+    description: 'show the events that endpoints can subscribe to',
+    examples: ['webhook events'],
+    run: async (call) => (await actions()).events(call),
+  }),
+  command('listen', {
+    description:
+      'print the messages of the running service and forward them to a program on this machine, by a temporary endpoint',
+    options: [
+      option('--forward <url>', 'where to forward them, such as http://localhost:4000/webhooks'),
+      option('--client <client>', 'client whose messages they are, by its id or name; default: the only one'),
+      EVENTS,
+      flag('--json', 'print each message as one line of JSON'),
+    ],
+    hasNoJson: true,
+    examples: [
+      'webhook listen --forward http://localhost:4000/webhooks',
+      'webhook listen --events pets.created',
+    ],
+    run: async (call) => (await import('./webhook-listen.action.js')).listen(call),
+  }),
+]);
