@@ -1,19 +1,17 @@
-import { Controller, Param, Post } from '@nestjs/common';
-import { RequireScopes } from '../auth/auth.decorators.js';
+import { Param, Post } from '@nestjs/common';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../http/current-operator.js';
-import { Operation, Tag } from '../http/operation.decorator.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
+import { AudienceController } from '../http/audience.js';
+import { Operation } from '../http/operation.decorator.js';
+import { OPERATORS } from './admin.scopes.js';
 import { ApiKeyDto, toApiKeyDto } from './dto/api-key.dto.js';
 import { KeyParams } from './dto/inputs.js';
 
 /** The bans of keys, which operators alone lift, over HTTP. */
-@Tag('Keys', 'The API keys of clients.')
-@RequireScopes(ADMIN_SCOPE)
-@Controller('admin/keys')
+@AudienceController(OPERATORS, 'keys', ['Keys', 'The API keys of clients.'])
 export class KeyBansController {
   constructor(private readonly keys: ApiKeysService) {}
 

@@ -1,14 +1,12 @@
-import { Controller, Get } from '@nestjs/common';
+import { Get } from '@nestjs/common';
 import { declaredScopes } from '../auth/clients/scopes.js';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { Operation, Tag } from '../http/operation.decorator.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
+import { AudienceController } from '../http/audience.js';
+import { Operation } from '../http/operation.decorator.js';
+import { OPERATORS } from './admin.scopes.js';
 import { ScopeDto } from './scope.dto.js';
 
 /** The scopes that keys can hold, over HTTP. */
-@Tag('Keys', 'The API keys of clients.')
-@RequireScopes(ADMIN_SCOPE)
-@Controller('admin/scopes')
+@AudienceController(OPERATORS, 'scopes', ['Keys', 'The API keys of clients.'])
 export class ScopesController {
   @Get()
   @Operation({

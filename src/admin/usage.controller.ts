@@ -1,16 +1,14 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Get, Query } from '@nestjs/common';
 import { UsageService } from '../auth/clients/usage.service.js';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { AudienceController } from '../http/audience.js';
+import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
+import { OPERATORS } from './admin.scopes.js';
 import { UsageQuery, nameOf } from './dto/inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
-@Tag('Usage', 'What clients have used of their plans.')
-@RequireScopes(ADMIN_SCOPE)
-@Controller('admin/usage')
+@AudienceController(OPERATORS, 'usage', ['Usage', 'What clients have used of their plans.'])
 export class UsageController {
   constructor(private readonly usage: UsageService) {}
 

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { scopeChallenge } from './clients/scopes.js';
+import { isHeld, scopeChallenge } from './clients/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { HandlerMetadata } from '../core/handler-metadata.js';
 import { isHttp } from '../core/request-protocol.js';
@@ -27,7 +27,7 @@ export class ScopesGuard implements CanActivate {
     if (!isHttp(context)) return passesMessage(context.getHandler());
     const required = this.required.of(context);
     const held = callerOf(context.switchToHttp().getRequest<Request>())?.scopes ?? [];
-    if (required.every((scope) => held.includes(scope))) return true;
+    if (required.every((scope) => isHeld(scope, held))) return true;
     throw new ApiError(AUTH_ERRORS.insufficient_scope, {
       params: { scope: required.join(' ') },
       headers: { 'WWW-Authenticate': scopeChallenge(required) },

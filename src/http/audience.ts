@@ -1,4 +1,5 @@
-import { Controller, type Type, applyDecorators } from '@nestjs/common';
+import { Controller, RequestMethod, type Type, applyDecorators } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import type { Caller } from '../auth/caller.js';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
@@ -11,6 +12,8 @@ export interface Audience {
   /** First part of the paths. */
   readonly prefix: string;
   readonly scope: Scope;
+  /** What operations need that only read, where that is less. */
+  readonly readScope?: Scope;
   /** The bound of the operations, if no quota counts them. */
   readonly uncounted?: UncountedBound;
   /** The client of whose things alone a caller manages; throws no_account. Without it those of all clients. */
@@ -26,16 +29,25 @@ export function differencesOf({ holderOf }: Audience) {
 
 /** A controller below the path of an audience. */
 export function AudienceController(
-  { prefix, scope, uncounted }: Audience,
+  { prefix, scope, readScope = scope, uncounted }: Audience,
   path: string,
   tag: readonly [name: string, description: string],
 ): ClassDecorator {
   return applyDecorators(
     Tag(...tag),
-    RequireScopes(scope),
+    (controller: { readonly prototype: object }) => requireScopes(controller.prototype, scope, readScope),
     ...(uncounted ? [Uncounted(uncounted)] : []),
     Controller(`${prefix}/${path}`),
   );
+}
+
+/** Has each operation of a controller need its scope: one for GET, the other for every other method. */
+function requireScopes(prototype: object, scope: Scope, readScope: Scope): void {
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    const method: unknown = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object);
+    if (method === undefined) continue;
+    RequireScopes(method === RequestMethod.GET ? readScope : scope)(prototype, name, descriptor);
+  }
 }
 
 /** Handler parameter: has it validated and documented as this class, where audiences differ. TypeScript names the declared one else. */

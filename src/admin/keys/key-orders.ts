@@ -108,5 +108,6 @@ export class KeyOrders {
 function protectedScopes(): string[] {
   return declaredScopes()
     .filter(({ lastKeyProtected }) => lastKeyProtected)
+    .flatMap((scope) => [scope, ...scope.includes])
     .map(({ name }) => name);
 }

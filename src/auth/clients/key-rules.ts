@@ -4,7 +4,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';
-import { declaredScopes, scopeChallenge } from './scopes.js';
+import { declaredScopes, isHeld, scopeChallenge } from './scopes.js';
 
 /** A key to issue. */
 export interface NewKey {
@@ -144,7 +144,7 @@ export function grantableScopes(wanted: readonly string[] | undefined, by: Opera
 /** Throws scope_not_held when a key would grant a scope that it does not hold itself (RFC 6750 section 3.1). */
 export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Operator): void {
   if (held === 'all') return;
-  const lacking = scopes.filter((scope) => !held.includes(scope));
+  const lacking = scopes.filter((scope) => !isHeld(scope, held));
   if (lacking.length === 0) return;
   throw new ApiError(CLIENTS_ERRORS.scope_not_held, {
     params: { scopes: lacking.join(', ') },

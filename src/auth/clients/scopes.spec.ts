@@ -52,6 +52,7 @@ describe('a scope', () => {
       description: 'Right',
       grantedByDefault: true,
       lastKeyProtected: false,
+      includes: [],
     });
   });
 });

@@ -10,10 +10,12 @@ export interface Scope {
   readonly grantedByDefault: boolean;
   /** Whether revoking the last valid key that holds it needs `force`. */
   readonly lastKeyProtected: boolean;
+  /** Scopes that a key with this one has as well. */
+  readonly includes: readonly Scope[];
 }
 
 /** How keys get a scope, and how they lose it; the defaults suit every scope but an administrative one. */
-export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'lastKeyProtected'>>;
+export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'includes' | 'lastKeyProtected'>>;
 
 const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
 const declared = new Map<string, Scope>();
@@ -35,8 +37,8 @@ export function defineScopes<Right extends string>(
 
 /** Declares one scope by its whole name, such as `admin`; the rules of defineScopes() hold. */
 export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
-  const { grantedByDefault = true, lastKeyProtected = false } = options;
-  const scope = { name, description, grantedByDefault, lastKeyProtected };
+  const { grantedByDefault = true, lastKeyProtected = false, includes = [] } = options;
+  const scope = { name, description, grantedByDefault, lastKeyProtected, includes };
   if (!NAME.test(name))
     declarationFault(
       `Scope "${name}" is not of the form feature:right, in lower-case letters, digits and hyphens. Rename it.`,
@@ -50,6 +52,14 @@ export function defineScope(name: string, description: string, options: ScopeOpt
 /** Whether a value is what `defineScopes()` or `defineScope()` has made, and no name as text. */
 export function isScope(value: unknown): value is Scope {
   return [...declared.values()].some((scope) => scope === value);
+}
+
+/** Whether a key with these scopes has a scope: among them, or included in one of them. */
+export function isHeld(name: string, held: readonly string[]): boolean {
+  return (
+    held.includes(name) ||
+    held.some((one) => declared.get(one)?.includes.some((included) => included.name === name))
+  );
 }
 
 /** Every scope declared so far, by name in alphabetical order. */
