@@ -1,14 +1,17 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Delete, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
-import { RequireScopes } from '../auth/auth.decorators.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
-import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { AudienceController } from '../http/audience.js';
+import { IfMatch } from '../http/caching/if-match.decorator.js';
+import { type Precondition, entityTagOf } from '../http/caching/precondition.js';
+import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
+import { OPERATORS } from './admin.scopes.js';
 import { CurrentOperator } from '../http/current-operator.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from './dto/inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
@@ -18,9 +21,7 @@ const { client_not_found, client_already_suspended, client_not_suspended, last_k
   CLIENTS_ERRORS;
 
 /** The clients, over HTTP. */
-@Tag('Clients', 'The accounts that hold a plan and own keys.')
-@RequireScopes(ADMIN_SCOPE)
-@Controller('admin/clients')
+@AudienceController(OPERATORS, 'clients', ['Clients', 'The accounts that hold a plan and own keys.'])
 export class ClientsController {
   constructor(
     private readonly clients: ClientsService,
@@ -67,11 +68,23 @@ export class ClientsController {
     id: 'getClient',
     summary: 'Show a client',
     description: 'Shows a client and its usage: the current minute and day, bans, last use, and past days.',
-    answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
+    answers: {
+      status: 200,
+      description: 'The client and its usage',
+      type: ClientUsageDto,
+      headers: { ETag: 'Entity tag of the client without its usage, for `If-Match`' },
+    },
   })
+  // Its tag is not that of the usage, which changes with every request.
+  @Header('Cache-Control', 'no-store')
   @ApiErrors(client_not_found)
-  async get(@Param() { clientId }: ClientParams, @Query() { days }: DaysQuery): Promise<ClientUsageDto> {
+  async get(
+    @Param() { clientId }: ClientParams,
+    @Query() { days }: DaysQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ClientUsageDto> {
     const client = await this.clients.get(clientId);
+    response.setHeader('ETag', entityTagOf(ClientDto, this.shown(client)));
     return toClientUsageDto(client, await this.usage.of(client, days));
   }
 
@@ -79,16 +92,20 @@ export class ClientsController {
   @Operation({
     id: 'updateClient',
     summary: 'Rename a client or change its plan',
-    description: 'Changes what is named; what the client has used of its windows stays used.',
-    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+    description:
+      'Changes what is named; what the client has used of its windows stays used. With `If-Match` it is refused when the client has ' +
+      'changed since that `ETag`.',
+    answers: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
   })
   @ApiErrors(client_not_found)
   async update(
     @Param() { clientId }: ClientParams,
     @Body() changes: ClientChangesDto,
+    @IfMatch({ optional: true }) precondition: Precondition,
     @CurrentOperator() by: Operator,
   ): Promise<ClientDto> {
-    return this.shown(await this.clients.update(clientId, changes, by));
+    const check = (client: Client) => precondition.check(ClientDto, this.shown(client));
+    return this.shown(await this.clients.update(clientId, changes, by, check));
   }
 
   @Post(':clientId/suspend')

@@ -90,11 +90,18 @@ export class ClientsService {
 
   /**
    * Renames a client or moves it to another plan. Fields left out stay as they are, and so do the counts of its quota
-   * windows; nothing happens when it is so already. Throws client_not_found, or validation_failed when the plan does not take these limits.
+   * windows; nothing happens when it is so already. `check` sees the client before the change, in its transaction, and may refuse it by
+   * throwing. Throws client_not_found, or validation_failed when the plan does not take these limits.
    */
-  async update(id: string, changes: Partial<NewClient>, by: Operator): Promise<Client> {
+  async update(
+    id: string,
+    changes: Partial<NewClient>,
+    by: Operator,
+    check: (client: Client) => void = () => undefined,
+  ): Promise<Client> {
     requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
     return this.change(id, by, 'client.updated', (client) => {
+      check(client);
       const plan = changes.plan ?? client.plan;
       const before = { name: client.name, plan: client.plan, ...this.limitsOf(client) };
       const limits = plan === client.plan ? mergedLimits(client, changes) : changes;
