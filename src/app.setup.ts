@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import {
   type HttpServer,
@@ -9,6 +10,7 @@ import {
 import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
+import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
 import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
 import { projectModules } from './core/project-modules.js';
@@ -24,10 +26,12 @@ import { replyExactly } from './http/reply.js';
 import { Overload } from './http/adapter/overload.js';
 import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
+import { serverOf } from './http/adapter/service-server.js';
 import { Upgrades } from './http/adapter/upgrades.js';
 import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
 import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
+import { ManagementServer } from './core/metrics/management-server.js';
 import { RequestLogMiddleware, assignRequestId } from './http/request-log.middleware.js';
 import { RequestMetricsMiddleware } from './http/request-metrics.middleware.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
@@ -90,6 +94,7 @@ export function setupApp(application: INestApplication): INestApplication {
       app.get(RequestLogMiddleware).use,
       app.get(RequestMetricsMiddleware).use,
       app.get(MalformedRequestMiddleware).use,
+      app.get(AdministrationPortMiddleware).use,
     ),
   );
   if (settings.corsOrigins.length > 0) {
@@ -101,7 +106,14 @@ export function setupApp(application: INestApplication): INestApplication {
     });
   }
   app.get(SwaggerUi).documents(app);
-  guardConnections(app, settings, config);
+  const server = app.getHttpServer();
+  app.get(Upgrades).attachTo(server, config, (socket) => app.get(Connections).giveUp(socket));
+  guardConnections(app, server, settings);
+  if (settings.adminOn === 'management') {
+    const administration = serverOf(adapter.getInstance());
+    guardConnections(app, administration, settings);
+    app.get(ManagementServer).administer(administration);
+  }
   return app;
 }
 
@@ -127,11 +139,8 @@ function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
  * Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other
  * clients.
  */
-function guardConnections(app: NestExpressApplication, settings: Settings, config: ApplicationConfig): void {
-  const server = app.getHttpServer();
-  const connections = app.get(Connections);
-  connections.attachTo(server);
-  app.get(Upgrades).attachTo(server, config, (socket) => connections.giveUp(socket));
+function guardConnections(app: NestExpressApplication, server: Server, settings: Settings): void {
+  app.get(Connections).attachTo(server);
   // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware
   // refuses such a request instead.
   server.maxHeadersCount = 0;

@@ -1,37 +1,36 @@
 import { Module } from '@nestjs/common';
 import { ClientsModule } from '../auth/clients/clients.module.js';
 import { AuditModule } from '../auth/audit/audit.service.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
-import { AuditController } from './audit.controller.js';
+import { AdministrationPortMiddleware } from './administration-port.middleware.js';
+import { OPERATORS } from './admin.scopes.js';
+import { AuditListing } from './audit/audit-listing.js';
+import { AuditController } from './audit/audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { OperatorsConsole } from './console/operators-console.js';
 import { KeyBansController } from './key-bans.controller.js';
 import { KeyOrders } from './keys/key-orders.js';
 import { keysController } from './keys/keys.controller.js';
+import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ScopesController } from './scopes.controller.js';
 import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
-import type { Audience } from '../http/audience.js';
 
-/** What belongs to all clients. */
-const AUDIENCE: Audience = { prefix: 'admin', scope: ADMIN_SCOPE };
-
-/** Administration over HTTP, for keys with the scope admin. The command line uses the same services. */
+/** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. The command line uses the same services. */
 @Module({
-  imports: [ClientsModule, AuditModule],
+  imports: [ClientsModule, AuditModule, ThrottlingModule],
   controllers: [
     ClientsController,
-    keysController(AUDIENCE),
+    keysController(OPERATORS),
     KeyBansController,
     ScopesController,
     UsageController,
     AuditController,
-    webhooksController(AUDIENCE),
-    webhookDeliveriesController(AUDIENCE),
-    webhookEventsController(AUDIENCE),
+    webhooksController(OPERATORS),
+    webhookDeliveriesController(OPERATORS),
+    webhookEventsController(OPERATORS),
   ],
-  providers: [KeyOrders, OperatorsConsole],
+  providers: [AdministrationPortMiddleware, AuditListing, KeyOrders, OperatorsConsole],
 })
 export class AdminModule {}

@@ -51,7 +51,9 @@ export async function start(
   );
   for (const { level, text } of await startAdvice(app, isFirst)) logger[level](text, 'Start');
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
-  if (managementAt !== null) logger.log(`Metrics on port ${managementAt} at /metrics`, 'Start');
+  const onManagement = app.get(ManagementServer).administration ? ', /admin and /console' : '';
+  if (managementAt !== null)
+    logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
   running(stopOf(app));
   await app.get(OtherProcesses).begin();
@@ -82,9 +84,11 @@ function stopOf(app: INestApplication): Stop {
     }
     logger.log(`${signal}: finishing the requests in flight`, 'Stop');
     const since = performance.now();
-    const server = app.getHttpServer() as Server;
+    const servers = [app.getHttpServer() as Server, app.get(ManagementServer).administration ?? []].flat();
     const [finished] = await Promise.all([
-      stopServing(server, app.get(Connections), shutdownTimeoutMs),
+      Promise.all(servers.map((server) => stopServing(server, app.get(Connections), shutdownTimeoutMs))).then(
+        (all) => all.every(Boolean),
+      ),
       app.get(Jobs).stop(),
       app.get(Outbox).stop(),
       app.get(WebhookDispatcher).stop(),

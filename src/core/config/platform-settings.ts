@@ -115,6 +115,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 'on',
     description: 'Whether the page for operators is served at /console; off makes it 404.',
   },
+  adminOn: {
+    type: oneOf('public', 'management', 'off'),
+    default: 'public',
+    description:
+      'Where /admin and /console are served: on the port of the API, on MANAGEMENT_PORT alone, or nowhere; elsewhere they are 404.',
+  },
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
     default: 102_400,

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { listeningFault } from '../config/listening-faults.js';
@@ -9,25 +15,51 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { Metrics } from './metrics.js';
 
-/** Serves `/metrics` on a separate port, so that it is not reachable on the public port of the API. */
+/** What a management port with the administration has besides `/metrics`: /account tells the console what its key may do. */
+const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
+
+/**
+ * Serves `/metrics` on a separate port, so that it is not reachable on the public port of the API; with ADMIN_ON=management the
+ * administration, too.
+ */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
+  /** The server of the application that answers the administration on this port. */
+  administration: Server | undefined;
+
   private server: Server | undefined;
+  private readonly received = new WeakSet<IncomingMessage>();
 
   constructor(
     @Inject(Metrics) private readonly metrics: Pick<Metrics, 'exposition'>,
     private readonly settings: Settings,
   ) {}
 
+  /** Has a server of the application, which does not listen yet, answer the administration on the management port. */
+  administer(server: Server): void {
+    this.administration = server;
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+      const [answer] = server.listeners(event) as RequestListener[];
+      server.removeAllListeners(event).on(event, (request: IncomingMessage, response: ServerResponse) => {
+        this.received.add(request);
+        if (ADMINISTRATION.test(request.url ?? '')) answer?.(request, response);
+        else void this.answer(request, response);
+      });
+    }
+  }
+
+  /** Whether a request came by the management port. */
+  hasReceived(request: IncomingMessage): boolean {
+    return this.received.has(request);
+  }
+
   /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws, in a sentence, when it cannot. */
   async listen(): Promise<number | null> {
     const { host, managementPort } = this.settings;
+    if (managementPort === null && this.administration)
+      throw new Error('ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.');
     if (managementPort === null) return null;
-    const server = createServer((request, response) => void this.answer(request, response));
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-      else socket.end(rawResponse(new ApiError(rowOf(error), { params: UNREADABLE }).body));
-    });
+    const server = this.administration ?? this.serverOfMetrics();
     server.listen(managementPort, host);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
@@ -39,6 +71,15 @@ export class ManagementServer implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();
+  }
+
+  private serverOfMetrics(): Server {
+    const server = createServer((request, response) => void this.answer(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+      else socket.end(rawResponse(new ApiError(rowOf(error), { params: UNREADABLE }).body));
+    });
+    return server;
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -11,7 +11,7 @@ import { GUIDE_PLACES, HTML, SCRIPT, STYLE, addReaderPages } from '../pages/read
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
-import { API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
+import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
 
 /** The files of the package swagger-ui-dist that its page loads, with their types; no other file of it is served. */
@@ -77,7 +77,9 @@ export class SwaggerUi implements OnModuleInit {
       pages.add(`${DOCS}/assets/${name}`, {
         asset: new ServedAsset(type, () => pageFile(`docs/openapi/static/${name}`)),
       });
-    const outlines = outlinesOf(application);
+    const outlines = outlinesOf(application).filter(
+      (outline) => outline !== ADMIN_DOCUMENT || settings.adminOn === 'public',
+    );
     const site: Site = {
       name: API_DOCUMENT.title,
       documents: outlines.map((outline) => ({ label: labelOf(outline), path: outline.docsPath })),

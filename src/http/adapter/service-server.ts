@@ -35,10 +35,7 @@ export interface ReportingRequest extends IncomingMessage {
  * prototype was changed is slow to use (some 30 µs for each request). So this server creates its messages from classes that
  * already have the prototypes of Express.
  */
-export function serverOf(
-  application: Application & ExpressPrototypes,
-  httpsOptions: ServerOptions | undefined,
-): Server {
+export function serverOf(application: Application & ExpressPrototypes, httpsOptions?: ServerOptions): Server {
   const options = {
     ...messagesOf(application),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
@@ -50,11 +47,21 @@ export function serverOf(
     : createHttpServer(options, application);
 }
 
+interface ServiceMessages {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse;
+}
+
+/** All servers of an application have the same. */
+const MESSAGES = new WeakMap<object, ServiceMessages>();
+
 /**
  * The message classes of an Express application. The application gets their prototypes as its own, so that it sets on each
  * message the prototype that the message already has, which changes nothing.
  */
-function messagesOf(application: ExpressPrototypes) {
+function messagesOf(application: ExpressPrototypes): ServiceMessages {
+  const known = MESSAGES.get(application);
+  if (known) return known;
   class ServiceRequest extends IncomingMessage {
     whenWhole: (() => void) | undefined = undefined;
 
@@ -94,7 +101,9 @@ function messagesOf(application: ExpressPrototypes) {
   }
   application.request = Object.setPrototypeOf(ServiceRequest.prototype, application.request) as object;
   application.response = Object.setPrototypeOf(ServiceResponse.prototype, application.response) as object;
-  return { IncomingMessage: ServiceRequest, ServerResponse: ServiceResponse };
+  const messages = { IncomingMessage: ServiceRequest, ServerResponse: ServiceResponse };
+  MESSAGES.set(application, messages);
+  return messages;
 }
 
 /** How long a connection stays open after a response that was sent before the whole body had arrived, in milliseconds. */

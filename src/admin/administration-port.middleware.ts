@@ -1,0 +1,37 @@
+import { Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { Settings } from '../core/config/settings.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { ManagementServer } from '../core/metrics/management-server.js';
+import { QuotaService } from '../throttling/quota.service.js';
+
+const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
+
+/** Answers /admin and /console with 404 where ADMIN_ON does not have them, before a key is looked at; that counts for the address. */
+@Injectable()
+export class AdministrationPortMiddleware implements NestMiddleware {
+  constructor(
+    private readonly settings: Settings,
+    private readonly management: ManagementServer,
+    private readonly quota: QuotaService,
+  ) {}
+
+  /** Returns a promise, which rejects, only to refuse a request. */
+  use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
+    const { adminOn } = this.settings;
+    if (
+      adminOn !== 'public' &&
+      ADMINISTRATION.test(request.url) &&
+      (adminOn === 'off' || !this.management.hasReceived(request))
+    )
+      return this.refuse(request, response);
+    next();
+    return undefined;
+  };
+
+  private async refuse(request: Request, response: Response): Promise<never> {
+    await this.quota.noteRefusal(request, response);
+    throw new ApiError(HTTP_ERRORS.route_not_found);
+  }
+}

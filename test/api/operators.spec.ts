@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ManagementServer } from '../../src/core/metrics/management-server.js';
+import { TestService } from '../kit/test-service.js';
+import { send } from '../kit/answer.js';
+import { printedBy } from '../support/orders.js';
+
+let service: TestService;
+let admin: string;
+let reader: string;
+beforeAll(async () => {
+  service = await TestService.open();
+  ({ key: admin } = await service.issueKey({ scopes: ['admin', 'account', 'pets:read'] }));
+  ({ key: reader } = await service.issueKey({ scopes: ['admin:read'] }));
+});
+afterAll(() => service.close());
+
+const order = (method: string, path: string, key = admin, json?: unknown, headers = {}) =>
+  service.request(method, path, { key, headers, ...(json === undefined ? {} : { json }) });
+
+describe('a key with the scope admin:read', () => {
+  it('reads everything of the administration, and changes nothing', async () => {
+    const { paths } = service.adminDocument;
+    const outcomes = { read: [] as string[], refused: [] as string[] };
+    for (const [template, item] of Object.entries(paths))
+      for (const method of ['get', 'post', 'patch', 'put', 'delete'] as const) {
+        if (!item[method]) continue;
+        const path = `/admin${template.replace(/\{\w+\}/g, service.clientId)}`;
+        const { body, status } = await order(method.toUpperCase(), path, reader);
+        const isRefused = body?.code === 'insufficient_scope';
+        expect([method, path, isRefused]).toEqual([method, path, method !== 'get']);
+        expect(item[method]).toMatchObject({
+          'x-required-scopes': [method === 'get' ? 'admin:read' : 'admin'],
+        });
+        outcomes[status === 403 ? 'refused' : 'read'].push(path);
+      }
+    expect(outcomes.read.length).toBeGreaterThan(8);
+    expect(outcomes.refused.length).toBeGreaterThan(12);
+  });
+
+  it('is issued by a key with admin, which includes it, and by nobody for the own client', async () => {
+    const scopes = ['admin:read'];
+    const json = { clientId: service.clientId, scopes };
+    expect((await order('POST', '/admin/keys', admin, json)).body).toMatchObject({ scopes });
+    const own = await order('POST', '/account/keys', admin, { scopes });
+    expect(own.body).toMatchObject({ code: 'scope_protected' });
+    expect((await order('POST', '/admin/keys', reader, json)).body).toMatchObject({
+      code: 'insufficient_scope',
+    });
+  });
+
+  it('needs its own scopes for what webhooks were sent', async () => {
+    const { body } = await order('GET', `/admin/webhooks?client=${service.clientId}`, reader);
+    expect(body).toEqual([]);
+  });
+});
+
+describe('If-Match on a change of a client', () => {
+  it('is taken while the client is as it was seen, whatever it has used, and refused with 412 afterwards', async () => {
+    const path = `/admin/clients/${service.clientId}`;
+    const seen = await order('GET', path);
+    const etag = seen.headers.get('etag') ?? '';
+    expect([etag, seen.headers.get('cache-control')]).toEqual([expect.stringMatching(/^"/), 'no-store']);
+    await service.request('GET', '/v1/pets');
+    expect((await order('GET', path)).headers.get('etag')).toBe(etag);
+    const changed = await order('PATCH', path, admin, { name: 'One' }, { 'if-match': etag });
+    expect([changed.status, changed.body.name]).toEqual([200, 'One']);
+    const late = await order('PATCH', path, admin, { name: 'Two' }, { 'if-match': etag });
+    expect([late.status, late.body.code]).toEqual([412, 'precondition_failed']);
+    const next = { 'if-match': changed.headers.get('etag') ?? '' };
+    expect((await order('PATCH', path, admin, { name: 'Test' }, next)).status).toBe(200);
+    expect((await order('PATCH', path, admin, { name: 'Test' }, { 'if-match': '*' })).status).toBe(200);
+  });
+});
+
+describe('the audit trail', () => {
+  let trail: TestService;
+  let key: string;
+  const ids: Record<string, string> = {};
+  const list = async (query: string) =>
+    (await trail.request('GET', `/admin/audit?${query}`, { key })).body as Record<string, string>[];
+
+  beforeAll(async () => {
+    trail = await TestService.open({ at: '2026-11-20T12:00:00.000Z' });
+    const issued = await trail.issueKey({ scopes: ['admin'] });
+    ({ key } = issued);
+    ids['operator'] = issued.id;
+    trail.clock.advance(86_400_000);
+    const make = await trail.request('POST', '/admin/clients', {
+      key,
+      json: { name: '=1+1, "Shop"', plan: 'free' },
+    });
+    ids['client'] = make.body.id;
+    trail.clock.advance(3_600_000);
+    await printedBy(trail, ['client', 'suspend', make.body.id]);
+  });
+  afterAll(() => trail.close());
+
+  const actions = (entries: Record<string, string>[]) => entries.map(({ action }) => action);
+
+  it.each([
+    ['client', () => `client=${ids['client']}`, ['client.suspended', 'client.created']],
+    ['action', () => 'action=client.suspended', ['client.suspended']],
+    ['kind of actor', () => 'actor=command_line', ['client.suspended']],
+    ['key that was used', () => `actorKey=${ids['operator']}`, ['client.created']],
+    ['address', () => 'from=127.0.0.1', ['client.created']],
+    ['begin', () => 'since=2026-11-21T13:00:00.000Z', ['client.suspended']],
+    ['begin and end', () => 'since=2026-11-21T00:00:00Z&until=2026-11-21T13:00:00Z', ['client.created']],
+    ['all of them', () => `client=${ids['client']}&action=client.created&actor=service`, []],
+  ])('is filtered by %s', async (_, query, expected) => {
+    expect(actions(await list(query()))).toEqual(expected);
+  });
+
+  it.each([
+    ['actor', 'somebody', 'not_allowed_value'],
+    ['since', 'yesterday', 'not_an_instant'],
+    ['actorKey', 'x', 'not_a_uuid'],
+  ])('refuses the filter %s=%s', async (name, value, code) => {
+    const { status, body } = await trail.request('GET', `/admin/audit?${name}=${value}`, { key });
+    expect([status, body.details[0]]).toMatchObject([400, { field: name, code }]);
+  });
+
+  it('keeps its filters from page to page', async () => {
+    const entries = await trail.everyPage(`/admin/audit?limit=1&client=${ids['client']}`, { key });
+    expect(actions(entries)).toEqual(['client.suspended', 'client.created']);
+  });
+
+  it('names the client and the key that made a change as they are called now', async () => {
+    const [made] = await list('action=client.created&actor=key');
+    expect(made).toMatchObject({
+      clientName: '=1+1, "Shop"',
+      actorName: expect.stringMatching(/^pst_test_\w{4}… \(Test\)$/),
+    });
+  });
+
+  it('is exported as CSV, in which no name is a formula, over HTTP and on the command line alike', async () => {
+    const path = `/admin/audit/export?client=${ids['client']}`;
+    const { status, headers, text } = await trail.request('GET', path, { key });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
+    const [titles, suspended, created, end] = text.split('\r\n');
+    expect(titles).toBe(
+      'id,at,action,actor,actorName,actorKeyId,from,requestId,clientName,clientId,keyId,details',
+    );
+    expect(suspended).toContain('2026-11-21T13:00:00.000Z,client.suspended,command_line,,');
+    expect(created).toContain(`,"'=1+1, ""Shop""",${ids['client']},,"{""name"":`);
+    expect(end).toBe('');
+    const args = ['audit', 'export', '--client', '=1+1, "Shop"'];
+    expect(await printedBy(trail, args)).toEqual({ code: 0, stdout: text, stderr: '' });
+  });
+
+  it('is exported whole, however many pages it has', async () => {
+    const many = await TestService.open();
+    onTestFinished(() => many.close());
+    const { key: all } = await many.issueKey({ scopes: ['admin'] });
+    const { clientId } = many;
+    for (let made = 0; made < 510; made += 1)
+      await printedBy(many, ['client', 'rename', clientId, '--name', `Name ${made}`]);
+    const { text } = await many.request('GET', '/admin/audit/export?action=client.updated', { key: all });
+    expect(text.split('\r\n')).toHaveLength(512);
+  });
+});
+
+describe('ADMIN_ON', () => {
+  const open = async (environment: Record<string, string>) => {
+    const opened = await TestService.open({ environment: { MANAGEMENT_PORT: '0', ...environment } });
+    onTestFinished(() => opened.close());
+    const { key } = await opened.issueKey({ scopes: ['admin'] });
+    const port = await opened.app.get(ManagementServer).listen();
+    const ask = async (origin: string, path: string, options: Parameters<typeof send>[3] = {}) => {
+      const { status, body, headers } = await send(origin, 'GET', path, { key, ...options });
+      return { status, code: body?.code, headers };
+    };
+    return { opened, key, ask, management: `http://127.0.0.1:${port}` };
+  };
+  const PATHS = ['/admin/clients', '/admin/nothing', '/console/', '/console/console.js', '/%61dmin/clients'];
+
+  it.each(['management', 'off'])(
+    '%s: nothing of it is on the public port, with a key or without, and no key is looked at',
+    async (adminOn) => {
+      const { opened, ask } = await open({ ADMIN_ON: adminOn });
+      for (const path of [...PATHS, '/admin', '/console'])
+        for (const key of [undefined, null, 'pst_test_wrong'])
+          expect([path, await ask(opened.url, path, key === undefined ? {} : { key })]).toEqual([
+            path,
+            { status: 404, code: 'route_not_found', headers: expect.anything() },
+          ]);
+      const { headers } = await ask(opened.url, '/admin/clients');
+      expect(headers.get('x-ratelimit-limit')).toBe('60');
+      expect((await ask(opened.url, '/docs/admin', { key: null })).status).toBe(404);
+      expect((await ask(opened.url, '/account')).status).toBe(200);
+      expect((await ask(opened.url, '/v1/pets')).code).toBe('insufficient_scope');
+    },
+  );
+
+  it('management: it answers on the management port as it did, with guards, quota and Error body', async () => {
+    const { ask, management } = await open({ ADMIN_ON: 'management' });
+    const listed = await ask(management, '/admin/clients');
+    expect([listed.status, listed.headers.get('x-ratelimit-limit')]).toEqual([200, '1000']);
+    expect(await ask(management, '/admin/clients', { key: null })).toMatchObject({ code: 'missing_api_key' });
+    expect(await ask(management, '/admin/nothing')).toMatchObject({ status: 404 });
+    expect((await ask(management, '/console/', { key: null })).headers.get('content-type')).toMatch(
+      /^text\/html/,
+    );
+    expect((await ask(management, '/account')).status).toBe(200);
+    expect((await ask(management, '/metrics', { key: null })).status).toBe(200);
+    for (const path of ['/v1/pets', '/docs', '/', '/health/live', '/adminx'])
+      expect([path, await ask(management, path)]).toMatchObject([
+        path,
+        { status: 404, code: 'route_not_found' },
+      ]);
+  });
+
+  it('management: a request that Node.js does not understand gets the Error body', async () => {
+    const { management } = await open({ ADMIN_ON: 'management' });
+    const { status } = await fetch(`${management}/admin/clients`, { headers: { authorization: 'Basic x' } });
+    expect(status).toBe(401);
+  });
+
+  it('off: it is nowhere', async () => {
+    const { ask, management } = await open({ ADMIN_ON: 'off' });
+    for (const path of PATHS) expect(await ask(management, path)).toMatchObject({ status: 404 });
+    expect((await ask(management, '/metrics')).status).toBe(200);
+  });
+
+  it('management without a management port stops the start with a sentence', async () => {
+    const opened = await TestService.open({
+      environment: { ADMIN_ON: 'management', MANAGEMENT_PORT: 'off' },
+    });
+    onTestFinished(() => opened.close());
+    await expect(opened.app.get(ManagementServer).listen()).rejects.toThrow(
+      'ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.',
+    );
+  });
+});
