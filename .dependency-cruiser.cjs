@@ -73,13 +73,13 @@ module.exports = {
     {
       name: 'admin-account-docs-cli-stand-alone',
       comment:
-        'admin, account, docs and cli do not know one another, but for what operators and key holders see alike (admin/dto, admin/keys), the ' +
-        'page kit (docs/pages), the documents that the command line writes, and what a start waits for (docs/health).',
+        'admin, account, docs and cli do not know one another, but for what operators and key holders see alike (admin/audit, admin/dto, admin/keys), ' +
+        'the page kit (docs/pages), the documents that the command line writes, and what a start waits for (docs/health).',
       severity: 'error',
       from: { path: '^src/(admin|account|docs|cli)/' },
       to: {
         path: '^src/(?:admin|account|docs|cli)/',
-        pathNot: ['^src/$1/', '^src/admin/(?:dto|keys)/', '^src/docs/'],
+        pathNot: ['^src/$1/', '^src/admin/(?:audit|dto|keys)/', '^src/docs/'],
       },
     },
     {

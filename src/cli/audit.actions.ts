@@ -1,5 +1,6 @@
-import { toAuditEntryDto } from '../admin/dto/audit-entry.dto.js';
-import { AuditService } from '../auth/audit/audit.service.js';
+import type { INestApplication } from '@nestjs/common';
+import { AuditListing } from '../admin/audit/audit-listing.js';
+import { AuditFilters } from '../admin/dto/inputs.js';
 import type { Call } from './call.js';
 import { Moment, listTable } from './list-table.js';
 import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './service-calls.js';
@@ -8,24 +9,34 @@ const COLUMNS = ['AT', 'ACTION', 'BY', 'CLIENT', 'KEY', 'FROM', 'DETAILS'];
 
 /** `petstore audit list`. */
 export async function list(call: Call): Promise<void> {
-  const { client, key } = call.options;
   const { limit } = await inputOf(LimitOption, call.options);
-  const found = await call.inApp(async (app) => {
-    // A name that nobody has is refused: an empty result would be read as proof that nothing was changed.
-    const [clientId, keyId] = [await clientIdOf(app, client), await keyIdOf(app, key)];
-    const filter = {
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(keyId === undefined ? {} : { keyId }),
-    };
-    return everyPage((page) => app.get(AuditService).list(page, filter), limit);
+  const entries = await call.inApp(async (app) => {
+    const filters = await filtersOf(app, call);
+    return everyPage((page) => app.get(AuditListing).page(page, filters), limit);
   });
-  const entries = found.map(toAuditEntryDto);
   const rows = () =>
-    entries.map(({ at, action, clientId, keyId, actor, actorKeyId, from, details }) => {
-      const by = actorKeyId === null ? actor : `${actor} ${actorKeyId}`;
-      return [new Moment(at), action, by, clientId, keyId, from, JSON.stringify(details)];
-    });
+    entries.map(
+      ({ at, action, clientId, clientName, keyId, actor, actorKeyId, actorName, from, details }) => {
+        const by = [actor, actorName ?? actorKeyId].filter((part) => part !== null).join(' ');
+        return [new Moment(at), action, by, clientName ?? clientId, keyId, from, JSON.stringify(details)];
+      },
+    );
   await call.show(entries, (view) =>
     entries.length === 0 ? 'There is no such change.' : listTable(COLUMNS, rows(), view),
   );
+}
+
+/** `petstore audit export`. */
+export async function exportCsv(call: Call): Promise<void> {
+  await call.inApp(async (app) => {
+    for await (const lines of app.get(AuditListing).csv(await filtersOf(app, call)))
+      if (!(await call.write(lines))) break;
+  });
+}
+
+/** A name that nobody has is refused: an empty result would be read as proof that nothing was changed. */
+async function filtersOf(app: INestApplication, call: Call): Promise<AuditFilters> {
+  const { client, key, ...others } = call.options;
+  const [clientId, keyId] = [await clientIdOf(app, client), await keyIdOf(app, key)];
+  return inputOf(AuditFilters, { ...others, client: clientId, key: keyId });
 }

@@ -38,9 +38,11 @@ describe('the audit trail', () => {
       action: 'client.updated',
       actor: 'key',
       actorKeyId: adminId,
+      actorName: expect.stringMatching(/^pst_test_\w{4}… \(Test\)$/),
       from: '127.0.0.1',
       requestId: 'my-request',
       clientId: service.clientId,
+      clientName: 'Test',
       keyId: null,
       details: {
         plan: { from: 'business', to: 'pro' },

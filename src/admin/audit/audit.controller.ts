@@ -1,18 +1,16 @@
-import { Controller, Get, Query } from '@nestjs/common';
-import { AuditService } from '../auth/audit/audit.service.js';
-import { RequireScopes } from '../auth/auth.decorators.js';
-import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
-import { Paged, type Pager } from '../http/paging/pager.js';
-import { ADMIN_SCOPE } from './admin.scopes.js';
-import { AuditQuery } from './dto/inputs.js';
-import { AuditEntryDto, toAuditEntryDto } from './dto/audit-entry.dto.js';
+import { Get, Header, Query } from '@nestjs/common';
+import { AudienceController } from '../../http/audience.js';
+import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Paged, type Pager } from '../../http/paging/pager.js';
+import { OPERATORS } from '../admin.scopes.js';
+import { AuditListing } from './audit-listing.js';
+import { AuditFilters, AuditQuery } from '../dto/inputs.js';
+import { AuditEntryDto } from '../dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
-@Tag('Audit', 'Who changed what, when, and from where.')
-@RequireScopes(ADMIN_SCOPE)
-@Controller('admin/audit')
+@AudienceController(OPERATORS, 'audit', ['Audit', 'Who changed what, when, and from where.'])
 export class AuditController {
-  constructor(private readonly audit: AuditService) {}
+  constructor(private readonly audit: AuditListing) {}
 
   @Get()
   @Operation({
@@ -27,12 +25,19 @@ export class AuditController {
       optionalHeaders: NEXT_PAGE,
     },
   })
-  async list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
-    const { client, key } = query;
-    const filter = {
-      ...(client === undefined ? {} : { clientId: client }),
-      ...(key === undefined ? {} : { keyId: key }),
-    };
-    return (await pager.answer(query, (page) => this.audit.list(page, filter))).map(toAuditEntryDto);
+  list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
+    return pager.answer(query, (page) => this.audit.page(page, query));
+  }
+
+  @Get('export')
+  @Operation({
+    id: 'exportAudit',
+    summary: 'Export the audit trail',
+    description: 'Sends all changes that pass the filters as CSV (RFC 4180), latest first, as one request.',
+    answers: { status: 200, description: 'The changes', contentType: 'text/csv' },
+  })
+  @Header('Content-Disposition', 'attachment; filename="audit.csv"')
+  export(@Query() filters: AuditFilters): AsyncGenerator<string> {
+    return this.audit.csv(filters);
   }
 }

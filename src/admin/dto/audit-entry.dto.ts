@@ -33,6 +33,14 @@ export class AuditEntryDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
+    description: 'The label of that key, or its beginning, and its client; null if there is no such key',
+    example: 'Operations (My shop)',
+  })
+  actorName!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
     description: 'Address of the caller, or user@host of the command line',
     example: '203.0.113.7',
   })
@@ -54,6 +62,9 @@ export class AuditEntryDto {
   })
   clientId!: string | null;
 
+  @ApiProperty({ type: 'string', nullable: true, description: 'Its name now; null if it is gone' })
+  clientName!: string | null;
+
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'The key, if it was one' })
   keyId!: string | null;
 
@@ -65,8 +76,11 @@ export class AuditEntryDto {
   details!: object;
 }
 
-/** Makes the shown form of an audit entry. */
-export function toAuditEntryDto(entry: AuditEntry): AuditEntryDto {
+/** Makes the shown form of an audit entry, with the names of clients and keys by their ids. */
+export function toAuditEntryDto(entry: AuditEntry, names: ReadonlyMap<string, string>): AuditEntryDto {
   const { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details } = entry;
-  return { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details };
+  const actorName = names.get(actorKeyId ?? '') ?? null;
+  const clientName = names.get(clientId ?? '') ?? null;
+  const who = { actor, actorKeyId, actorName, from, requestId };
+  return { id, at, action, ...who, clientId, clientName, keyId, details };
 }

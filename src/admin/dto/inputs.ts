@@ -1,5 +1,7 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/clients/usage.service.js';
-import { Flag, Integer, Text, Uuid } from '../../http/validation/fields.js';
+import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/fields.js';
 import { PageQuery } from '../../http/paging/pager.js';
 
 const DAYS = {
@@ -61,11 +63,36 @@ export class KeysQuery extends PageQuery {
   client?: string;
 }
 
-/** Query of the audit trail. */
-export class AuditQuery extends PageQuery {
+/** Which changes of the audit trail are shown. */
+export class AuditFilters {
   @Uuid({ description: 'Only changes of this client and its keys', optional: true })
   client?: string;
 
   @Uuid({ description: 'Only changes of this key', optional: true })
   key?: string;
+
+  @Text({ description: 'Only this action, such as `api_key.revoked`', maxLength: 60, optional: true })
+  action?: string;
+
+  @Enum({ enumName: 'ActorKind', values: ACTOR_KINDS, description: 'Only by such an actor', optional: true })
+  actor?: Actor['kind'];
+
+  @Uuid({ description: 'Only changes that were made with this key', optional: true })
+  actorKey?: string;
+
+  @Text({
+    description: 'Only from this address, or by this user@host of the command line',
+    maxLength: 255,
+    optional: true,
+  })
+  from?: string;
+
+  @Instant({ description: 'Only from this instant on', optional: true })
+  since?: string;
+
+  @Instant({ description: 'Only before this instant', optional: true })
+  until?: string;
 }
+
+/** Query of the audit trail. */
+export class AuditQuery extends IntersectionType(PageQuery, AuditFilters) {}
