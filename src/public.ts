@@ -56,7 +56,6 @@ export { Deprecated, type Deprecation } from './http/deprecation/deprecated.deco
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
 export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './core/errors/api-error.js';
 export { HTTP_ERRORS } from './core/errors/http.errors.js';
-export { mapError } from './core/errors/map-error.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
 
 // Fields of bodies, paths, queries and answers.

@@ -1,7 +1,6 @@
 import { QueryFailedError } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
-import { mapError } from '../core/errors/map-error.js';
 
 /** What a driver tells of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
 interface Violation {
@@ -40,10 +39,8 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
 
-/** Only the database can tell for certain what is taken and what is there, so a feature need not look before it writes. */
-mapError(QueryFailedError, (error) => {
+/** The refusal of what violates a constraint, so that a feature need not look before it writes; any other error as it is. */
+export function refusalOfViolation(error: unknown): unknown {
   if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, { cause: error });
-  return isForeignKeyViolation(error)
-    ? new ApiError(HTTP_ERRORS.reference_conflict, { cause: error })
-    : undefined;
-});
+  return isForeignKeyViolation(error) ? new ApiError(HTTP_ERRORS.reference_conflict, { cause: error }) : error;
+}

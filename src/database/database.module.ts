@@ -16,7 +16,6 @@ import { References } from './references.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions.js';
-import './constraint-violations.js';
 
 const logger = new Logger('Database');
 

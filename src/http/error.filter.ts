@@ -10,6 +10,7 @@ import type { Request, Response } from 'express';
 import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { writeRefusal } from '../core/errors/write-refusal.js';
+import { refusalOfViolation } from '../database/constraint-violations.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { refusalOfMultipart } from './body/multipart-refusals.js';
@@ -36,7 +37,9 @@ export class ErrorFilter implements ExceptionFilter {
     };
     const matched = host.getType() === 'http' ? request.matchedHandler : undefined;
     // Whatever reads a body that is left to the handler has errors of its own.
-    const error = !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown);
+    const error = refusalOfViolation(
+      !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown),
+    );
     if (matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code)
       this.completed(error, request, matched).then(write, write);
     else write(error);

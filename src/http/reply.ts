@@ -19,7 +19,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
     if (status !== undefined) response.status(status);
     // An exception filter of a module answers by this call with a status.
-    if (status !== undefined && status >= 400 && !isErrorBody(body, status)) {
+    if (status !== undefined && status >= 400) {
       writeRefusal(new HttpException(body as string | object, status), response.req, response);
       return undefined;
     }
@@ -93,11 +93,4 @@ function isPlainJson(response: Response): boolean {
     !response.hasHeader('Transfer-Encoding') &&
     !('if-none-match' in headers || 'if-modified-since' in headers)
   );
-}
-
-/** Whether a body is the Error body of the specification, with the status that it is sent with. */
-function isErrorBody(body: unknown, status: number): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  const { code, message, status: told } = body as Readonly<Record<string, unknown>>;
-  return typeof code === 'string' && typeof message === 'string' && told === status;
 }

@@ -1,4 +1,6 @@
 import {
+  type ArgumentsHost,
+  Catch,
   ConflictException,
   Controller,
   Get,
@@ -7,23 +9,22 @@ import {
   Module,
   type OnModuleInit,
   Post,
+  UseFilters,
 } from '@nestjs/common';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, EntityNotFoundError, QueryFailedError, type Repository } from 'typeorm';
+import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { Clock, SystemClock } from '../../src/core/time/clock.js';
 import { uniqueViolation } from '../../src/database/constraint-violations.js';
+import { Clock, SystemClock } from '../../src/core/time/clock.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
-import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
-import { mapError } from '../../src/core/errors/map-error.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
 import { OnDomainEvent } from '../../src/events/domain-events.js';
-import { Pet } from '../../src/pets/pet.entity.js';
 import type { PlanLimits } from '../../src/core/config/plan-table.js';
 import type { Plan } from '../../src/throttling/plans.js';
 import { type QuotaAccount, QuotaPolicy } from '../../src/throttling/quota-policy.js';
@@ -207,36 +208,31 @@ class OutOfStock extends Error {
   }
 }
 class OutOfToys extends OutOfStock {}
-class OutOfLuck extends OutOfStock {}
-class OutOfOrder extends Error {}
 
 const SHOP_ERRORS = defineErrors({
   out_of_stock: { status: 409, message: '{sku} is sold out.', cause: 'Sold out.', remedy: 'Wait.' },
-  toy_taken: { status: 409, message: 'The toy is taken.', cause: 'Taken.', remedy: 'Take another.' },
   shop_closed: { status: 503, message: 'The shop is closed.', cause: 'Closed.', remedy: 'Come again.' },
 });
 
-mapError(OutOfStock, ({ sku }) => new ApiError(SHOP_ERRORS.out_of_stock, { params: { sku } }));
-mapError(OutOfToys, () => undefined);
-mapError(OutOfLuck, ({ sku }) => new ApiError(SHOP_ERRORS.shop_closed, { params: { sku } }));
-mapError(OutOfOrder, () => {
-  throw new Error('a mapping that fails');
-});
-mapError(EntityNotFoundError, ({ entityClass }) =>
-  entityClass === Pet ? new ApiError(HTTP_ERRORS.route_not_found) : undefined,
-);
-mapError(ConflictException, () => new ApiError(SHOP_ERRORS.toy_taken));
-mapError(QueryFailedError, (error) =>
-  uniqueViolation(error)?.includes('toy_names.name') ? new ApiError(SHOP_ERRORS.toy_taken) : undefined,
-);
+/** As docs/guides/replacing-parts.md shows it. */
+@Catch(OutOfStock)
+class OutOfStockFilter extends BaseExceptionFilter {
+  override catch({ sku }: OutOfStock, host: ArgumentsHost): void {
+    super.catch(new ApiError(SHOP_ERRORS.out_of_stock, { params: { sku } }), host);
+  }
+}
+
+@Catch(ConflictException)
+class ConflictFilter extends BaseExceptionFilter {
+  override catch(_: ConflictException, host: ArgumentsHost): void {
+    super.catch(new ApiError(SHOP_ERRORS.shop_closed), host);
+  }
+}
 
 @ApiErrors(...Object.values(SHOP_ERRORS))
 @Controller({ path: 'stock', version: '1' })
 class StockController {
-  constructor(
-    @InjectRepository(Pet) private readonly pets: Repository<Pet>,
-    private readonly dataSource: DataSource,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   @Get('plain')
   plain(): never {
@@ -248,81 +244,69 @@ class StockController {
     throw new OutOfToys('Rope');
   }
 
-  @Get('nearest')
-  nearest(): never {
-    throw new OutOfLuck('Dice');
-  }
-
-  @Get('failing')
-  failing(): never {
-    throw new OutOfOrder('secret');
-  }
-
   @Get('nests')
+  @UseFilters(ConflictFilter)
   nests(): never {
     throw new ConflictException('x');
   }
 
-  @Get('missing')
-  missing(): Promise<Pet> {
-    return this.pets.findOneByOrFail({ id: 404n });
+  @Get('other')
+  other(): never {
+    throw new Error('secret');
   }
 
   @Post('names')
-  async name(): Promise<object> {
+  async names(): Promise<object> {
     await this.dataSource.query('CREATE TABLE IF NOT EXISTS toy_names (name TEXT UNIQUE, size INT NOT NULL)');
-    await this.dataSource.query(`INSERT INTO toy_names VALUES ('Ball', 1)`);
-    return {};
+    const add = () => this.dataSource.query(`INSERT INTO toy_names VALUES ('Ball', 1)`);
+    await add();
+    return add().catch((error: unknown) => {
+      expect(uniqueViolation(error)).toEqual(['toy_names.name']);
+      throw new OutOfStock('Ball');
+    });
   }
 
   @Post('nulls')
   async nulls(): Promise<object> {
+    await this.dataSource.query('CREATE TABLE IF NOT EXISTS toy_names (name TEXT UNIQUE, size INT NOT NULL)');
     await this.dataSource.query(`INSERT INTO toy_names VALUES ('Rope', NULL)`);
     return {};
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [StockController] })
+@Module({
+  controllers: [StockController],
+  providers: [{ provide: APP_FILTER, useClass: OutOfStockFilter }],
+})
 class StockModule {}
 
-describe('the error mapping', () => {
+describe('an exception filter of a module', () => {
   let stock: TestService;
   beforeAll(async () => void (stock = await TestService.open({ modules: [StockModule] })));
   afterAll(() => stock.close());
 
-  const told = async (service: TestService, path: string, method = 'GET', headers = {}) => {
-    const answer = await service.request(method, `/v1/stock/${path}`, {
-      headers,
-      ...(method === 'POST' ? { json: {} } : {}),
-    });
-    expect(answer.text).not.toMatch(/secret|UNIQUE|toy_names|SQLITE|INSERT/);
-    return [answer.status, answer.body.code ?? null, answer.body.message ?? null];
-  };
-
   it.each([
-    ['a class', 'plain', [409, 'out_of_stock', 'Ball is sold out.']],
-    [
-      'its superclass where its own mapping does not know',
-      'subclass',
-      [409, 'out_of_stock', 'Rope is sold out.'],
-    ],
-    ['the nearest class', 'nearest', [503, 'shop_closed', 'The shop is closed.']],
-    ['a class of TypeORM', 'missing', [404, 'route_not_found', expect.any(String)]],
-    ['an exception of Nest', 'nests', [409, 'toy_taken', 'The toy is taken.']],
-    [
-      'nothing, when the mapping fails',
-      'failing',
-      [500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
-    ],
-  ])('answers by %s', async (_, path, expected) => {
-    expect(await told(stock, path)).toEqual(expected);
+    ['a class', 'GET', 'plain', 409, 'out_of_stock', 'Ball is sold out.'],
+    ['its subclass', 'GET', 'subclass', 409, 'out_of_stock', 'Rope is sold out.'],
+    ['what its handler alone has it for', 'GET', 'nests', 503, 'shop_closed', 'The shop is closed.'],
+    ['what a service throws for a taken value', 'POST', 'names', 409, 'out_of_stock', 'Ball is sold out.'],
+    ['nothing else', 'GET', 'other', 500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
+    ['no violated NOT NULL', 'POST', 'nulls', 500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
+  ])('answers with the Error body: %s', async (_, method, path, status, code, message) => {
+    const answer = await stock.request(method, `/v1/stock/${path}`, method === 'POST' ? { json: {} } : {});
+    expect(answer.body).toEqual({ code, message, status });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('link')).toBe(`</docs/errors#${code}>; rel="help"`);
+    expect(answer.text).not.toMatch(/secret|UNIQUE|toy_names|SQLITE|INSERT/);
   });
 
-  it('lets a feature have a code of its own for it, and leaves other violations as they are', async () => {
-    const service = stock;
-    expect(await told(service, 'names', 'POST')).toEqual([201, null, null]);
-    expect(await told(service, 'names', 'POST')).toEqual([409, 'toy_taken', 'The toy is taken.']);
-    expect((await told(service, 'nulls', 'POST')).slice(0, 2)).toEqual([500, 'internal_error']);
+  it('leaves the others their rows, and is counted by its code', async () => {
+    expect((await stock.request('GET', '/v1/pets/404')).body.code).toBe('pet_not_found');
+    await stock.request('GET', '/v1/stock/plain');
+    expect((await stock.app.get(Metrics).exposition()).text).toMatch(
+      /petstore_refusals_total\{code="out_of_stock"\} [1-9]/,
+    );
   });
 });
 

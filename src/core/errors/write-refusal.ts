@@ -5,15 +5,13 @@ import { endTogether } from '../ended-together.js';
 import { ApiError, type ErrorBody, shortened } from './api-error.js';
 import { helpLinkFor } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
-import { mappedError } from './map-error.js';
 
 const logger = new Logger('Errors');
 
-/** Answers a request with the Error body of whatever was thrown or mapped to; logs a status of 500 or above. */
-export function writeRefusal(failure: unknown, request: Request, response: Response): void {
+/** Answers a request with the Error body of whatever was thrown; logs a status of 500 or above. */
+export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   // A refusal has been sent while the handler was still running: whatever comes of it now concerns nobody.
   if (response.headersSent && request.refusalCode !== undefined) return;
-  const thrown = failure instanceof ApiError ? failure : (mappedError(failure) ?? failure);
   const { body, headers } = toRefusal(thrown);
   request.refusalCode = body.code;
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
@@ -55,6 +53,8 @@ interface Refusal {
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
+  const sent: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
+  if (isErrorBody(sent, status)) return { body: sent, headers: {} };
   if (status === 503) {
     return new ApiError(HTTP_ERRORS.service_unavailable, {
       params: { reason: 'try again shortly' },
@@ -85,4 +85,11 @@ function reasonOf(thrown: unknown): string {
 function stackOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   return thrown.cause instanceof Error ? thrown.cause.stack : thrown.stack;
+}
+
+/** Whether a body is the Error body of the specification, with the status that it is sent with. */
+function isErrorBody(body: unknown, status: number): body is ErrorBody {
+  if (typeof body !== 'object' || body === null) return false;
+  const { code, message, status: told } = body as Readonly<Record<string, unknown>>;
+  return typeof code === 'string' && typeof message === 'string' && told === status;
 }
