@@ -2,6 +2,8 @@ import { parse, stringify } from 'lossless-json';
 
 /** Most levels of nested arrays and objects: what walks through a value later is recursive. */
 export const MOST_LEVELS = 64;
+/** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
+const INEXACT = /\d{16}|\d[.eE]/;
 /** Most characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const LONGEST_NUMBER = 1_000;
 
@@ -32,10 +34,21 @@ export class JsonDecimal {
  */
 export function parseExactJson(text: string): unknown {
   const named = membersNamed(text);
+  const plain = INEXACT.test(text) ? undefined : plainly(text);
+  if (plain !== undefined && membersOf(plain) === named) return plain;
   const value = parse(text, undefined, exactNumber);
   // The parser itself takes some members that are named twice.
   if (membersOf(value) < named) throw new SyntaxError('it names a member twice');
   return value;
+}
+
+/** By JSON.parse, which reads a long text in a twentieth of the time; undefined where the exact parser has a fault to name. */
+function plainly(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes JSON with `bigint` as a JSON integer. */
