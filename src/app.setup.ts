@@ -15,7 +15,6 @@ import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
 import { projectModules } from './core/project-modules.js';
 import { leaveOtherTablesOf } from './database/tables.module.js';
-import { HelpLinks, useHelpLinks } from './core/errors/help-link.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { routesOf } from './http/adapter/registered-routes.js';
@@ -32,8 +31,7 @@ import { isAnsweredUnderOverload } from './http/answered-under-overload.decorato
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
 import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
-import { RequestLogMiddleware, assignRequestId } from './http/request-log.middleware.js';
-import { RequestMetricsMiddleware } from './http/request-metrics.middleware.js';
+import { RequestRecords, assignRequestId } from './http/request-records.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
 import { usePublicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
@@ -85,14 +83,12 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   usePublicPrefix(app, settings.publicBaseUrl);
-  useHelpLinks(adapter.getInstance<Application>(), new HelpLinks(settings.publicBaseUrl));
   app.enableVersioning({ type: VersioningType.URI });
   app.use(
     combined(
       assignRequestId,
       traceRequest,
-      app.get(RequestLogMiddleware).use,
-      app.get(RequestMetricsMiddleware).use,
+      app.get(RequestRecords).use,
       app.get(MalformedRequestMiddleware).use,
       app.get(AdministrationPortMiddleware).use,
     ),

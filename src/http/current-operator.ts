@@ -2,7 +2,7 @@ import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import { callerOf } from '../auth/caller.js';
-import { requestIdOf } from './request-log.middleware.js';
+import { requestIdOf } from './request-records.js';
 import { addressOf } from '../core/request-address.js';
 
 /** Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant. */

@@ -30,9 +30,8 @@ import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 import { JobsModule } from '../events/jobs/jobs.module.js';
 import { LoggingModule } from '../core/logging/app-logger.js';
-import { RequestLogMiddleware } from './request-log.middleware.js';
 import { MetricsModule } from '../core/metrics/metrics.module.js';
-import { RequestMetricsMiddleware } from './request-metrics.middleware.js';
+import { RequestRecords } from './request-records.js';
 import { ModuleChecksModule, SchemaChecks } from './startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
@@ -99,8 +98,7 @@ class IdempotencyModule {}
     Overload,
     ParserRefusals,
     Upgrades,
-    RequestLogMiddleware,
-    RequestMetricsMiddleware,
+    RequestRecords,
   ],
   exports: [ClientsModule, AuthModule, DatabaseModule],
 })

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
-import { noteServed } from '../../http/request-metrics.middleware.js';
+import { noteServed } from '../../http/request-records.js';
 import { pageFile } from '../../docs/page-files.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
 

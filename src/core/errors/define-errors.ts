@@ -56,6 +56,11 @@ export function placesOf(message: string): string[] {
   return [...new Set(names)].toSorted();
 }
 
+/** Whether an error with this code is declared. */
+export function isCatalogued(code: string): boolean {
+  return catalogue.has(code);
+}
+
 /** Every error row declared so far, by code in alphabetical order. */
 export function errorCatalogue(): ErrorRow[] {
   return [...catalogue.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1));

@@ -3,7 +3,8 @@ import { HttpException, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { ApiError, type ErrorBody, shortened } from './api-error.js';
-import { helpLinkFor } from './help-link.js';
+import { publicPrefixOf } from '../public-prefix.js';
+import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
 const logger = new Logger('Errors');
@@ -22,12 +23,16 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
     return;
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  addLink(response, helpLinkFor(request, body.code));
+  addLink(request, response, body.code);
   writeErrorBody(response, body);
 }
 
-/** Adds a link behind those that the response has already, such as that of a deprecation. */
-function addLink(response: Response, link: string | undefined): void {
+/**
+ * Adds the link to the page of errors behind those that the response has already, such as that of a deprecation. The request of an upgrade
+ * does not get as far as an application, and has none.
+ */
+function addLink({ app }: Partial<Request>, response: Response, code: string): void {
+  const { Link: link } = app ? helpLink(publicPrefixOf(app), code) : {};
   if (link === undefined) return;
   const present = response.getHeader('Link');
   response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);

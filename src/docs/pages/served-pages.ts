@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
-import { noteServed } from '../../http/request-metrics.middleware.js';
+import { noteServed } from '../../http/request-records.js';
 import type { ServedAsset } from './served-asset.js';
 
 const READS = new Set(['GET', 'HEAD']);

@@ -4,11 +4,11 @@ import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ShownQuota } from '../../auth/shown-quota.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { HelpLinks } from '../../core/errors/help-link.js';
+import { helpLink } from '../../core/errors/help-link.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { assignRequestId } from '../request-log.middleware.js';
+import { publicPrefix } from '../../core/public-prefix.js';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
+import { RequestRecords, assignRequestId } from '../request-records.js';
 import { crossOriginHeaders } from '../cross-origin.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { traceRequest } from './request-spans.js';
@@ -48,13 +48,13 @@ export class Overload {
 
   constructor(
     private readonly settings: Settings,
-    private readonly requests: RequestMetricsMiddleware,
+    private readonly requests: RequestRecords,
     private readonly quota: ShownQuota,
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
-    const help = new HelpLinks(settings.publicBaseUrl).of(HTTP_ERRORS.service_unavailable.code);
-    this.fields = { ...FIELDS, ...(help === undefined ? {} : { Link: help }) };
+    const prefix = publicPrefix(settings.publicBaseUrl);
+    this.fields = { ...FIELDS, ...helpLink(prefix, HTTP_ERRORS.service_unavailable.code) };
     this.shed = metrics.counter(
       'http_requests_shed_total',
       'Requests answered 503 at once because of overload.',
@@ -149,7 +149,7 @@ export class Overload {
 
   private async refuse(request: Request, response: ServerResponse, reason: Reason): Promise<void> {
     const headers = this.note(reason);
-    const labels = { method: request.method, route: 'shed', status: '503' };
+    const labels = { method: request.method, route: 'shed', status: 503 };
     this.requests.count(labels, 0, HTTP_ERRORS.service_unavailable.code);
     traceRequest(request, response as Response, () => undefined);
     assignRequestId(request, response as Response, () => undefined);

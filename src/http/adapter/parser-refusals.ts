@@ -8,11 +8,11 @@ import { ApiError } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../../core/errors/raw-response.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
-import { HelpLinks } from '../../core/errors/help-link.js';
+import { helpLink } from '../../core/errors/help-link.js';
+import { publicPrefix } from '../../core/public-prefix.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
-import { requestLine } from '../request-log.middleware.js';
-import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
+import { RequestRecords, requestLine } from '../request-records.js';
 import { addressSubject } from '../../throttling/quota-subject.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import type { CountedRefusal } from '../../throttling/refused-addresses.js';
@@ -38,16 +38,13 @@ export interface AnswersInTurn {
 @Injectable()
 export class ParserRefusals {
   private readonly refused = new WeakSet<Socket>();
-  private readonly help: HelpLinks;
 
   constructor(
     private readonly quota: QuotaService,
     private readonly settings: Settings,
     private readonly logger: AppLogger,
-    private readonly metrics: RequestMetricsMiddleware,
-  ) {
-    this.help = new HelpLinks(settings.publicBaseUrl);
-  }
+    private readonly records: RequestRecords,
+  ) {}
 
   /** Answers whatever the server's parser rejects, after the responses to the requests before it on the connection. */
   answer(server: Server, connections: AnswersInTurn): void {
@@ -129,17 +126,11 @@ export class ParserRefusals {
         { requestId, route: 'unparsed', status, code },
         requestLine('unparsed', status, code),
       );
-    this.metrics.count({ method: 'unparsed', route: 'unparsed', status: String(status) }, 0, code);
-    socket.write(
-      rawResponse(body, { ...headers, ...quota, ...this.linkOf(code), 'X-Request-Id': requestId }),
-    );
+    this.records.count({ method: 'unparsed', route: 'unparsed', status }, 0, code);
+    const help = helpLink(publicPrefix(this.settings.publicBaseUrl), code);
+    socket.write(rawResponse(body, { ...headers, ...quota, ...help, 'X-Request-Id': requestId }));
     lingerBeforeClosing(socket);
     socket.destroySoon();
-  }
-
-  private linkOf(code: string): { Link?: string } {
-    const link = this.help.of(code);
-    return link === undefined ? {} : { Link: link };
   }
 }
 

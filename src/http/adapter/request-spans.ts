@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { holdsApiKey } from '../../auth/clients/api-key.format.js';
 import { type Tracing, tracing } from '../../core/tracing/spans.js';
 import { callersTraceOf, runWithTraceIds } from '../../core/tracing/trace-ids.js';
-import { responseStatusOf, routeTemplateOf } from '../request-metrics.middleware.js';
+import { responseStatusOf, routeTemplateOf } from '../request-records.js';
 
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
 const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);

@@ -11,13 +11,10 @@ import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { callerOf } from '../../auth/caller.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
-import { AppLogger } from '../../core/logging/app-logger.js';
 import { callersTraceOf } from '../../core/tracing/trace-ids.js';
 import { TransientMap } from '../../core/transient-map.js';
-import { assignRequestId, requestIdOf, requestLine } from '../request-log.middleware.js';
-import { RequestMetricsMiddleware } from '../request-metrics.middleware.js';
+import { RequestRecords, assignRequestId } from '../request-records.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
 import { Overload } from './overload.js';
 import { lingerBeforeClosing } from './service-server.js';
@@ -49,8 +46,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly malformed: MalformedRequestMiddleware,
-    private readonly logger: AppLogger,
-    private readonly metrics: RequestMetricsMiddleware,
+    private readonly records: RequestRecords,
     private readonly overload: Overload,
   ) {}
 
@@ -101,6 +97,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
     const gateway = this.gateways.get(path);
     let status = 101;
+    request.traceIds = callersTraceOf(request);
     try {
       assignRequestId(request, response, () => undefined);
       const refusal = await this.overload.refusalOfUpgrade(request);
@@ -111,27 +108,12 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
       refuse(error, request, response, socket);
       status = response.statusCode;
     }
-    this.note(request, response, gateway ? path : 'upgrade', status, performance.now() - start);
+    const labels = { method: request.method, route: gateway ? path : 'upgrade', status };
+    this.records.record(request, response, labels, performance.now() - start);
     if (status !== 101 || socket.destroyed) return false;
     this.upgraded.set(socket, request.headers.upgrade?.toLowerCase() === 'websocket');
     socket.once('close', () => this.upgraded.delete(socket));
     return true;
-  }
-
-  /** Logs and counts the request of an upgrade. */
-  private note(request: Request, response: Response, route: string, status: number, ms: number): void {
-    const { method } = request;
-    const fields = {
-      requestId: requestIdOf(response),
-      ...callersTraceOf(request),
-      clientId: callerOf(request)?.clientId,
-      method,
-      route,
-      status,
-    };
-    if (!request.isUnlogged) this.logger.pino.info(fields, requestLine(method, route, status));
-    const code = status === 101 ? undefined : request.refusalCode;
-    this.metrics.count({ method, route, status: String(status) }, ms / 1_000, code);
   }
 }
 

@@ -9,7 +9,7 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { HandlerMetadata } from '../../core/handler-metadata.js';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { routeTemplateOf } from '../request-metrics.middleware.js';
+import { routeTemplateOf } from '../request-records.js';
 import { isHttp } from '../../core/request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 

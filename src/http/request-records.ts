@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { holdsApiKey } from '../auth/clients/api-key.format.js';
+import { AppLogger } from '../core/logging/app-logger.js';
+import { Metrics } from '../core/metrics/metrics.js';
+
+/** The request ids that are accepted; other characters could forge log lines or headers. */
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+/** Below this path orchestrators ask whether the service is there. */
+const PROBES = '/health/';
+/** Nginx's status for a request whose client closed the connection before the response; never sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+/** Upper bounds of the histogram, in seconds. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
+export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
+  const offered = request.headers['x-request-id'];
+  const id = typeof offered === 'string' && isAcceptable(offered) ? offered : randomUUID();
+  response.setHeader('X-Request-Id', id);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  next();
+}
+
+/** An API key sent in this header by mistake must not get into the log and the audit trail. */
+function isAcceptable(id: string): boolean {
+  return WELL_FORMED.test(id) && !(id.includes('pst_') && holdsApiKey(id));
+}
+
+/** The id of a request, from its response's header. */
+export function requestIdOf(response: Response): string {
+  return String(response.getHeader('X-Request-Id'));
+}
+
+/** The status that a request ended with, for logs and metrics: the one that was sent, or 499 when none was. */
+export function responseStatusOf({ headersSent, statusCode }: Response): number {
+  return headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
+}
+
+/**
+ * Notes that a request is answered with a page or file that is served behind all routes. `path` is the one that it is served at: pages
+ * have it as their route, files the one of their folder, so that a page with thirty files makes two routes.
+ */
+export function noteServed(request: Request, path: string): void {
+  const at = path.lastIndexOf('/');
+  request.servedRoute = path.includes('.', at) ? `${path.slice(0, at)}/*` : path;
+}
+
+/** The template of the matched route, such as `/v1/pets/:petId` or `/docs/assets/*`: unlike paths, these are limited in number. */
+export function routeTemplateOf(request: Request): string {
+  const route = request.route as { path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? 'unmatched');
+}
+
+/** What a request is counted by. */
+export interface RequestLabels {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+}
+
+/**
+ * Writes one log line per request, except for what an address sends beyond its limit without a valid key, and counts and times every
+ * request. Both have the route template, not the path, and no headers, so that no secret is logged.
+ */
+@Injectable()
+export class RequestRecords implements NestMiddleware {
+  private readonly requests;
+  private readonly durations;
+  private readonly refusals;
+
+  constructor(
+    private readonly logger: AppLogger,
+    metrics: Metrics,
+  ) {
+    const labels = ['method', 'route', 'status'] as const;
+    this.requests = metrics.counter('http_requests_total', 'HTTP requests answered.', labels);
+    this.durations = metrics.histogram(
+      'http_request_duration_seconds',
+      'Time from the request’s arrival to the end of its response, in seconds.',
+      labels,
+      SECONDS,
+    );
+    this.refusals = metrics.counter(
+      'petstore_refusals_total',
+      'Requests that were refused, by the code of the Error body, such as invalid_api_key.',
+      ['code'],
+    );
+  }
+
+  use = (request: Request, response: Response, next: NextFunction): void => {
+    const start = performance.now();
+    response.on('close', () => {
+      const { method } = request;
+      const labels = { method, route: routeTemplateOf(request), status: responseStatusOf(response) };
+      this.record(request, response, labels, performance.now() - start);
+    });
+    next();
+  };
+
+  /** Logs and counts a request that took so many milliseconds. */
+  record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
+    const { refusalCode: code } = request;
+    this.count(labels, ms / 1_000, code);
+    const { method, route, status } = labels;
+    const level = levelOf(route, status);
+    if (!this.logger.pino.isLevelEnabled(level) || request.isUnlogged) return;
+    this.logger.pino[level](
+      {
+        requestId: requestIdOf(response),
+        ...request.traceIds,
+        clientId: request.caller?.clientId,
+        method,
+        route,
+        status,
+        ...(code === undefined ? {} : { code }),
+        durationMs: Math.round(ms * 1000) / 1000,
+        ...(response.closed && !response.writableFinished ? { aborted: true } : {}),
+      },
+      requestLine(method, route, status, `${Math.round(ms)} ms`, code),
+    );
+  }
+
+  /** Counts one request; `code` is that of the Error body it was refused with, undefined for any other answer. */
+  count({ method, route, status }: RequestLabels, seconds: number, code: string | undefined): void {
+    const labels = { method, route, status: String(status) };
+    this.requests.inc(labels);
+    this.durations.observe(labels, seconds);
+    if (code !== undefined) this.refusals.inc({ code });
+  }
+}
+
+/** What the line of a request says, such as `GET /v1/pets 401 2 ms missing_api_key`; parts that are undefined are left out. */
+export function requestLine(...parts: readonly (string | number | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(' ');
+}
+
+/**
+ * The level of a request's line: error for what the service could not answer, and info for what it refused, because clients decide how
+ * often that is. Probes come every few seconds and tell nothing by themselves: the log has a line when what they tell changes.
+ */
+function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
+  if (route.startsWith(PROBES)) return 'debug';
+  return status >= 500 ? 'error' : 'info';
+}
