@@ -15,6 +15,7 @@ import { DECORATORS } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
 import { declaredScopes } from '../auth/clients/scopes.js';
+import { CredentialVerifier } from '../auth/credential-verifier.js';
 import { Settings } from '../core/config/settings.js';
 import { declarationFault } from '../core/declaration-faults.js';
 import type { Database } from '../database/database.js';
@@ -74,8 +75,13 @@ class ModuleChecks extends DeclarationChecks {
   async check(declared: Database): Promise<void> {
     const isProduction = this.settings.nodeEnv === 'production';
     const handlers = handlersOf(this.discovery);
+    const hasVerifier = this.discovery
+      .getProviders()
+      .some(({ instance }: { instance: unknown }) => instance instanceof CredentialVerifier);
     for (const handler of handlers) {
       checkOperation(handler, isProduction);
+      // A verifier names its own scheme.
+      if (!hasVerifier) checkSecurity(handler);
       checkParameters(handler);
     }
     checkIds(handlers);
@@ -169,19 +175,31 @@ function checkOperation(
       );
 }
 
-/** Checks that path parameters are in the path, and that bodies, queries and paths are validated. */
+function checkSecurity({ name, declared }: CheckedHandler): void {
+  for (const requirement of (declared(DECORATORS.API_SECURITY) ?? []) as readonly object[])
+    for (const scheme of Object.keys(requirement).filter((one) => one !== 'bearer'))
+      logger.warn(`${name}: the document declares no security scheme "${scheme}"; it has bearer.`);
+}
+
+/** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */
 function checkParameters({ name, controller, handler, parameters }: CheckedHandler): void {
   const paths = pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${prefix}/${path}`));
   const inPath = new Set(paths.flatMap((path) => [...path.matchAll(IN_PATH)].map(([, found]) => found)));
+  const unread = new Set(inPath);
   for (const { index, kind, data, metatype, pipes = [] } of parameters) {
     const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
     const isWhole = data === undefined || data === '';
-    if (kind === RouteParamtypes.PARAM)
-      for (const field of isWhole ? fields : [data as string])
-        if (!inPath.has(field))
-          declarationFault(
-            `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
-          );
+    const isPath = kind === RouteParamtypes.PARAM;
+    const read = isPath ? (isWhole ? fields : [data as string]) : [];
+    for (const field of read) {
+      unread.delete(field);
+      if (!inPath.has(field))
+        declarationFault(
+          `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
+        );
+    }
+    // A decorator of a module, the request, or a class without declared fields may read any of them.
+    if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0)) unread.clear();
     const decorator = WHOLE.get(kind);
     if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
     if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
@@ -189,12 +207,16 @@ function checkParameters({ name, controller, handler, parameters }: CheckedHandl
         `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is not known at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
       );
-    if (kind !== RouteParamtypes.PARAM)
+    if (!isPath)
       logger.warn(
         `${name}: ${decorator} is not validated, because its type is no class with declared fields. ` +
           'Declare a class with decorators such as @Text() and @Int64().',
       );
   }
+  for (const parameter of unread)
+    logger.warn(
+      `${name}: nothing reads or validates the path parameter "${parameter}". Declare it in the class of a @Param().`,
+    );
 }
 
 function pathsOf(target: object): string[] {
