@@ -7,7 +7,7 @@ import {
   type Type,
   VersioningType,
 } from '@nestjs/common';
-import { ApplicationConfig, DiscoveryService, NestFactory } from '@nestjs/core';
+import { ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
@@ -19,8 +19,7 @@ import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { routesOf } from './http/adapter/registered-routes.js';
 import { BodyGuard } from './http/body/body.guard.js';
-import { useResponseCache } from './http/caching/cached.decorator.js';
-import { ResponseCache } from './http/caching/response-cache.js';
+import { EarlyResponses } from './http/early-response.js';
 import { replyExactly } from './http/reply.js';
 import { Overload } from './http/adapter/overload.js';
 import { traceRequest } from './http/adapter/request-spans.js';
@@ -71,12 +70,10 @@ export function setupApp(application: INestApplication): INestApplication {
   const settings = app.get(Settings);
   const config = configOf(app);
   const adapter = app.getHttpAdapter();
-  if (adapter instanceof ServiceAdapter)
-    adapter.runDirectly({ discovery: app.get(DiscoveryService), config });
-  else configurePlainAdapter(adapter);
+  if (!(adapter instanceof ServiceAdapter)) configurePlainAdapter(adapter);
   replyExactly(adapter);
   app.useGlobalGuards(app.get(BodyGuard));
-  useResponseCache(app, app.get(ResponseCache));
+  app.get(EarlyResponses).heed(config);
   app.get(Overload).exceptFor(once(() => answeredUnderOverload(adapter.getInstance() as Application)));
   app.set('etag', false);
   app.set('x-powered-by', false);

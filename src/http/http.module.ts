@@ -15,6 +15,7 @@ import {
   DeprecationService,
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
+import { EarlyResponses } from './early-response.js';
 import { EventsModule } from '../events/domain-events.js';
 import { Connections } from './adapter/connections.js';
 import { MalformedRequestMiddleware } from './adapter/malformed-request.middleware.js';
@@ -50,10 +51,12 @@ import { ThrottlingModule } from '../throttling/throttling.module.js';
 })
 class ClockModule {}
 
-/** Provides the kept answers to `@Idempotent()` operations of every module. */
+const OF_ROUTES = [EarlyResponses, IdempotencyStore, ResponseCache];
+
+/** Provides what the guards of `@Cached()` and `@Idempotent()` need in every module. */
 @Global()
-@Module({ providers: [IdempotencyStore], exports: [IdempotencyStore] })
-class IdempotencyModule {}
+@Module({ providers: OF_ROUTES, exports: OF_ROUTES })
+class RoutesModule {}
 
 /**
  * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
@@ -70,7 +73,7 @@ class IdempotencyModule {}
     EventsModule,
     ModuleChecksModule,
     DatabaseModule,
-    IdempotencyModule,
+    RoutesModule,
     JobsModule,
     ThrottlingModule,
     ClientsModule,
@@ -88,7 +91,6 @@ class IdempotencyModule {}
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,
-    ResponseCache,
     CacheMetrics,
     BodyGuard,
     DeprecationService,

@@ -5,6 +5,7 @@ import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { RegisteredRoute } from './adapter/registered-routes.js';
 import type { Precondition } from './caching/precondition.js';
+import type { Answer } from './caching/response-cache.js';
 import type { MatchedHandler } from './matched-handler.js';
 
 // Express's Request is one of Node's: so gateways and the server itself see the same.
@@ -33,6 +34,10 @@ declare module 'http' {
     matchedHandler?: MatchedHandler | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
+    /** Answers in place of a handler with `@Cached()`: from the cache, or by what it reads. */
+    cached?: ((read: () => Promise<Answer>) => unknown) | undefined;
+    /** Answers in place of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
+    carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;
     /** The routes that have the path of the request, whatever their method. */

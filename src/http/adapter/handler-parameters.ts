@@ -1,4 +1,4 @@
-import type { ExecutionContext, Type } from '@nestjs/common';
+import { type ExecutionContext, Req, type Type } from '@nestjs/common';
 import {
   CUSTOM_ROUTE_ARGS_METADATA,
   PARAMTYPES_METADATA,
@@ -6,6 +6,8 @@ import {
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { Request } from 'express';
+import { replaceHandler } from '../../core/handler-metadata.js';
 
 /** What Nest stores about one decorated parameter of a handler. */
 export interface HandlerParameter {
@@ -54,6 +56,25 @@ export function ofTarget<Factory extends object>(factory: Factory): Factory {
 export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boolean {
   if (kind === 'custom') return factory !== undefined && OF_TARGET.has(factory);
   return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
+}
+
+/** Replaces the handler that a method decorator finds by one that is given its request too, behind the parameters that it declares. */
+export function withRequest(
+  prototype: object,
+  method: string | symbol,
+  descriptor: PropertyDescriptor,
+  answer: (request: Request, handler: () => unknown) => unknown,
+): void {
+  const parameters = parametersOf(prototype.constructor as Type, String(method));
+  const last = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
+  Req()(prototype, method, last);
+  replaceHandler(
+    descriptor,
+    (handler) =>
+      function (...args) {
+        return answer(args[last] as Request, () => handler.apply(this, args.slice(0, last)));
+      },
+  );
 }
 
 /** Whether a method that receives the response object leaves it to the chain to send the answer (`passthrough: true`). */

@@ -1,9 +1,7 @@
 import type { Server } from 'node:http';
-import { type NestApplicationOptions, RequestMethod } from '@nestjs/common';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Application, type RequestHandler } from 'express';
-import { declaredOperationOf } from './declared-operation.js';
-import { type RoutedApplication, directRoute } from './direct-route.js';
+import express from 'express';
 import { serverOf } from './service-server.js';
 
 /**
@@ -18,40 +16,12 @@ const BACKLOG = 65_535;
  * because graceful-stop.ts stops the service.
  */
 export class ServiceAdapter extends ExpressAdapter {
-  private application: RoutedApplication | undefined;
-
   constructor() {
     const application = express();
     // Express makes its router when the first middleware is added, which Nest's adapter does, and reads its settings only then.
     application.enable('case sensitive routing');
     application.enable('strict routing');
     super(application);
-  }
-
-  /** Has routes run directly where that is all the same; without this call Nest runs them all. */
-  runDirectly(application: RoutedApplication): void {
-    this.application = application;
-  }
-
-  /** Express's `get()` also takes the name of a setting and nothing else. */
-  override get(...args: [path: unknown, handler?: RequestHandler]): unknown {
-    const [path, handler] = args;
-    return handler
-      ? this.register(RequestMethod.GET, path as string, handler)
-      : (this.instance as Application).get(path as string);
-  }
-
-  override post(...[path, handler]: unknown[]): unknown {
-    return this.register(RequestMethod.POST, path as string, handler as RequestHandler);
-  }
-
-  private register(method: RequestMethod, path: string, handler: RequestHandler): unknown {
-    const operation = declaredOperationOf(handler);
-    const triggered = this.getOnRouteTriggered();
-    const onRequest = triggered && ((): void => triggered(method, path));
-    const direct = operation && this.application && directRoute(operation, this.application, this, onRequest);
-    const routes = this.instance as Application;
-    return routes[method === RequestMethod.GET ? 'get' : 'post'](path, withMetadataOf(handler, direct));
   }
 
   override initHttpServer(options?: NestApplicationOptions): void {
@@ -67,12 +37,4 @@ export class ServiceAdapter extends ExpressAdapter {
 
   /** Registers no body parser: BodyGuard reads the bodies, after the guards. */
   override registerParserMiddleware(): void {}
-}
-
-/** The handler that takes the place of one that Nest has made, with the metadata that Nest has copied to that one. */
-function withMetadataOf(handler: RequestHandler, direct: RequestHandler | undefined): RequestHandler {
-  if (!direct) return handler;
-  for (const key of Reflect.getMetadataKeys(handler) as unknown[])
-    Reflect.defineMetadata(key, Reflect.getMetadata(key, handler), direct);
-  return direct;
 }

@@ -1,29 +1,15 @@
 import type { OutgoingHttpHeader } from 'node:http';
-import { Logger, Req, type Type } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Logger, type Type, UseGuards } from '@nestjs/common';
+import type { Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
-import { type Handler, replaceHandler } from '../../core/handler-metadata.js';
 import { JsonText } from '../../database/json-rows.js';
-import { dependsOnTargetAlone, parametersOf } from '../adapter/handler-parameters.js';
-import type { Answer, ResponseCache } from './response-cache.js';
+import { dependsOnTargetAlone, parametersOf, withRequest } from '../adapter/handler-parameters.js';
+import { CachedGuard } from './cached.guard.js';
+import type { Answer } from './response-cache.js';
 
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
 
-/** A handler with `@Cached()`. */
-export interface CachedHandler {
-  /** The handler as it was written, which reads what it answers. */
-  readonly handler: Handler;
-  /** Answers a request from the cache, or by a call of the handler. */
-  readonly answer: (request: Request, call: () => unknown) => unknown;
-}
-
-/** What `@Cached()` has made of a handler; undefined for any other. */
-export function cachedHandlerOf(handler: object): CachedHandler | undefined {
-  return Reflect.getMetadata(CACHED, handler) as CachedHandler | undefined;
-}
-/** The setting of the Express application that holds its cache. */
-const SETTING = 'response cache';
 /**
  * The one header that a handler with a cached answer may set, in lower case: its value depends on the target alone. An answer with
  * any other, such as Set-Cookie, belongs to its request.
@@ -42,14 +28,6 @@ export interface CachedOptions {
   readonly ofRowsAlone?: boolean;
 }
 
-/** Gives an Express application the cache of its `@Cached()` handlers. */
-export function useResponseCache(
-  application: { set(name: string, value: ResponseCache): unknown },
-  cache: ResponseCache,
-): void {
-  application.set(SETTING, cache);
-}
-
 /**
  * Caches the JsonText that a GET handler answers until anything is committed to the database that may change it. Only for a handler
  * whose answer depends on the request target and the database alone: not on the caller, the time or another service. Guards,
@@ -65,59 +43,24 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
       declarationFault(
         `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove one of them.`,
       );
-    // The request, behind the parameters of the handler.
-    const last = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
-    Req()(prototype, method, last);
     let isTold = false;
-    const answer = (request: Request, call: () => unknown): unknown => {
-      const cache = cacheFor(request);
-      if (!cache) return call();
-      return cached(cache, request, async () => {
-        const read = await answerBy(request.res as Response, call, ofRowsAlone);
+    withRequest(prototype, method, descriptor, (request, handler) => {
+      if (!request.cached) return handler();
+      return request.cached(async () => {
+        const read = await answerBy(request.res as Response, handler, ofRowsAlone);
         if (!isTold && !(read.body instanceof JsonText)) {
           isTold = true;
           logger.warn(`What ${name} answers is not cached, although it is @Cached(): it is no JsonText.`);
         }
         return read;
       });
-    };
-    const handler = descriptor.value as Handler;
-    replaceHandler(
-      descriptor,
-      () =>
-        function (...args) {
-          return answer(args[last] as Request, () => handler.apply(this, args.slice(0, last)));
-        },
-    );
-    Reflect.defineMetadata(CACHED, { handler, answer } satisfies CachedHandler, descriptor.value as object);
+    });
+    UseGuards(CachedGuard)(prototype, method, descriptor);
+    Reflect.defineMetadata(CACHED, true, descriptor.value as object);
   };
 }
 
 const logger = new Logger('Cache');
-
-/** The cache that a request may be answered from; undefined when there is none for it. */
-function cacheFor({ app, method }: Request): ResponseCache | undefined {
-  return method === 'GET' ? (app.get(SETTING) as ResponseCache | undefined) : undefined;
-}
-
-function cached(cache: ResponseCache, request: Request, read: () => Promise<Answer>): unknown {
-  // A request that passes no quota has no version of its own.
-  if (cache.needsDecision && !request.isCounted) return read().then(({ body }) => body);
-  // Where they come with the decision on the quota, those of the key are older.
-  const seen = cache.needsDecision ? undefined : request.seenVersions;
-  let isRead = false;
-  const given = ({ body, headers }: Answer): unknown => {
-    // It was read for another request, whose response got its headers.
-    if (!isRead) for (const [name, value] of headers) request.res?.setHeader(name, value);
-    return body;
-  };
-  const reading = (): Promise<Answer> => {
-    isRead = true;
-    return read();
-  };
-  const answer = cache.answer(request.originalUrl, reading, seen);
-  return answer instanceof Promise ? answer.then(given) : given(answer);
-}
 
 /** What a handler answers, and the headers that it has set. */
 async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {

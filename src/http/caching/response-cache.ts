@@ -90,7 +90,7 @@ export class ResponseCache {
    */
   answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Answer | Promise<Answer> {
     // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
-    const versions = target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
+    const versions = this.versionsFor(target, seen);
     const shared = this.shared(target, versions);
     const given = (answer: Answer | undefined): Answer | Promise<Answer> => {
       this.use[answer ? 'hits' : 'misses'] += 1;
@@ -98,6 +98,18 @@ export class ResponseCache {
     };
     // Nothing may be awaited where nothing is shared: who asks next must find the read.
     return shared instanceof Promise ? shared.then(given) : given(shared);
+  }
+
+  /** As answer(), without a handler: undefined for a target that is not in the cache. */
+  find(target: string, seen?: Versions): Answer | undefined {
+    const found = this.shared(target, this.versionsFor(target, seen));
+    if (!found || found instanceof Promise) return undefined;
+    this.use.hits += 1;
+    return found;
+  }
+
+  private versionsFor(target: string, seen: Versions | undefined): Versions {
+    return target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
   }
 
   private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {

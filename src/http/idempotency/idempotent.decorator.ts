@@ -1,6 +1,6 @@
-import { SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
-import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import { runsInTransaction } from './transactional-handler.js';
+import { UseGuards } from '@nestjs/common';
+import { withRequest } from '../adapter/handler-parameters.js';
+import { IdempotencyGuard } from './idempotency.guard.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';
@@ -11,9 +11,11 @@ export const IDEMPOTENT = 'petstore:idempotent';
  * request sees it before.
  */
 export function Idempotent(): MethodDecorator {
-  return applyDecorators(
-    runsInTransaction,
-    UseInterceptors(IdempotencyInterceptor),
-    SetMetadata(IDEMPOTENT, true),
-  );
+  return (prototype, method, descriptor: PropertyDescriptor) => {
+    withRequest(prototype, method, descriptor, ({ carriedOutOnce: once }, handler) =>
+      once ? once(handler) : handler(),
+    );
+    UseGuards(IdempotencyGuard)(prototype, method, descriptor);
+    Reflect.defineMetadata(IDEMPOTENT, true, descriptor.value as object);
+  };
 }

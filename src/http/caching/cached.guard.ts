@@ -1,0 +1,42 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { EarlyResponses } from '../early-response.js';
+import { type Answer, ResponseCache } from './response-cache.js';
+
+/** Answers a request of a `@Cached()` handler from the cache; otherwise notes for the handler how it has its answer cached. */
+@Injectable()
+export class CachedGuard implements CanActivate {
+  constructor(
+    private readonly cache: ResponseCache,
+    private readonly early: EarlyResponses,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const { cache } = this;
+    const request = context.getArgByIndex<Request>(0);
+    const { method, originalUrl } = request;
+    // A request that passes no quota has no version of its own.
+    if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
+    // Where they come with the decision on the quota, those of the key are older.
+    const seen = cache.needsDecision ? undefined : request.seenVersions;
+    const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, seen) : undefined;
+    if (found) return this.early.send(context, bodyFor(request, found));
+    request.cached = (read) => {
+      let isRead = false;
+      const reading = (): Promise<Answer> => {
+        isRead = true;
+        return read();
+      };
+      const given = (answer: Answer): unknown => (isRead ? answer.body : bodyFor(request, answer));
+      const answer = cache.answer(originalUrl, reading, seen);
+      return answer instanceof Promise ? answer.then(given) : given(answer);
+    };
+    return true;
+  }
+}
+
+/** The body of an answer that was read for another request, whose response got its headers. */
+function bodyFor({ res }: Request, { body, headers }: Answer): unknown {
+  for (const [name, value] of headers) res?.setHeader(name, value);
+  return body;
+}

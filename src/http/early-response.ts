@@ -1,0 +1,52 @@
+import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA } from '@nestjs/common/constants.js';
+import { type ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { HandlerMetadata } from '../core/handler-metadata.js';
+import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
+import { ValidationPipe } from './validation/validation.pipe.js';
+
+/**
+ * Sends a response from a guard of its handler, which saves a cached response the pipes: a third of its time. A handler around or before
+ * which a module has anything else gets its response the usual way, through all of it.
+ */
+@Injectable()
+export class EarlyResponses {
+  private config: ApplicationConfig | undefined;
+  private readonly isAlone = new HandlerMetadata(([handler, controller]) => {
+    const { config } = this;
+    if (!config) return false;
+    const declared = [INTERCEPTORS_METADATA, PIPES_METADATA].flatMap((key) =>
+      [handler, controller].map(
+        (target) => Reflect.getMetadata(key, target) as readonly unknown[] | undefined,
+      ),
+    );
+    const parameters = parametersOf(controller as Type, methodNameOf(handler, controller as Type) ?? '');
+    return [
+      config.getGlobalInterceptors(),
+      config.getGlobalRequestInterceptors(),
+      config.getGlobalPipes().filter((pipe) => !(pipe instanceof ValidationPipe)),
+      config.getGlobalRequestPipes(),
+      ...declared,
+      ...parameters.map(({ pipes }) => pipes),
+    ].every((parts = []) => parts.length === 0);
+  });
+
+  constructor(private readonly adapterHost: HttpAdapterHost) {}
+
+  /** Heeds what is global in an application; without this call nothing is sent early. */
+  heed(config: ApplicationConfig): void {
+    this.config = config;
+  }
+
+  /** Whether this guard of a handler may send its response: no guard, pipe or interceptor of a module follows. */
+  areOpenTo(guard: Type<CanActivate>, context: ExecutionContext): boolean {
+    const guards = Reflect.getMetadata(GUARDS_METADATA, context.getHandler()) as readonly unknown[];
+    return this.isAlone.of(context) && guards.at(-1) === guard;
+  }
+
+  /** Sends what the handler would return. The promise is never settled: Nest goes no further with the request. */
+  send(context: ExecutionContext, body: unknown): Promise<never> {
+    this.adapterHost.httpAdapter.reply(context.getArgByIndex(1), body);
+    return new Promise(() => undefined);
+  }
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { callerOf } from '../../auth/caller.js';
+import { Transactions } from '../../database/transactions.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { writeExactJson } from '../body/exact-json.js';
+import { JsonText } from '../../database/json-rows.js';
+import { EarlyResponses } from '../early-response.js';
+import { JSON_CONTENT_TYPE, represent } from '../representation.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
+import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
+
+/** What tells two requests with one key apart: SHA-256 of method, target and body as sent. */
+export function requestDigest(request: RawBodyRequest<Request>): string {
+  return createHash('sha256')
+    .update(`${request.method} ${request.originalUrl}\n`)
+    .update(request.rawBody ?? '')
+    .digest('hex');
+}
+
+/** What is kept of a request, except its answer. */
+interface Kept {
+  readonly clientId: string;
+  readonly key: string;
+  readonly digest: string;
+}
+
+/** Thrown before the first statement of a handler when another process has answered its request by then. */
+class AnsweredMeanwhile extends Error {}
+
+/**
+ * Has an `@Idempotent()` handler carried out once for each `Idempotency-Key` of a client, and answers repetitions the same. The handler
+ * runs inside one transaction with the kept answer; guards, pipes and interceptors run outside of it.
+ */
+@Injectable()
+export class IdempotencyGuard implements CanActivate {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly store: IdempotencyStore,
+    private readonly early: EarlyResponses,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.getArgByIndex<Request>(0);
+    const key = idempotencyKeyOf(request);
+    return key === undefined || this.prepare(key, request, context);
+  }
+
+  private async prepare(key: string, request: Request, context: ExecutionContext): Promise<boolean> {
+    const response = context.getArgByIndex<Response>(1);
+    const asked = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
+    const kept = await this.store.find(asked.clientId, key);
+    const again = kept && answering(kept, asked, response);
+    if (again && this.early.areOpenTo(IdempotencyGuard, context)) return this.early.send(context, again());
+    const name = `${context.getClass().name}.${context.getHandler().name}`;
+    request.carriedOutOnce = again ?? ((handler) => this.carryOut(name, asked, response, handler));
+    return true;
+  }
+
+  private async carryOut(
+    operation: string,
+    asked: Kept,
+    response: Response,
+    handler: () => unknown,
+  ): Promise<unknown> {
+    const name = `${asked.clientId} ${asked.key}`;
+    if (this.store.inProgress.get(name)) throw inProgress();
+    this.store.inProgress.set(name, true);
+    const before = new Set(response.getHeaderNames());
+    try {
+      return await this.inTransaction(operation, asked, response, handler);
+    } catch (error) {
+      // Another process may have carried it out by now; then this one has committed nothing.
+      const kept = await this.store.find(asked.clientId, asked.key).catch(() => undefined);
+      if (!kept) throw error;
+      for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
+      return answering(kept, asked, response)();
+    } finally {
+      this.store.inProgress.delete(name);
+    }
+  }
+
+  private inTransaction(
+    operation: string,
+    asked: Kept,
+    response: Response,
+    handler: () => unknown,
+  ): Promise<unknown> {
+    const first = async (): Promise<void> => {
+      // Another instance may be carrying it out, and would commit the same once more.
+      if (!(await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`)))
+        throw inProgress();
+      if (await this.store.find(asked.clientId, asked.key)) throw new AnsweredMeanwhile();
+    };
+    return this.transactions.run({ name: () => operation, first }, (inside) =>
+      inside(async () => {
+        const before = new Set(response.getHeaderNames());
+        const answer = await handler();
+        // An Observable works until its last value.
+        const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
+        const body = represent(response, last, response.req.matchedHandler?.operation);
+        const text = textOf(body);
+        const added = response.getHeaderNames().filter((header) => !before.has(header));
+        const headers = Object.fromEntries(
+          added.map((header) => [header, String(response.getHeader(header))]),
+        );
+        await this.store.keep({ ...asked, status: response.statusCode, headers, body: text });
+        return body;
+      }),
+    );
+  }
+}
+
+function inProgress(): ApiError {
+  return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
+}
+
+/** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
+function textOf(body: unknown): string {
+  if (body === undefined || body === null) return '';
+  if (body instanceof JsonText) return body.text;
+  if (typeof body === 'object') throw new Error('A stream cannot be kept for an Idempotency-Key.');
+  return typeof body === 'string' ? body : writeExactJson(body);
+}
+
+/** What answers as before; throws idempotency_key_reused when the request is another one than before. */
+function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () => unknown {
+  if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
+  return () => {
+    response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
+    for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
+    if (kept.body === '') return undefined;
+    return response.getHeader('Content-Type') === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
+  };
+}
