@@ -9,7 +9,7 @@ import { HandlerMetadata } from '../core/handler-metadata.js';
 import { quotaSubjectOf } from '../throttling/quota-subject.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
-import { isHttp } from '../core/request-protocol.js';
+import { requestOf, responseOf } from '../core/request-protocol.js';
 import { TransientMap } from '../core/transient-map.js';
 import { ApiKeyVerifier, type VerifiedKey } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
@@ -62,10 +62,9 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (!isHttp(context) || this.isPublic.of(context)) return true;
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const response = http.getResponse<Response>();
+    const request = requestOf(context);
+    if (!request || this.isPublic.of(context)) return true;
+    const response = responseOf(context);
     const token = this.others.tokenIn(request.headers.authorization);
     if (token !== undefined) return this.admitOther(token, request, response);
     try {

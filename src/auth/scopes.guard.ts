@@ -1,10 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { isHeld, scopeChallenge } from './clients/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { HandlerMetadata } from '../core/handler-metadata.js';
-import { isHttp } from '../core/request-protocol.js';
+import { requestOf } from '../core/request-protocol.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';
@@ -24,9 +23,10 @@ export class ScopesGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return passesMessage(context.getHandler());
+    const request = requestOf(context);
+    if (!request) return passesMessage(context.getHandler());
     const required = this.required.of(context);
-    const held = callerOf(context.switchToHttp().getRequest<Request>())?.scopes ?? [];
+    const held = callerOf(request)?.scopes ?? [];
     if (required.every((scope) => isHeld(scope, held))) return true;
     throw new ApiError(AUTH_ERRORS.insufficient_scope, {
       params: { scope: required.join(' ') },

@@ -29,8 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly quota: QuotaService) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
+    const [request, response] = host.getArgs<[Request, Response]>();
     const write = (error: unknown): void => {
       if (isUncounted(error, response)) void this.writeCounted(error, request, response);
       else writeRefusal(error, request, response);

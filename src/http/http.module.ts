@@ -24,7 +24,7 @@ import { ParserRefusals } from './adapter/parser-refusals.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { Upgrades } from './adapter/upgrades.js';
 import { BodyGuard } from './body/body.guard.js';
-import { AcceptableGuard, UriLengthGuard } from './request-head.guards.js';
+import { RequestHeadGuard } from './request-head.guard.js';
 import { IgnoredHeadersGuard } from './idempotency/ignored-headers.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ErrorFilter } from './error.filter.js';
@@ -84,8 +84,7 @@ class RoutesModule {}
     { provide: APP_GUARD, useClass: ApiKeyGuard },
     { provide: APP_GUARD, useClass: QuotaGuard },
     { provide: APP_GUARD, useClass: ScopesGuard },
-    { provide: APP_GUARD, useClass: UriLengthGuard },
-    { provide: APP_GUARD, useClass: AcceptableGuard },
+    { provide: APP_GUARD, useClass: RequestHeadGuard },
     { provide: APP_GUARD, useClass: SunsetGuard },
     { provide: APP_GUARD, useClass: IgnoredHeadersGuard },
     { provide: APP_PIPE, useClass: ValidationPipe },

@@ -25,12 +25,14 @@ const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
 });
 
 /** Notes which handler a request has reached, for what answers it: Nest gives neither adapter nor filters its execution context. */
-export function noteMatchedHandler(context: ExecutionContext): MatchedHandler {
-  const http = context.switchToHttp();
-  const request = http.getRequest<Request>();
+export function noteMatchedHandler(
+  context: ExecutionContext,
+  request: Request,
+  response: Response,
+): MatchedHandler {
   const matched = ofHandler.of(context);
   request.matchedHandler = matched;
-  const link = http.getResponse<Response>().getHeader('Link');
+  const link = response.getHeader('Link');
   if (link !== undefined) request.linkOfGuards = String(link);
   return matched;
 }

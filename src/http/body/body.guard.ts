@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { isHttp } from '../../core/request-protocol.js';
+import { requestOf, responseOf } from '../../core/request-protocol.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
@@ -28,17 +28,16 @@ export class BodyGuard implements CanActivate {
   constructor(private readonly settings: Settings) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (!isHttp(context)) return true;
-    const { consumption } = noteMatchedHandler(context);
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
+    const request = requestOf(context);
+    if (!request) return true;
+    const response = responseOf(context);
+    const { consumption } = noteMatchedHandler(context, request, response);
     if (BODILESS.has(request.method) || ignoresBodies(consumption)) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
       return true;
     }
     const { types, limitBytes = this.settings.bodyLimitBytes, isRead } = consumption;
-    const response = http.getResponse<Response>();
     if (isRead) return read(request, response, consumption, limitBytes);
     if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
     limitBody(request, response, { types, limitBytes });

@@ -10,7 +10,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { HandlerMetadata } from '../../core/handler-metadata.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { routeTemplateOf } from '../request-records.js';
-import { isHttp } from '../../core/request-protocol.js';
+import { requestOf, responseOf } from '../../core/request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
@@ -98,9 +98,8 @@ export class DeprecationHeadersGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return true;
-    const deprecation = DECLARED.of(context);
-    if (deprecation) this.deprecations.announce(deprecation, context.switchToHttp().getResponse<Response>());
+    const deprecation = requestOf(context) && DECLARED.of(context);
+    if (deprecation) this.deprecations.announce(deprecation, responseOf(context));
     return true;
   }
 }
@@ -111,9 +110,9 @@ export class SunsetGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return true;
-    const deprecation = DECLARED.of(context);
-    if (deprecation) this.deprecations.admit(deprecation, context.switchToHttp().getRequest<Request>());
+    const request = requestOf(context);
+    const deprecation = request && DECLARED.of(context);
+    if (deprecation) this.deprecations.admit(deprecation, request);
     return true;
   }
 }

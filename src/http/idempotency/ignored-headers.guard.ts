@@ -1,11 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { ifMatchNeedOf } from '../caching/precondition.guard.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { HandlerMetadata } from '../../core/handler-metadata.js';
 import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
-import { isHttp } from '../../core/request-protocol.js';
+import { requestOf } from '../../core/request-protocol.js';
 import { IDEMPOTENT } from './idempotent.decorator.js';
 
 /** Methods that change a resource. */
@@ -23,9 +22,9 @@ export class IgnoredHeadersGuard implements CanActivate {
   }));
 
   canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return true;
-    const { method, headers } = context.switchToHttp().getRequest<Request>();
-    if (!CHANGING.has(method) || context.getClass() === UnmatchedRoutes) return true;
+    const request = requestOf(context);
+    if (!request || !CHANGING.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
+    const { method, headers } = request;
     const heeds = this.heeds.of(context);
     if (method === 'POST' && 'idempotency-key' in headers && !heeds.idempotencyKey) throw notSupported();
     const ifMatch = headers['if-match'];

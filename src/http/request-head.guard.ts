@@ -1,11 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { HEADERS_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { HandlerMetadata } from '../core/handler-metadata.js';
-import { isHttp } from '../core/request-protocol.js';
+import { requestOf } from '../core/request-protocol.js';
 import { openConnection } from './adapter/upgrades.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { accepts } from './media-type.js';
@@ -13,26 +12,15 @@ import { accepts } from './media-type.js';
 /** Longest request target, in characters; RFC 9110 section 4.1 recommends supporting at least 8,000 octets. */
 const LIMIT = 8_192;
 
-/** Refuses request targets that are longer than any operation needs. */
-@Injectable()
-export class UriLengthGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return true;
-    const { originalUrl } = context.switchToHttp().getRequest<Request>();
-    if (originalUrl.length > LIMIT)
-      throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
-    return true;
-  }
-}
-
 const JSON_TYPE = 'application/json';
 
 /**
- * Refuses a request whose `Accept` excludes the media type of the answer (RFC 9110 section 12.5.1). This type is JSON, unless
- * the handler names another one with Nest's `@Header('Content-Type', …)` or is declared by `@Sse()`.
+ * Refuses request targets that are longer than any operation needs, and a request whose `Accept` excludes the media type of the answer
+ * (RFC 9110 section 12.5.1). This type is JSON, unless the handler names another one with Nest's `@Header('Content-Type', …)` or is
+ * declared by `@Sse()`.
  */
 @Injectable()
-export class AcceptableGuard implements CanActivate {
+export class RequestHeadGuard implements CanActivate {
   private readonly type;
 
   constructor(reflector: Reflector) {
@@ -40,8 +28,11 @@ export class AcceptableGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    if (!isHttp(context)) return true;
-    const { accept } = context.switchToHttp().getRequest<Request>().headers;
+    const request = requestOf(context);
+    if (!request) return true;
+    if (request.originalUrl.length > LIMIT)
+      throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
+    const { accept } = request.headers;
     if (accept === undefined || context.getClass() === UnmatchedRoutes) return true;
     // An upgrade answers with another protocol.
     if (context.getHandler() === openConnection) return true;
