@@ -1,7 +1,7 @@
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
-import { realFileOf } from '../sqlite/real-file.js';
+import { realFileOf } from '../sqlite/private-files.js';
 import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';

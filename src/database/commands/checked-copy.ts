@@ -53,7 +53,7 @@ export async function copyChecked({ from, to, signal }: CopyOrder): Promise<Copi
 /** Names the disk or the file that has the error. */
 function reasonOf(error: unknown, from: string, folder: string): string {
   const said = messageOf(error);
-  switch (codeOf(error)) {
+  switch (codeOf(error) ?? '') {
     case 'SQLITE_FULL':
     case 'ENOSPC':
       return messageOf(named(folder, error));

@@ -40,7 +40,12 @@ const [LOOKS, LOOK_MS] = [12, 250];
 /** What the sessions of a copy are called. */
 const SESSION = 'petstore, copy';
 /** Tables of migrations and of running instances, which each database has for itself. */
-const OF_EACH_DATABASE = [MIGRATIONS_TABLE, EXPANSIONS_TABLE, 'typeorm_metadata', 'instance_notices'];
+const OF_EACH_DATABASE = new Set([
+  MIGRATIONS_TABLE,
+  EXPANSIONS_TABLE,
+  'typeorm_metadata',
+  'instance_notices',
+]);
 
 /** Sessions of instances and commands; each names itself so. */
 const OTHERS = `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -196,11 +201,10 @@ class DatabaseCopy {
     const there = await source.tables();
     const missing = order.leftOut.find((name) => !there.includes(name));
     if (missing !== undefined) throw this.refusal(`has no table ${missing}, which --leave-out names.`);
-    const left = [...OF_EACH_DATABASE, ...order.leftOut];
-    const names = there.filter((name) => !left.includes(name));
+    const names = there.filter((name) => !OF_EACH_DATABASE.has(name) && !order.leftOut.includes(name));
     const lacked = target.entityMetadatas
       .map(({ tableName }) => tableName)
-      .find((name) => !names.includes(name) && !OF_EACH_DATABASE.includes(name));
+      .find((name) => !names.includes(name) && !OF_EACH_DATABASE.has(name));
     if (lacked === undefined) return names;
     throw this.refusal(
       `cannot be copied: the table ${lacked} belongs to the service, and is not in the copy.`,

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { openDataSource } from '../data-source.js';
 import { type SchemaStatus, contractionsOf, schemaStatus } from '../schema.js';
-import { realFileOf } from '../sqlite/real-file.js';
+import { realFileOf } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { PartFile, synced } from './part-file.js';
