@@ -4,8 +4,8 @@ import { DataSource } from 'typeorm';
 import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
-import { type PageCondition, pageParameters } from './page-statement.js';
-import { type Bindable, textAfterPrefix } from './selection.js';
+import { pageParameters } from './page-statement.js';
+import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
 import { ShownRows } from './shown-rows.js';
 
 /** JSON that is answered as it stands, because the database has written it: what a DTO shows, or an array of that. */
@@ -111,18 +111,11 @@ export class JsonRows {
 }
 
 function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition[] {
-  const conditions: PageCondition[] = [];
+  const conditions = comparisonsOf(where).map((one) =>
+    typeof one.value === 'object' ? { ...one, value: padded(one.value) } : one,
+  );
   for (const [property, value] of Object.entries(equal) as [string, string | undefined][])
     if (value !== undefined) conditions.push({ property, comparison: '=', value });
-  for (const { property, comparison, value } of where) {
-    if (comparison !== 'prefix') {
-      conditions.push({ property, comparison, value: typeof value === 'object' ? padded(value) : value });
-      continue;
-    }
-    conditions.push({ property, comparison: '>=', isBinary: true, value: String(value) });
-    const end = textAfterPrefix(String(value));
-    if (end !== undefined) conditions.push({ property, comparison: '<', isBinary: true, value: end });
-  }
   return conditions;
 }
 
@@ -130,7 +123,7 @@ function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition
  * The values of a list, without repetitions, filled up to a power of two with null, which nothing equals: so lists of all
  * lengths have few statements, each of which stays prepared.
  */
-function padded(values: readonly Bindable[]): (Bindable | null)[] {
+function padded(values: readonly (Bindable | null)[]): (Bindable | null)[] {
   const different = [...new Set(values)];
   const length = 2 ** Math.ceil(Math.log2(different.length));
   return [...different, ...Array<null>(length - different.length).fill(null)];

@@ -2,7 +2,7 @@ import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
-import { type Condition, type Selection, textAfterPrefix } from './selection.js';
+import { type Selection, comparisonsOf } from './selection.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[\w-]{1,36}$/;
@@ -54,7 +54,11 @@ export async function keysetPage<T extends ObjectLiteral>(
 ): Promise<Page<T>> {
   const direction = order ? (order.isDescending ? 'DESC' : 'ASC') : byDirection;
   const columns = order ? orderedBy(order.property, by) : by;
-  for (const [at, condition] of where.entries()) select(query, condition, `where_${at}`);
+  for (const [at, { property, comparison, value }] of comparisonsOf(where).entries()) {
+    const [column, name] = [`${query.alias}.${property}`, `where_${at}`];
+    const condition = typeof value === 'object' ? `IN (:...${name})` : `${comparison} :${name}`;
+    query.andWhere(`${column} ${condition}`, { [name]: value });
+  }
   const nameOf = ({ property }: KeysetColumn) => `${query.alias}.${property}`;
   if (after) {
     if (after.length !== columns.length || !columns.every(({ isValid }, at) => isValid(after[at] ?? '')))
@@ -80,24 +84,6 @@ export async function keysetPage<T extends ObjectLiteral>(
 function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[] {
   const last = by.slice(-1);
   return last[0]?.property === property ? last : [{ property, isValid: () => true }, ...last];
-}
-
-function select<T extends ObjectLiteral>(
-  query: SelectQueryBuilder<T>,
-  { property, comparison, value }: Condition,
-  name: string,
-): void {
-  const column = `${query.alias}.${property}`;
-  if (comparison !== 'prefix') {
-    const isList = typeof value === 'object';
-    query.andWhere(isList ? `${column} IN (:...${name})` : `${column} ${comparison} :${name}`, {
-      [name]: value,
-    });
-    return;
-  }
-  const end = textAfterPrefix(String(value));
-  query.andWhere(`${column} >= :${name}`, { [name]: value });
-  if (end !== undefined) query.andWhere(`${column} < :${name}_end`, { [`${name}_end`]: end });
 }
 
 /**

@@ -1,14 +1,5 @@
 import type { Dialect } from './dialect.js';
-import type { Bindable, Comparison } from './selection.js';
-
-/** A condition of a page. A list, whose row equals any of its values, has the comparison `=`. */
-export interface PageCondition {
-  readonly property: string;
-  readonly comparison: Exclude<Comparison, 'prefix'>;
-  /** Whether text is compared byte by byte, whatever the collation of the column. */
-  readonly isBinary?: boolean;
-  readonly value: Bindable | readonly (Bindable | null)[];
-}
+import type { Bindable, PageCondition } from './selection.js';
 
 /** What the text of a page's statement depends on. Tables, columns and the expression of a row are as they stand in SQL. */
 export interface PageShape {

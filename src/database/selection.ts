@@ -17,10 +17,29 @@ export interface Order {
   readonly isDescending: boolean;
 }
 
+/** A condition of a statement. A list, whose row equals any of its values, has the comparison `=`. */
+export interface PageCondition {
+  readonly property: string;
+  readonly comparison: Exclude<Comparison, 'prefix'>;
+  /** Whether text is compared byte by byte, whatever the collation of the column. */
+  readonly isBinary?: boolean;
+  readonly value: Bindable | readonly (Bindable | null)[];
+}
+
 /** Which rows a list has, and in which order; by id without an order. */
 export interface Selection {
   readonly where?: readonly Condition[];
   readonly order?: Order;
+}
+
+/** The conditions, with a prefix as the range of the texts that begin with it. */
+export function comparisonsOf(where: readonly Condition[]): PageCondition[] {
+  return where.flatMap(({ property, comparison, value }): PageCondition[] => {
+    if (comparison !== 'prefix') return [{ property, comparison, value }];
+    const [from, end] = [String(value), textAfterPrefix(String(value))];
+    const begin: PageCondition = { property, comparison: '>=', isBinary: true, value: from };
+    return end === undefined ? [begin] : [begin, { ...begin, comparison: '<', value: end }];
+  });
 }
 
 const [LAST_CODE_POINT, FIRST_SURROGATE, LAST_SURROGATE] = [0x10_ffff, 0xd800, 0xdfff];

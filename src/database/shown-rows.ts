@@ -4,8 +4,8 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { type Dialect, type ShownKind, quoted } from './dialect.js';
 import { int64Transformer } from './int64.js';
-import { type PageCondition, pageStatement } from './page-statement.js';
-import type { Order } from './selection.js';
+import { pageStatement } from './page-statement.js';
+import type { Order, PageCondition } from './selection.js';
 
 /** Types of columns that JSON shows as they are stored. */
 const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
