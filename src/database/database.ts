@@ -104,3 +104,9 @@ export abstract class Database extends DataSource {
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
   abstract readEntities(): Promise<void>;
 }
+
+/** Checks what modules declare before the database is opened, so that a start which is refused has changed nothing. */
+export abstract class DeclarationChecks {
+  /** Throws DeclarationError for the first declaration that cannot work. `declared` is the database that is to be opened. */
+  abstract check(declared: Database): Promise<void>;
+}

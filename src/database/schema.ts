@@ -1,4 +1,4 @@
-import type { MigrationInterface } from 'typeorm';
+import type { DataSource, MigrationInterface } from 'typeorm';
 import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
@@ -73,6 +73,15 @@ export async function checkSchema(dataSource: Database): Promise<void> {
       `${fileOf(dataSource) ?? 'The database'} lacks migrations (${status.pending.join(', ')}). Run "petstore db migrate" ` +
         'with this version, then start it again; DATABASE_MIGRATE=auto lets every start run them.',
     );
+}
+
+/**
+ * The statements by which TypeORM would bring a database to what the declared entities have; none where it has it. Nothing is
+ * changed, and the whole schema is read: some 10 to 40 ms.
+ */
+export async function schemaDifference(dataSource: DataSource): Promise<readonly string[]> {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
 }
 
 /** Migrations that this version does not know and cannot run beside: they do more than expand the schema. */

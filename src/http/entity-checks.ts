@@ -2,8 +2,7 @@ import type { DataSource } from 'typeorm';
 import { declarationFault } from '../core/declaration-faults.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
-import { migrate, schemaStatus } from '../database/schema.js';
-import { schemaDifference } from '../database/schema-difference.js';
+import { migrate, schemaDifference, schemaStatus } from '../database/schema.js';
 
 /** Throws DeclarationError for a column that cannot work. */
 export function checkColumns({ entityMetadatas }: DataSource): void {

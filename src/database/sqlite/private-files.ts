@@ -1,5 +1,5 @@
 import { chmod, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** Rights of files that the service makes: they hold hashes of keys and the data of clients, so its own user alone has any. */
 const FILE_MODE = 0o600;
@@ -13,13 +13,26 @@ const STICKY = 0o1000;
 const BESIDE = ['', '-wal', '-shm', '-journal'];
 
 /**
+ * The path of a database file past all links: SQLite has `-wal`, `-shm` and `-journal` beside it. The file itself may be missing, also
+ * where a link leads to it. Throws ENOENT when its folder is missing.
+ */
+export async function realFileOf(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const target = await readlink(file).catch(() => undefined);
+    if (target !== undefined) return realFileOf(resolve(dirname(file), target));
+    return join(await realpath(dirname(file)), basename(file));
+  }
+}
+
+/**
  * Makes an empty file that the user of this process alone may read and write, whatever its umask; for a link, what it leads to. A file
  * that is there stays as it is. Throws the error of the file system.
  */
 export async function makePrivateFile(file: string): Promise<void> {
-  const link = await readlink(file).catch(() => undefined);
-  const target = link === undefined ? file : isAbsolute(link) ? link : join(dirname(file), link);
-  const made = await open(target, 'wx', FILE_MODE).catch((error: NodeJS.ErrnoException) => {
+  const made = await open(await realFileOf(file), 'wx', FILE_MODE).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined;
     throw error;
   });
@@ -51,7 +64,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
  */
 export async function rightsOfOthers(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
-  const real = await realpath(file).catch(() => file);
+  const real = await realFileOf(file).catch(() => file);
   const modes = await Promise.all(BESIDE.map((suffix) => modeOf(`${real}${suffix}`)));
   const areWide = modes.some((mode) => (mode & RIGHTS_OF_OTHERS) !== 0);
   const folder = dirname(real);

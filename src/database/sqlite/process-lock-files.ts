@@ -3,8 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Connection } from './connection.js';
-import { realFileOf } from './real-file.js';
-import { makePrivateFile } from './private-files.js';
+import { makePrivateFile, realFileOf } from './private-files.js';
 
 /** How often creating a lock file is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
