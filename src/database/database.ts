@@ -27,14 +27,11 @@ export type Serving = 'alone' | 'among others';
 
 /** Makes sure that a process that must serve alone does, where the database can tell at once. */
 export abstract class OnlyServer {
-  /**
-   * Waits some seconds until no process serves it that this one must not serve beside; answers whether it serves now. `onLost` tells
-   * that it no longer counts.
-   */
-  abstract claim(how: Serving, onLost: () => void): Promise<boolean>;
+  /** Claims the database, unless it is claimed; answers whether no process serves it that this one must not serve beside. */
+  abstract claim(how: Serving): Promise<boolean>;
 
-  /** The same without waiting. */
-  abstract tryToClaim(how: Serving, onLost: () => void): Promise<boolean>;
+  /** Whether it is claimed, as far as this process knows. */
+  abstract readonly serves: boolean;
 
   /** Tells the others the name of the counts that this process shares with some of them; undefined when it shares none. */
   abstract countsIn(name: string | undefined): Promise<void>;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALL_CACHED } from './data-version.js';
 import {
-  type AskBehind,
+  type SentCommit,
   SharedDataVersion,
   type SharedKind,
   type StateLink,
@@ -37,8 +37,10 @@ beforeEach(() => {
       log.push('unannounced');
       return Promise.resolve('notice');
     },
-    askBehind: async (begun, ask) => (await ask('SELECT', [begun])).length > 0,
-    confirm: (begun) => Promise.resolve(void log.push(`confirmed ${begun}`)),
+    async confirm(begun, { done }) {
+      await done;
+      log.push(`confirmed ${begun}`);
+    },
     end: () => void log.push('announced again'),
   };
   version = new SharedDataVersion(unannounced, (table) => table !== 'unknown');
@@ -50,15 +52,36 @@ const named = (responses: string | null, keys: string | null = 'k'): StateNames 
     ['responses', responses],
     ['keys', keys],
   ]);
-const commit = (kinds: readonly SharedKind[], failure?: Error, isOutcomeKnown = true) =>
-  version.commit(
-    kinds,
-    () => {
+/** A commit that has been sent; the same is done and over by default. */
+const sent = <T>(done: Promise<T>, over: Promise<unknown> = done): Promise<SentCommit<T>> =>
+  Promise.resolve({
+    done,
+    over: over.then(
+      () => undefined,
+      () => undefined,
+    ),
+    ask: () => Promise.resolve([]),
+  });
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const commit = (kinds: readonly SharedKind[], failure?: Error, during?: () => void) =>
+  version
+    .commit(kinds, () => {
       log.push('commit');
-      return failure ? Promise.reject(failure) : Promise.resolve('done');
-    },
-    () => (isOutcomeKnown ? Promise.resolve() : undefined),
-  );
+      during?.();
+      return sent(failure ? Promise.reject(failure) : Promise.resolve('done'));
+    })
+    .finally(settled);
+/** A promise that the test resolves. */
+function later(): { readonly over: Promise<void>; readonly end: () => void } {
+  let end!: () => void;
+  const over = new Promise<void>((resolve) => (end = resolve));
+  return { over, end };
+}
+/** A commit that fails, and may be carried out until it is over. */
+async function failed(kinds: readonly SharedKind[], over: Promise<void>): Promise<void> {
+  const committing = version.commit(kinds, () => sent(Promise.reject(new Error('late')), over));
+  await expect(committing).rejects.toThrow('late');
+}
 
 describe('the version', () => {
   it('is unknown before a name came, while one is withdrawn, and when the link is lost', () => {
@@ -192,50 +215,38 @@ describe('a commit', () => {
     expect(log).toEqual(['withdrawn keys', 'commit', 'released keys']);
   });
 
-  it('whose outcome is not known leaves the names withdrawn for a minute', async () => {
+  it('that is not over leaves the names withdrawn, anew before the first withdrawal has expired', async () => {
     vi.useFakeTimers();
-    await expect(commit(['keys'], new Error('gone'), false)).rejects.toThrow('gone');
+    const { over, end } = later();
+    await failed(['keys'], over);
     await vi.advanceTimersByTimeAsync(15_000);
-    expect(log).toEqual(['withdrawn keys', 'commit']);
-    await vi.advanceTimersByTimeAsync(45_000);
-    // Withdrawn anew before the first withdrawal has expired.
-    expect(log.slice(2, 4)).toEqual(['withdrawn keys', 'withdrawn keys']);
-    expect(log.filter((line) => line === 'released keys')).toHaveLength(1);
+    expect(log).toEqual(['withdrawn keys']);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(log.slice(1)).toEqual(['withdrawn keys', 'withdrawn keys']);
+    end();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(log.slice(3)).toEqual(['released keys']);
+    vi.useRealTimers();
   });
 
   it.each<[changed: string, kinds: SharedKind[], last: string[]]>([
     ['a table', ['responses', 'table:pets'], ['withdrawn tables', 'released tables']],
     ['no known table', ['responses', 'tables'], []],
   ])('of %s beside which a migration may have ended voids all tables', async (_, kinds, last) => {
-    const committing = version.commit(
-      kinds,
-      () => {
-        unannounced.quiet = 2;
-        return Promise.resolve();
-      },
-      () => Promise.resolve(),
-    );
-    await committing;
+    await commit(kinds, undefined, () => (unannounced.quiet = 2));
     const names = kinds.join(' ');
-    expect(log).toEqual([`withdrawn ${names}`, ...last, `released ${names}`]);
+    expect(log).toEqual([`withdrawn ${names}`, 'commit', ...last, `released ${names}`]);
   });
 
   it('that may still be carried out gives the names back when it is over, and is told through the database until then', async () => {
     for (const isRedisUp of [true, false]) {
       isUp = isRedisUp;
       log = [];
-      let end!: () => void;
-      const over = new Promise<void>((resolve) => (end = resolve));
-      const failed = version.commit(
-        ['keys'],
-        () => Promise.reject(new Error('late')),
-        () => over,
-      );
-      await expect(failed).rejects.toThrow('late');
+      const { over, end } = later();
+      await failed(['keys'], over);
       const begun = [...log];
       end();
-      await over;
-      await Promise.resolve();
+      await settled();
       expect([begun, log.slice(begun.length)]).toEqual(
         isRedisUp ? [['withdrawn keys'], ['released keys']] : [['unannounced'], ['announced again']],
       );
@@ -244,18 +255,11 @@ describe('a commit', () => {
 
   it('that may still be carried out is another version once it is over', async () => {
     version = new SharedDataVersion(unannounced, (table) => table !== 'unknown');
-    let end!: () => void;
-    const over = new Promise<void>((resolve) => (end = resolve));
-    const failed = version.commit(
-      ['keys'],
-      () => Promise.reject(new Error('late')),
-      () => over,
-    );
-    await expect(failed).rejects.toThrow('late');
+    const { over, end } = later();
+    await failed(['keys'], over);
     const before = version.current('keys');
     end();
-    await over;
-    await Promise.resolve();
+    await settled();
     expect(version.current('keys')).not.toBe(before);
   });
 
@@ -265,33 +269,8 @@ describe('a commit', () => {
     expect(log).toEqual(['unannounced', 'commit', 'confirmed notice', 'announced again']);
   });
 
-  it.each([
-    [true, ['unannounced', 'notice asked for behind', 'announced again']],
-    [false, ['unannounced', 'notice asked for behind', 'confirmed notice', 'announced again']],
-  ])('asks behind itself whether all knew until then: %s', async (didKnow, told) => {
-    isUp = false;
-    const ask: AskBehind = (_, [notice]) => {
-      log.push(`${String(notice)} asked for behind`);
-      return Promise.resolve(didKnow ? [{}] : []);
-    };
-    await version.commit(
-      ['responses', 'keys'],
-      (behind) => Promise.resolve(behind?.(ask)),
-      () => Promise.resolve(),
-    );
-    expect(log).toEqual(told);
-  });
-
   it('is announced through the database before it is acknowledged when Redis failed during it', async () => {
-    await version.commit(
-      ['responses'],
-      () => {
-        isUp = false;
-        log.push('commit');
-        return Promise.resolve();
-      },
-      () => Promise.resolve(),
-    );
+    await commit(['responses'], undefined, () => (isUp = false));
     expect(log).toEqual([
       'withdrawn responses',
       'commit',
@@ -304,16 +283,13 @@ describe('a commit', () => {
 
   it('is announced so for several at once as long as any of them is under way', async () => {
     isUp = false;
-    let end!: () => void;
-    const long = version.commit(
-      ['keys'],
-      () => new Promise<void>((resolve) => (end = resolve)),
-      () => Promise.resolve(),
-    );
+    const { over, end } = later();
+    const long = version.commit(['keys'], () => sent(over));
     await commit(['keys']);
     expect(log).not.toContain('announced again');
     end();
     await long;
+    await settled();
     expect(log.filter((line) => line === 'announced again')).toHaveLength(1);
   });
 });

@@ -29,25 +29,35 @@ export interface StateLink {
 /** Runs a statement on the connection of a commit, and answers its rows. */
 export type AskBehind = (text: string, values: unknown[]) => Promise<readonly object[]>;
 
-/** Commits. `behind` is called when the commit has been sent, with what sends a statement behind it without waiting for its answer. */
-export type Commit<T> = (behind?: (ask: AskBehind) => void) => Promise<T>;
+/** A commit that has been sent. */
+export interface SentCommit<T> {
+  /** What it was answered; rejects when it failed, or when that takes too long. */
+  readonly done: Promise<T>;
+  /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
+  readonly over: Promise<void>;
+  /** Runs a statement behind it, on the same connection. */
+  readonly ask: AskBehind;
+}
 
 /** Tells the instances that cache, past Redis, that another writes without telling it there. */
 export interface UnannouncedWrites {
   /** Resolves, with what `confirm` is called with, when no instance caches anything any more, or begins to, until `end`. */
   begin(): Promise<string>;
-  /** Asks behind a commit whether this was so at its end. Resolves with false when that is not certain; never rejects. */
-  askBehind(begun: string, ask: AskBehind): Promise<boolean>;
-  /** Resolves when it is certain that this has been so until now: makes it so again where it has not. */
-  confirm(begun: string): Promise<void>;
+  /** To be called when a commit has just been sent. Resolves when it is done, and certain that this has been so until then. */
+  confirm(begun: string, sent: SentCommit<unknown>): Promise<void>;
   /** Instances may cache again, after a while. Never throws. */
   end(): void;
   /** Which time it is, as far as this process knows now, without anybody who writes unannounced; undefined while somebody may. */
   readonly quiet: number | undefined;
 }
 
-/** When a commit that failed with this error changes nothing any more; undefined when nobody will know. */
-type WhenOver = (error: unknown) => Promise<void> | undefined;
+/** What the other instances know of a commit. */
+interface Announced {
+  /** To be called when it has just been sent. Resolves when it is done, and certain that all have known of it until then. */
+  readonly confirm: (sent: SentCommit<unknown>) => Promise<void>;
+  /** It is over. */
+  readonly end: () => void;
+}
 
 /**
  * The data version of a database that several instances share. A random name of each state lies in Redis and comes with every
@@ -122,18 +132,23 @@ export class SharedDataVersion extends DataVersion {
 
   /**
    * Commits what changes these kinds of what instances cache, so that no instance uses what it had cached before from the moment at which
-   * this resolves. `whenOver` tells of a commit that failed when it is certain that it changes nothing any more: until then the names
-   * stay withdrawn. Undefined when nobody will know: then for a minute.
+   * this resolves. One that failed may be carried out until it is over: until then the others know of it.
    */
-  async commit<T>(kinds: readonly SharedKind[], commit: Commit<T>, whenOver: WhenOver): Promise<T> {
-    if (kinds.length === 0) return commit();
+  async commit<T>(kinds: readonly SharedKind[], send: () => Promise<SentCommit<T>>): Promise<T> {
+    if (kinds.length === 0) return (await send()).done;
+    const announced = await this.announce(kinds);
+    let over = Promise.resolve();
     try {
-      return await this.announced(kinds, commit, whenOver);
-    } catch (error) {
-      void whenOver(error)?.then(() => this.raise(kinds));
-      throw error;
+      const sent = await send();
+      ({ over } = sent);
+      await announced.confirm(sent);
+      return await sent.done;
     } finally {
       this.raise(kinds);
+      void over.then(() => {
+        this.raise(kinds);
+        announced.end();
+      });
     }
   }
 
@@ -151,83 +166,55 @@ export class SharedDataVersion extends DataVersion {
     return kind;
   }
 
-  private async announced<T>(
-    kinds: readonly SharedKind[],
-    commit: Commit<T>,
-    whenOver: WhenOver,
-  ): Promise<T> {
+  private async announce(kinds: readonly SharedKind[]): Promise<Announced> {
     const link = this.isSplit() ? undefined : this.link;
-    if (!link) return this.commitUnannounced(commit, whenOver);
+    const inRedis = link && (await this.inRedis(link, kinds).catch(() => undefined));
+    return inRedis ?? this.byNotice();
+  }
+
+  private async inRedis(link: StateLink, kinds: readonly SharedKind[]): Promise<Announced> {
     const { quiet } = this.unannounced;
     const writer = randomUUID();
-    const isWithdrawn = await link.withdraw(kinds, writer).catch(() => undefined);
-    if (!isWithdrawn) return this.commitUnannounced(commit, whenOver);
-    let result: T;
-    try {
-      result = await commit();
-    } catch (error) {
-      void this.releaseAfter(whenOver(error) ?? forgotten(), link, kinds, writer);
-      throw error;
-    }
-    // A migration that ended in the meantime may have made it change more tables.
-    if (!kinds.includes('tables') && this.unannounced.quiet !== quiet) await this.voidTables(link, writer);
-    // Redis may have forgotten in the meantime that this one writes.
-    if (!isWithdrawn() || this.isSplit()) await this.commitUnannounced(() => Promise.resolve(), whenOver);
-    void link.release(kinds, writer);
-    return result;
-  }
-
-  private async voidTables(link: StateLink, writer: string): Promise<void> {
-    const isWithdrawn = await link.withdraw(['tables'], writer).catch(() => undefined);
-    if (isWithdrawn) void link.release(['tables'], writer);
-  }
-
-  private async commitUnannounced<T>(commit: Commit<T>, whenOver: WhenOver): Promise<T> {
-    this.underWay += 1;
-    let over: Promise<void> | undefined;
-    try {
-      const begun = await this.unannounced.begin();
-      let isConfirmed: Promise<boolean> | undefined;
-      const result = await commit((ask) => {
-        isConfirmed = this.unannounced.askBehind(begun, ask);
-      });
-      if (!(await isConfirmed)) await this.unannounced.confirm(begun);
-      return result;
-    } catch (error) {
-      over = whenOver(error);
-      throw error;
-    } finally {
-      if (over) void over.then(() => this.endUnannounced());
-      else this.endUnannounced();
-    }
-  }
-
-  private endUnannounced(): void {
-    this.underWay -= 1;
-    if (this.underWay === 0) this.unannounced.end();
-  }
-
-  private async releaseAfter(
-    over: Promise<void>,
-    link: StateLink,
-    kinds: readonly SharedKind[],
-    writer: string,
-  ): Promise<void> {
+    const isWithdrawn = await link.withdraw(kinds, writer);
     // A writer that says nothing for a minute counts as dead.
     const renewal = setInterval(() => void link.withdraw(kinds, writer).catch(() => undefined), RENEWAL_MS);
     // The timer alone must not keep the process running.
     renewal.unref();
-    await over;
-    clearInterval(renewal);
-    await link.release(kinds, writer);
+    return {
+      confirm: async (sent) => {
+        await sent.done;
+        // A migration that ended in the meantime may have made it change more tables.
+        if (!kinds.includes('tables') && this.unannounced.quiet !== quiet)
+          await this.inRedis(link, ['tables']).then(
+            ({ end }) => end(),
+            () => undefined,
+          );
+        // Redis may have forgotten in the meantime that this one writes.
+        if (isWithdrawn() && !this.isSplit()) return;
+        const notice = await this.byNotice();
+        await notice.confirm(sent).finally(notice.end);
+      },
+      end: () => {
+        clearInterval(renewal);
+        void link.release(kinds, writer);
+      },
+    };
   }
-}
 
-/** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
-const FORGOTTEN_MS = 60_000;
-
-function forgotten(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, FORGOTTEN_MS).unref());
+  private async byNotice(): Promise<Announced> {
+    const end = () => {
+      this.underWay -= 1;
+      if (this.underWay === 0) this.unannounced.end();
+    };
+    this.underWay += 1;
+    try {
+      const begun = await this.unannounced.begin();
+      return { confirm: (sent) => this.unannounced.confirm(begun, sent), end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
 }
 
 /** How often a writer says that it is still under way, in milliseconds. */

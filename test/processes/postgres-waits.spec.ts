@@ -12,7 +12,7 @@ const KEYS_KEPT_MS = 5_000;
 /** Connections of the service. */
 const POOL = 3;
 /** Connections of a process beside its pool. */
-const BESIDE_THE_POOL = 3;
+const BESIDE_THE_POOL = 2;
 /** How long it waits for one at most, in milliseconds. */
 const CONNECTION_WAIT_MS = 2_000;
 

@@ -83,7 +83,7 @@ describeWith('postgres', 'of two instances on one PostgreSQL, one that has lost 
     [
       'its connection is ended by which it says so',
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND application_name = 'petstore, notices'`,
+       WHERE datname = current_database() AND application_name = 'petstore, instance'`,
     ],
     ['what it says is lost, as after a failover', `DELETE FROM instance_notices`],
   ])('shows it also when %s', async (_, sql) => {

@@ -35,11 +35,6 @@ export class NetworkProxy {
         else socket.resume();
   }
 
-  /** Loses everything on the connections that there are, and never says so; new ones are well. */
-  lose(): void {
-    for (const pair of this.pairs) for (const socket of pair) socket.removeAllListeners('data').resume();
-  }
-
   /** Resets all connections, as a firewall does that has forgotten them. */
   cut(): void {
     for (const [near, far] of this.pairs) {

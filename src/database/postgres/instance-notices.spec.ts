@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InstanceNotice } from './instance-notice.entity.js';
 import { InstanceNotices } from './instance-notices.js';
-import type { SideConnection } from './side-connection.js';
+import type { SideSession } from './side-session.js';
 
 type Row = Pick<InstanceNotice, 'id' | 'says' | 'beat'>;
 
@@ -26,7 +26,7 @@ function ask(text: string, [first, second]: unknown[] = []): Promise<object[]> {
 }
 
 function instance(): InstanceNotices {
-  const one = new InstanceNotices({ ask, renew() {}, close: async () => {} } as unknown as SideConnection);
+  const one = new InstanceNotices({ ask, renew() {}, close: async () => {} } as unknown as SideSession);
   instances.push(one);
   return one;
 }
@@ -105,18 +105,23 @@ describe('an instance that writes unannounced', () => {
     expect(await isDone(begun)).toBe(true);
   });
 
-  it('acknowledges at once while its notice is there, and else when all know of it anew', async () => {
+  it.each<[answer: string, wasThere: () => Promise<object[]>, ms: number]>([
+    ['was there', () => Promise.resolve([{}]), 0],
+    ['was gone', () => Promise.resolve([]), 1_200],
+    ['could not be asked for', () => Promise.reject(new Error('away')), 1_200],
+  ])('acknowledges once all know: %s behind the commit', async (_, ask, ms) => {
     const one = instance();
     const id = await one.begin();
     give('caches');
-    expect(await isDone(one.confirm(id))).toBe(true);
-    rows.delete(id);
-    const confirmed = one.confirm(id);
-    await pass(1_100);
-    expect(await isDone(confirmed)).toBe(false);
-    await pass(100);
+    if (ms > 0) rows.delete(id);
+    const confirmed = one.confirm(id, { done: Promise.resolve(), over: Promise.resolve(), ask });
+    if (ms > 0) {
+      await pass(ms - 100);
+      expect(await isDone(confirmed)).toBe(false);
+      await pass(100);
+    }
     expect(await isDone(confirmed)).toBe(true);
-    expect([...rows.values()].map(({ says }) => says)).toEqual(['caches', 'writes']);
+    expect([...rows.values()].map(({ says }) => says).toSorted()).toEqual(['caches', 'writes']);
   });
 
   it('takes its notice back a while after the last write', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { AskBehind, UnannouncedWrites } from '../shared-data-version.js';
+import type { SentCommit, UnannouncedWrites } from '../shared-data-version.js';
 import type { InstanceNotice } from './instance-notice.entity.js';
 import { codeOf } from './postgres-errors.js';
-import type { SideConnection } from './side-connection.js';
+import type { SideSession } from './side-session.js';
 
 const logger = new Logger('Database');
 
@@ -54,7 +54,7 @@ export class InstanceNotices implements UnannouncedWrites {
 
   /** `renewed` is awaited after each time in which another may have written unannounced, before anything is cached again. */
   constructor(
-    private readonly connection: SideConnection,
+    private readonly session: SideSession,
     private readonly renewed: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
@@ -74,26 +74,13 @@ export class InstanceNotices implements UnannouncedWrites {
     return begun;
   }
 
-  async askBehind(id: string, ask: AskBehind): Promise<boolean> {
-    if (id === NOBODY_CACHES) return false;
-    return ask(ONE, [id]).then(
-      ({ length }) => length > 0,
-      () => false,
-    );
-  }
-
-  async confirm(id: string): Promise<void> {
-    if (id === NOBODY_CACHES) {
-      this.begun = undefined;
-      return;
-    }
-    if ((await this.connection.ask(ONE, [id])).length > 0) return;
+  async confirm(id: string, { done, ask }: SentCommit<unknown>): Promise<void> {
+    const isThere = id !== NOBODY_CACHES && ask(ONE, [id]).then(({ length }) => length > 0, isFalse);
+    await done;
+    if (await isThere) return;
     // The first that finds it gone gives another, for all.
-    if (this.own.get('writes') === id) {
-      this.own.delete('writes');
-      this.begun = undefined;
-    }
-    await this.begin();
+    if (id === NOBODY_CACHES || this.own.get('writes') === id) this.begun = undefined;
+    if (id !== NOBODY_CACHES) await this.begin();
   }
 
   end(): void {
@@ -102,23 +89,22 @@ export class InstanceNotices implements UnannouncedWrites {
       this.begun = undefined;
       const id = this.own.get('writes');
       this.own.delete('writes');
-      this.connection.ask(TAKE_BACK, [[id]]).catch(() => undefined);
+      this.session.ask(TAKE_BACK, [[id]]).catch(() => undefined);
     }, KEPT_MS).unref();
   }
 
   /** Another server may be in the place of the one that was asked. */
   renew(): void {
     this.lookedAt = -Infinity;
-    this.connection.renew();
+    this.session.renew();
   }
 
   /** Takes the notices back. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const timer of [this.ending, this.looking, this.beating]) clearTimeout(timer);
-    if (this.own.size > 0)
-      await this.connection.ask(TAKE_BACK, [[...this.own.values()]]).catch(() => undefined);
-    await this.connection.close();
+    if (this.own.size > 0) await this.session.ask(TAKE_BACK, [[...this.own.values()]]).catch(() => undefined);
+    await this.session.close();
   }
 
   private async prepare(): Promise<string> {
@@ -127,7 +113,7 @@ export class InstanceNotices implements UnannouncedWrites {
       throw error;
     });
     if (id === NOBODY_CACHES) return id;
-    const notices = await this.connection.ask<InstanceNotice>(ALL);
+    const notices = await this.session.ask<InstanceNotice>(ALL);
     if (notices.some(({ id: one, says }) => says === 'caches' && one !== this.own.get('caches')))
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
     return id;
@@ -136,7 +122,7 @@ export class InstanceNotices implements UnannouncedWrites {
   private async give(says: InstanceNotice['says']): Promise<string> {
     const id = randomUUID();
     const since = performance.now();
-    await this.connection.ask(GIVE, [id, says]);
+    await this.session.ask(GIVE, [id, says]);
     this.own.set(says, id);
     if (!this.beating) this.beatenAt = since;
     this.beating ??= setInterval(() => void this.beat().catch(ignored), BEAT_MS).unref();
@@ -151,7 +137,7 @@ export class InstanceNotices implements UnannouncedWrites {
   private async look(): Promise<void> {
     const since = performance.now();
     try {
-      const notices = await this.connection.ask<InstanceNotice>(ALL);
+      const notices = await this.session.ask<InstanceNotice>(ALL);
       if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
       else if (since - this.beatenAt < HELD_MS && !notices.some(({ says }) => says === 'writes')) {
         // Between two looks that lie further apart one may have written that waited.
@@ -171,14 +157,14 @@ export class InstanceNotices implements UnannouncedWrites {
   private async beat(): Promise<void> {
     if (this.own.size === 0) return;
     const now = performance.now();
-    await this.connection.ask(BEAT, [[...this.own.values()]]);
+    await this.session.ask(BEAT, [[...this.own.values()]]);
     this.beatenAt = now;
     const own = new Set(this.own.values());
-    const others = (await this.connection.ask<InstanceNotice>(ALL)).filter(({ id }) => !own.has(id));
+    const others = (await this.session.ask<InstanceNotice>(ALL)).filter(({ id }) => !own.has(id));
     for (const { id, beat } of others) {
       const seen = this.seen.get(id);
       if (seen?.beat !== beat) this.seen.set(id, { beat, since: now });
-      else if (now - seen.since >= DEAD_MS) await this.connection.ask(REMOVE, [id, beat]);
+      else if (now - seen.since >= DEAD_MS) await this.session.ask(REMOVE, [id, beat]);
     }
     for (const id of this.seen.keys()) if (!others.some((one) => one.id === id)) this.seen.delete(id);
   }
@@ -187,3 +173,5 @@ export class InstanceNotices implements UnannouncedWrites {
 function ignored(): void {
   // The database is away: its log tells why, and the next beat tries again.
 }
+
+const isFalse = (): boolean => false;

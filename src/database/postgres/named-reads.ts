@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryConfig } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { ApiError } from '../../core/errors/api-error.js';
+import { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
-import { meaningOf } from './postgres-errors.js';
-import { type PostgresPool, breaks } from './postgres-pool.js';
+import type { Lease } from './lease.js';
+import { codeOf, meaningOf } from './postgres-errors.js';
+import type { PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
 
 /** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */
@@ -67,49 +68,38 @@ export class NamedReads extends JsonReader {
     return inStatementSpan(this.dataSource, sql, () => this.persistently(statement, parameters));
   }
 
-  private async persistently(
-    statement: Statement,
-    parameters: readonly (string | number | null)[],
-  ): Promise<Row | undefined> {
-    for (let more = 0; ; more += 1) {
-      try {
-        return await this.read(more === 0 ? statement : { text: statement.text }, parameters);
-      } catch (error) {
-        // It changes nothing, so it may be asked again: without the plan that has become stale, or of another connection. All sessions
-        // may have been ended at once; the pool does not know of each yet.
-        if ((error as { code?: unknown }).code === STALE_PLAN && more === 0) this.statements.clear();
-        else if (more === MOST_READS || meaningOf(error) !== 'lost') throw this.pool.troubles.note(error);
-      }
-    }
-  }
-
   /** The lock leaves others free to refer to the row by a foreign key. */
   override row(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
     return this.first(this.transactions.isInside() ? `${sql} FOR NO KEY UPDATE` : sql, parameters);
   }
 
-  private async read(
+  private async persistently(
     statement: Statement,
-    values: readonly (string | number | null)[],
+    parameters: readonly (string | number | null)[],
   ): Promise<Row | undefined> {
-    const client = await this.pool.take();
-    let isBroken = false;
-    try {
-      const { rows } = await client.query<Row>({ ...statement, values: [...values] });
-      return rows[0];
-    } catch (error) {
-      isBroken = breaks(error);
-      throw error;
-    } finally {
-      this.pool.giveBack(client, isBroken || this.hasTooMany(client, statement));
+    const values = [...parameters];
+    for (let more = 0; ; more += 1) {
+      const query = more === 0 ? { ...statement, values } : { text: statement.text, values };
+      try {
+        return await this.pool.read((lease) => this.read(lease, query));
+      } catch (error) {
+        // It changes nothing, so it may be asked again: without the plan that has become stale, or of another connection. All sessions
+        // may have been ended at once; the pool does not know of each yet.
+        const isLost = error instanceof ApiError && meaningOf(error.cause) === 'lost';
+        if (codeOf(error) === STALE_PLAN && more === 0) this.statements.clear();
+        else if (more === MOST_READS || !isLost) throw error;
+      }
     }
   }
 
-  private hasTooMany(client: PoolClient, { name }: Statement): boolean {
-    if (name === undefined) return false;
-    const names = this.prepared.get(client) ?? new Set();
-    this.prepared.set(client, names.add(name));
-    return names.size >= MOST_PREPARED;
+  private async read(lease: Lease, query: QueryConfig): Promise<Row | undefined> {
+    const { rows } = await lease.query(query);
+    if (query.name !== undefined) {
+      const names = this.prepared.get(lease.client) ?? new Set();
+      this.prepared.set(lease.client, names.add(query.name));
+      if (names.size >= MOST_PREPARED) lease.isBroken = true;
+    }
+    return rows[0] as Row | undefined;
   }
 
   private statementOf(sql: string): Statement {

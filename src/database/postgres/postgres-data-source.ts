@@ -22,14 +22,14 @@ import { ChangedTables } from './changed-tables.js';
 import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { NamedReads } from './named-reads.js';
-import { OnlyPostgresServer } from './only-server.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
-import { type PostgresOptions, PostgresPool, poolExtra } from './postgres-pool.js';
+import type { PostgresOptions } from './postgres-options.js';
+import { PostgresPool, poolExtra } from './postgres-pool.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
-import { SideConnection } from './side-connection.js';
+import { SideSession } from './side-session.js';
 import { isText } from './text-columns.js';
 
 /** The unopened DataSource on PostgreSQL, with these entities and migrations. */
@@ -55,7 +55,7 @@ export class PostgresDataSource extends Database {
   readonly dataVersion: SharedDataVersion;
   readonly reader: JsonReader;
   readonly transactions: Transactions;
-  readonly onlyServer: OnlyPostgresServer;
+  readonly onlyServer: SideSession;
   readonly changed = new ChangedTables(this, () =>
     this.dataVersion.isShared ? this.notices.quiet : undefined,
   );
@@ -70,21 +70,13 @@ export class PostgresDataSource extends Database {
       driverPackage,
       postgres,
       () => driver.master as Pool,
-      () => {
-        this.notices.renew();
-        this.onlyServer.renew();
-      },
+      () => this.notices.renew(),
     );
-    this.onlyServer = new OnlyPostgresServer(driverPackage, postgres, (sql, name) =>
-      this.query<{ answer: boolean }[]>(sql, [name]),
-    );
-    this.notices = new InstanceNotices(
-      new SideConnection(driverPackage, postgres, 'petstore, notices'),
-      // A migration of another process is among what is told by notices.
-      () => this.changed.read(),
-    );
+    this.onlyServer = new SideSession(driverPackage, postgres);
+    // A migration of another process is among what is told by notices.
+    this.notices = new InstanceNotices(this.onlyServer, () => this.changed.read());
     this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
-    const connection = new PostgresConnection(driver, this.pool, this.dataVersion, this.changed);
+    const connection = new PostgresConnection(this.pool, this.dataVersion, this.changed);
     this.transactions = new Transactions(this, connection);
     this.reader = new NamedReads(this, this.pool, this.transactions);
     this.inserts = new InsertBatches(this);

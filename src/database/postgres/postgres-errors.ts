@@ -1,6 +1,4 @@
 import { certificateRemedy } from '../../core/config/certificates.js';
-import type { ApiError } from '../../core/errors/api-error.js';
-import { unavailable } from '../unavailable.js';
 
 /** What an error of PostgreSQL, of its driver or of the network means for the service. */
 export type Meaning =
@@ -143,9 +141,4 @@ export function openingFailure(error: unknown): string {
     (NO_TLS.test(messageOf(error)) ? TLS_REMEDY : undefined) ??
     (NO_ANSWER.test(messageOf(error)) ? ANSWER_REMEDY : undefined);
   return `${messageOf(error)}${remedy === undefined ? '' : `. ${remedy}.`}`;
-}
-
-/** What a client is told while others are in the way. */
-export function busy(cause: unknown): ApiError {
-  return unavailable('the database is busy', cause, true);
 }

@@ -4,13 +4,12 @@ import type { ApiError } from '../../core/errors/api-error.js';
 import { WriteTrouble } from '../database.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
-import { lateCommitOf } from './late-commits.js';
-import { busy, isFull, meaningOf, messageOf } from './postgres-errors.js';
+import { type Meaning, isFull, meaningOf, messageOf } from './postgres-errors.js';
 
 /** How often a server that is away or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
-/** How long after its session was ended a try is repeated, in milliseconds. */
-const RETRY_MS = 100;
+/** How many tries in a row may lose their session: one may have been ended, and the server be there. */
+const MOST_LOST = 3;
 /** How long nothing may have been refused for a server to keep up again, in milliseconds. */
 const KEEPS_UP_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
@@ -30,6 +29,15 @@ interface Said {
   readonly isFull: boolean;
 }
 
+/** What a client is told. */
+const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
+  away: 'the database does not answer',
+  lost: 'the connection to the database was lost',
+  late: 'the database did not answer in time',
+  'read-only': 'the database cannot be written to',
+  busy: 'the database is busy',
+};
+
 /**
  * Whether PostgreSQL answers, and whether it writes. The log has one line when that changes, not one for each refused request. While
  * the server is away requests are refused at once, and a connection of its own tries it until it answers again.
@@ -44,7 +52,6 @@ export class PostgresTroubles extends WriteTrouble {
   private lost: string | undefined;
   /** When the last trouble was over, by `performance.now()`. */
   private overAt = -Infinity;
-  private timer: NodeJS.Timeout | undefined;
   private isTrying = false;
   private isEnded = false;
 
@@ -106,90 +113,55 @@ export class PostgresTroubles extends WriteTrouble {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
     if (meaning === 'busy') {
-      this.refusedInCrowd(error);
-      return busy(error);
-    }
-    if (meaning === 'lost') {
+      if (!this.isEnded) this.crowd.note(() => messageOf(error));
+    } else {
       // One session may have been ended; the next try tells whether it is the server.
-      this.lost ??= messageOf(error);
-      this.watch();
-      return unavailable('the connection to the database was lost', error, true);
+      if (meaning === 'lost') this.lost ??= messageOf(error);
+      // Of the server as it is now an older connection tells nothing.
+      else if (meaning !== 'late' && !(client && this.outdates(client))) this.went(meaning, error);
+      void this.watch();
     }
-    if (meaning === 'late') {
-      // A commit may take long although the server reads; the next try tells whether it is the server.
-      if (!lateCommitOf(error)) this.refusedInCrowd(error);
-      this.watch();
-      return unavailable('the database did not answer in time', error, true);
-    }
-    const isAway = meaning === 'away';
-    // Of the server as it is now an older connection tells nothing.
-    if (client && this.outdates(client)) this.watch();
-    else this.went(isAway ? 'away' : 'readOnly', error);
-    return unavailable(
-      isAway ? 'the database does not answer' : 'the database cannot be written to',
-      error,
-      true,
-    );
+    return unavailable(REASONS[meaning], error, true);
   }
 
   /** Stops to try. */
   end(): void {
     this.isEnded = true;
-    clearTimeout(this.timer);
   }
 
-  private refusedInCrowd(error: unknown): void {
-    if (!this.isEnded) this.crowd.note(() => messageOf(error));
-  }
-
-  private went(where: 'away' | 'readOnly', error: unknown): void {
-    if (where === 'away') this.lost = undefined;
+  private went(where: 'away' | 'read-only', error: unknown): void {
     if (this.isEnded) return;
-    this[where].note(() => ({ text: messageOf(error), isFull: isFull(error) }));
-    this.watch();
+    const outage = where === 'away' ? this.away : this.readOnly;
+    outage.note(() => ({ text: messageOf(error), isFull: isFull(error) }));
   }
 
-  private watch(afterMs = this.away.reason || this.readOnly.reason ? PERIOD_MS : 0): void {
-    if (this.timer || this.isTrying || this.isEnded) return;
-    this.timer = setTimeout(() => void this.try(), afterMs);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
-  }
-
-  private async try(): Promise<void> {
-    this.timer = undefined;
+  /** Tries the server until it is well. */
+  private async watch(): Promise<void> {
+    if (this.isTrying) return;
     this.isTrying = true;
-    let failure = await this.failureOfAttempt();
-    // The session of the try itself may have been ended; that tells nothing of the server yet.
-    for (let more = 0; more < 5 && failure !== undefined && meaningOf(failure) === 'lost'; more += 1) {
-      await pause(RETRY_MS);
-      failure = await this.failureOfAttempt();
+    for (let lost = 0; !this.isEnded;) {
+      try {
+        this.found(await this.attempt(this.readOnly.reason?.isFull ?? false));
+        if (!this.readOnly.reason) break;
+      } catch (error) {
+        const meaning = meaningOf(error);
+        lost = meaning === 'lost' ? lost + 1 : 0;
+        // Without a descriptor for the try nobody knows; connections that are open may do.
+        if (meaning !== 'busy' && (lost === 0 || lost > MOST_LOST)) this.went('away', error);
+      }
+      await pause(PERIOD_MS, undefined, { ref: false });
     }
     this.isTrying = false;
-    // Without a descriptor for the try nobody knows; connections that are open may do.
-    if (failure !== undefined && meaningOf(failure) === 'busy') this.watch(PERIOD_MS);
-    else if (failure !== undefined) this.went('away', failure);
-    else if (this.readOnly.reason) this.watch();
-  }
-
-  /** Why the server could not be tried; undefined when it could. */
-  private async failureOfAttempt(): Promise<unknown> {
-    try {
-      this.found(await this.attempt(this.readOnly.reason?.isFull ?? false));
-      return undefined;
-    } catch (error) {
-      return error;
-    }
   }
 
   private found(found: Found): void {
     const isOver = this.away.reason ?? (found === 'writes' && this.readOnly.reason);
-    this.away.end();
-    if (this.lost !== undefined)
+    if (this.lost !== undefined && !this.away.reason)
       this.logger.warn(
         `${this.name} ended a connection: ${this.lost}. Reads were repeated, writes on it refused with 503`,
       );
     this.lost = undefined;
+    this.away.end();
     if (found === 'writes') this.readOnly.end();
     if (!isOver) return;
     this.overAt = performance.now();

@@ -1,6 +1,8 @@
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
-import { QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
+import { ApiError } from '../../core/errors/api-error.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
@@ -33,7 +35,14 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const { scope, giveBack } = await this.transactions.take();
     try {
-      return (await this.postgres.run(scope, sql, parameters, structured)) as never;
+      scope.check();
+      const runner = new RunnerOn(this.driver, (query) => this.postgres.run(scope, query));
+      return (await runner.query(sql, parameters, structured)) as never;
+    } catch (error) {
+      // A refusal is none of the statement, which TypeORM takes it for.
+      throw error instanceof QueryFailedError && (error.driverError as unknown) instanceof ApiError
+        ? error.driverError
+        : error;
     } finally {
       giveBack();
     }
@@ -64,6 +73,21 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
   override async release(): Promise<void> {
     await this.transactions.release();
     await super.release();
+  }
+}
+
+/** TypeORM's runner for one statement, which is run elsewhere. */
+class RunnerOn extends PostgresQueryRunner {
+  constructor(
+    driver: PostgresDriver,
+    private readonly run: (query: QueryConfig) => Promise<QueryResult>,
+  ) {
+    super(driver, 'master');
+  }
+
+  override connect(): Promise<PoolClient> {
+    const query = (text: string, values: unknown[]) => this.run({ text, values });
+    return Promise.resolve({ query } as unknown as PoolClient);
   }
 }
 

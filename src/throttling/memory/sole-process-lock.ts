@@ -1,9 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
 import type { Database, OnlyServer, Serving } from '../../database/database.js';
 
-/** How often a lock that was lost is claimed again, in milliseconds. */
+/** How long a start waits for the process before it to end, in milliseconds. */
+const PATIENCE_MS = 3_000;
+/** How often it looks, in milliseconds. */
+const START_LOOK_MS = 250;
+/** How often a process that serves makes sure of it, in milliseconds. */
 const PERIOD_MS = 1_000;
 /** After how many claims in a row the log has why they fail: for 25 s a server may keep a session that this process has lost. */
 const TOLD_AFTER = 30;
@@ -25,14 +30,21 @@ export class SoleProcessLock implements OnApplicationShutdown {
 
   /** Claims the database for this process. Throws an Error that says what to do when another process serves it. */
   async begin(): Promise<void> {
-    const server = this.server;
-    if (server && !(await server.claim(this.serving, () => this.claimAgain(server))))
-      throw new Error(this.taken);
+    const { server } = this;
+    if (!server) return;
+    const until = performance.now() + PATIENCE_MS;
+    while (!(await server.claim(this.serving))) {
+      if (performance.now() >= until) throw new Error(this.taken);
+      await pause(START_LOOK_MS);
+    }
+    this.timer = setInterval(() => void this.look(server), PERIOD_MS);
+    // The timer alone must not keep the process running.
+    this.timer.unref();
   }
 
   /** Whether no other process serves the database, where it lets one alone serve and this one is it. */
   get isCertain(): boolean {
-    return this.server !== undefined && this.serving === 'alone' && this.timer === undefined;
+    return this.serving === 'alone' && this.server?.serves === true;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -53,28 +65,15 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return `${which} runs on this database. ${WHY}`;
   }
 
-  private claimAgain(server: OnlyServer): void {
-    if (this.timer) return;
-    this.timer = setInterval(() => void this.attempt(server), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
-  }
-
-  private async attempt(server: OnlyServer): Promise<void> {
+  /** A lock whose session was lost is claimed anew. */
+  private async look(server: OnlyServer): Promise<void> {
     try {
-      if (!(await server.tryToClaim(this.serving, () => this.claimAgain(server)))) {
-        this.refusals += 1;
-        // The other one began while the database was away from this one.
-        if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
-        return;
-      }
+      this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
+      // The other one began while the database was away from this one.
+      if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
     } catch {
       // The database is away, which is in the log already.
-      return;
     }
-    clearInterval(this.timer);
-    this.timer = undefined;
-    this.refusals = 0;
   }
 }
 

@@ -1,0 +1,59 @@
+import type { ClientConfig } from 'pg';
+import { readCertificates } from '../../core/config/certificates.js';
+import type { PostgresAddress } from '../../core/config/database-url.js';
+
+/** How long making a connection, or waiting for one, may take, in milliseconds. */
+export const CONNECT_TIMEOUT_MS = 1_000;
+/** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+/** How long nothing may have come from the server until the system asks whether it is there, in milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
+/** How much longer than the server this process waits for the end of a statement, in milliseconds. */
+export const ANSWER_LATE_MS = 500;
+
+/** What is set for connections. */
+export interface PostgresOptions {
+  readonly address: PostgresAddress;
+  /** What its sessions are called (application_name). */
+  readonly sessionName: string;
+  /** File with the certificates that are trusted. */
+  readonly ca: string | null;
+  /** Most connections. */
+  readonly pool: number;
+  /** In milliseconds; 0 for no limit. */
+  readonly statementTimeoutMs: number;
+}
+
+/** The settings of each connection, as pg takes them. */
+export function clientConfig({
+  address,
+  sessionName,
+  ca,
+  statementTimeoutMs,
+}: PostgresOptions): ClientConfig {
+  const { host, port, user, password, database, sslMode } = address;
+  return {
+    host,
+    port,
+    user,
+    ...(password === undefined ? {} : { password }),
+    database,
+    ssl: sslMode !== 'disable' && {
+      rejectUnauthorized: sslMode !== 'require',
+      ...(ca === null ? {} : { ca: readCertificates('DATABASE_CA', ca) }),
+      // verify-ca trusts the certificate whatever host it names.
+      ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+    },
+    application_name: sessionName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...(statementTimeoutMs === 0
+      ? {}
+      : {
+          statement_timeout: statementTimeoutMs,
+          query_timeout: statementTimeoutMs + ANSWER_LATE_MS,
+          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+}

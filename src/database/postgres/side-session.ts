@@ -1,0 +1,141 @@
+import type pg from 'pg';
+import type { Client } from 'pg';
+import { OnlyServer, type Serving } from '../database.js';
+import { type PostgresOptions, clientConfig } from './postgres-options.js';
+
+/** How long a statement may take, in milliseconds. */
+const LIMIT_MS = 1_000;
+
+/**
+ * What is written here is worth nothing after a crash of the server; and no standby that is away may hold it up. The server notices
+ * within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held.
+ */
+const SETTINGS =
+  'SET synchronous_commit TO off; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
+
+/** The advisory lock of the one process that serves, as its functions take it. */
+const LOCK = `hashtextextended('petstore only server', 0)`;
+const CLAIMS: Readonly<Record<Serving, string>> = {
+  alone: `SELECT pg_try_advisory_lock(${LOCK}) AS claimed`,
+  'among others': `SELECT pg_try_advisory_lock_shared(${LOCK}) AS claimed`,
+};
+
+/** The first half of the advisory locks that stand for names of counts; the second is made of the name. */
+const COUNTS = `hashtext('petstore counts in')`;
+const HOLD = `SELECT pg_advisory_lock_shared(${COUNTS}, hashtext($1))`;
+const FREE = `SELECT pg_advisory_unlock_shared(${COUNTS}, hashtext($1))`;
+const FREE_ALL = 'SELECT pg_advisory_unlock_all()';
+const IS_HELD_ELSEWHERE =
+  `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = ${COUNTS}::oid ` +
+  `AND objid <> hashtext($1)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
+
+/**
+ * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
+ * serves, which the server frees when the process dies. When anything is wrong with it, it is closed, and opened anew by the next that
+ * needs it.
+ */
+export class SideSession extends OnlyServer {
+  private session: Promise<Client> | undefined;
+  /** The session that has the lock of a process that serves. */
+  private serving: Promise<Client> | undefined;
+  private counted: { readonly session: Promise<Client>; readonly name: string | undefined } | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly driver: typeof pg,
+    private readonly options: PostgresOptions,
+  ) {
+    super();
+  }
+
+  get serves(): boolean {
+    return this.serving !== undefined && this.serving === this.session;
+  }
+
+  /** Runs a statement and returns its rows. Rejects when the server does not answer in time. */
+  ask<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.on<Row>(this.opened(), text, values);
+  }
+
+  async claim(how: Serving): Promise<boolean> {
+    if (this.serves) return true;
+    const session = this.opened();
+    const [row] = await this.on<{ claimed: boolean }>(session, CLAIMS[how]);
+    if (row?.claimed === true) this.serving = session;
+    return this.serves;
+  }
+
+  async countsIn(name: string | undefined): Promise<void> {
+    const session = this.opened();
+    const held = this.counted?.session === session ? this.counted.name : undefined;
+    if (name === held) return;
+    if (name !== undefined) await this.on(session, HOLD, [name]);
+    if (held !== undefined) await this.on(session, FREE, [held]);
+    this.counted = { session, name };
+  }
+
+  async isCountedElsewhere(name: string): Promise<boolean> {
+    return (await this.ask(IS_HELD_ELSEWHERE, [name])).length > 0;
+  }
+
+  async release(): Promise<void> {
+    if (this.serves) await this.ask(FREE_ALL).catch(ignored);
+    this.serving = this.counted = undefined;
+  }
+
+  /** Closes it: its server may have been replaced by another. */
+  renew(): void {
+    this.session?.then((client) => client.end()).catch(ignored);
+    this.session = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const client = await this.session?.catch(ignored);
+    await client?.end().catch(ignored);
+  }
+
+  private async on<Row extends object>(
+    session: Promise<Client>,
+    text: string,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
+    try {
+      return (await (await session).query<Row>(text, values)).rows;
+    } catch (error) {
+      if (this.session === session) this.renew();
+      throw error;
+    }
+  }
+
+  private opened(): Promise<Client> {
+    if (this.session) return this.session;
+    const session = this.isClosed ? Promise.reject(new Error('The connection is closed.')) : this.open();
+    const gone = () => {
+      if (this.session === session) this.session = undefined;
+    };
+    session.then((client) => client.once('end', gone), gone);
+    return (this.session = session);
+  }
+
+  private async open(): Promise<Client> {
+    const client = new this.driver.Client({
+      // The session may idle for as long as the process lives.
+      ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
+      statement_timeout: LIMIT_MS,
+      query_timeout: LIMIT_MS,
+      application_name: 'petstore, instance',
+    });
+    client.on('error', ignored);
+    try {
+      await client.connect();
+      await client.query(SETTINGS);
+      return client;
+    } catch (error) {
+      client.end().catch(ignored);
+      throw error;
+    }
+  }
+}
+
+const ignored = (): void => undefined;
