@@ -63,14 +63,17 @@ const sent = <T>(done: Promise<T>, over: Promise<unknown> = done): Promise<SentC
     ask: () => Promise.resolve([]),
   });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
-const commit = (kinds: readonly SharedKind[], failure?: Error, during?: () => void) =>
-  version
-    .commit(kinds, () => {
+async function commit(kinds: readonly SharedKind[], failure?: Error, during?: () => void): Promise<unknown> {
+  try {
+    return await version.commit(kinds, () => {
       log.push('commit');
       during?.();
       return sent(failure ? Promise.reject(failure) : Promise.resolve('done'));
-    })
-    .finally(settled);
+    });
+  } finally {
+    await settled();
+  }
+}
 /** A promise that the test resolves. */
 function later(): { readonly over: Promise<void>; readonly end: () => void } {
   let end!: () => void;

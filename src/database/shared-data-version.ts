@@ -145,10 +145,7 @@ export class SharedDataVersion extends DataVersion {
       return await sent.done;
     } finally {
       this.raise(kinds);
-      void over.then(() => {
-        this.raise(kinds);
-        announced.end();
-      });
+      void over.then(() => this.raise(kinds)).then(announced.end);
     }
   }
 

@@ -109,12 +109,12 @@ describe('an instance that writes unannounced', () => {
     ['was there', () => Promise.resolve([{}]), 0],
     ['was gone', () => Promise.resolve([]), 1_200],
     ['could not be asked for', () => Promise.reject(new Error('away')), 1_200],
-  ])('acknowledges once all know: %s behind the commit', async (_, ask, ms) => {
+  ])('acknowledges once all know: %s behind the commit', async (_, wasThere, ms) => {
     const one = instance();
     const id = await one.begin();
     give('caches');
     if (ms > 0) rows.delete(id);
-    const confirmed = one.confirm(id, { done: Promise.resolve(), over: Promise.resolve(), ask });
+    const confirmed = one.confirm(id, { done: Promise.resolve(), over: Promise.resolve(), ask: wasThere });
     if (ms > 0) {
       await pass(ms - 100);
       expect(await isDone(confirmed)).toBe(false);

@@ -17,8 +17,6 @@ const WAIT_MS = 1_200;
 const KEPT_MS = 2_000;
 /** How often an instance shows that it lives, in milliseconds. */
 const BEAT_MS = 3_000;
-/** An instance that could not show it for so long relies on its notices no more, in milliseconds. */
-const HELD_MS = 10_000;
 /** A notice that stood unchanged for so long is of an instance that has died, in milliseconds. */
 const DEAD_MS = 15_000;
 
@@ -42,11 +40,11 @@ export class InstanceNotices implements UnannouncedWrites {
   /** The notices of this instance. */
   private readonly own = new Map<InstanceNotice['says'], string>();
   /** Since when the notices of others have not changed, by `performance.now()`. */
-  private readonly seen = new Map<string, { readonly beat: number; readonly since: number }>();
+  private seen = new Map<string, { readonly beat: number; readonly since: number }>();
   private begun: Promise<string> | undefined;
   private ending: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
-  private beating: NodeJS.Timeout | undefined;
+  private isCaching = false;
   private lookedAt = -Infinity;
   private beatenAt = -Infinity;
   private period = 0;
@@ -59,8 +57,9 @@ export class InstanceNotices implements UnannouncedWrites {
   ) {}
 
   get quiet(): number | undefined {
-    // An instance begins to look when it begins to cache.
-    if (!this.looking) this.lookAfter(0);
+    // An instance begins to look so often when it begins to cache.
+    if (!this.isCaching) this.lookAfter(0);
+    this.isCaching = true;
     return performance.now() - this.lookedAt < COUNTS_MS ? this.period : undefined;
   }
 
@@ -102,7 +101,7 @@ export class InstanceNotices implements UnannouncedWrites {
   /** Takes the notices back. */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const timer of [this.ending, this.looking, this.beating]) clearTimeout(timer);
+    for (const timer of [this.ending, this.looking]) clearTimeout(timer);
     if (this.own.size > 0) await this.session.ask(TAKE_BACK, [[...this.own.values()]]).catch(() => undefined);
     await this.session.close();
   }
@@ -121,57 +120,57 @@ export class InstanceNotices implements UnannouncedWrites {
 
   private async give(says: InstanceNotice['says']): Promise<string> {
     const id = randomUUID();
-    const since = performance.now();
     await this.session.ask(GIVE, [id, says]);
     this.own.set(says, id);
-    if (!this.beating) this.beatenAt = since;
-    this.beating ??= setInterval(() => void this.beat().catch(ignored), BEAT_MS).unref();
+    if (!this.looking) this.lookAfter(BEAT_MS);
     return id;
   }
 
   private lookAfter(ms: number): void {
-    if (this.isClosed) return;
-    this.looking = setTimeout(() => void this.look(), ms).unref();
+    clearTimeout(this.looking);
+    if (!this.isClosed) this.looking = setTimeout(() => void this.look(), ms).unref();
   }
 
+  /** Shows that this instance lives, looks what the others say, and removes the notices of those that do not live. */
   private async look(): Promise<void> {
     const since = performance.now();
     try {
-      const notices = await this.session.ask<InstanceNotice>(ALL);
-      if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
-      else if (since - this.beatenAt < HELD_MS && !notices.some(({ says }) => says === 'writes')) {
-        // Between two looks that lie further apart one may have written that waited.
-        if (performance.now() - this.lookedAt >= COUNTS_MS) {
-          await this.renewed();
-          this.period += 1;
-        }
-        this.lookedAt = since;
+      if (since - this.beatenAt >= BEAT_MS) {
+        await this.session.ask(BEAT, [[...this.own.values()]]);
+        this.beatenAt = since;
       }
+      const notices = await this.session.ask<InstanceNotice>(ALL);
+      await this.removeDead(notices, since);
+      if (this.isCaching) await this.found(notices, since);
     } catch (error) {
       logger.debug(`Nothing is cached for the moment: ${String(error)}`);
     }
-    this.lookAfter(LOOK_MS);
+    this.lookAfter(this.isCaching ? LOOK_MS : BEAT_MS);
   }
 
-  /** Shows that this instance lives, and removes the notices of those that do not. */
-  private async beat(): Promise<void> {
-    if (this.own.size === 0) return;
-    const now = performance.now();
-    await this.session.ask(BEAT, [[...this.own.values()]]);
-    this.beatenAt = now;
-    const own = new Set(this.own.values());
-    const others = (await this.session.ask<InstanceNotice>(ALL)).filter(({ id }) => !own.has(id));
-    for (const { id, beat } of others) {
-      const seen = this.seen.get(id);
-      if (seen?.beat !== beat) this.seen.set(id, { beat, since: now });
-      else if (now - seen.since >= DEAD_MS) await this.session.ask(REMOVE, [id, beat]);
+  /** What a look found that was begun then. */
+  private async found(notices: readonly InstanceNotice[], since: number): Promise<void> {
+    if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
+    else if (!notices.some(({ says }) => says === 'writes')) {
+      // Between two looks that lie further apart one may have written that waited.
+      if (performance.now() - this.lookedAt >= COUNTS_MS) {
+        await this.renewed();
+        this.period += 1;
+      }
+      this.lookedAt = since;
     }
-    for (const id of this.seen.keys()) if (!others.some((one) => one.id === id)) this.seen.delete(id);
   }
-}
 
-function ignored(): void {
-  // The database is away: its log tells why, and the next beat tries again.
+  private async removeDead(notices: readonly InstanceNotice[], now: number): Promise<void> {
+    const { seen } = this;
+    this.seen = new Map();
+    for (const { id, beat } of notices) {
+      const before = seen.get(id);
+      const since = before?.beat === beat ? before.since : now;
+      this.seen.set(id, { beat, since });
+      if (now - since >= DEAD_MS) await this.session.ask(REMOVE, [id, beat]);
+    }
+  }
 }
 
 const isFalse = (): boolean => false;

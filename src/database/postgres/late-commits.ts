@@ -3,6 +3,7 @@ import type { ApiError } from '../../core/errors/api-error.js';
 import { Outage } from '../outage.js';
 import type { SentCommit } from '../shared-data-version.js';
 import { unavailable } from '../unavailable.js';
+import { isAnswer } from './postgres-errors.js';
 import { ANSWER_LATE_MS } from './postgres-options.js';
 
 /** What pg may wait for the answer to a commit, in milliseconds: the longest of a timer. After its own limit it closes the socket. */
@@ -95,11 +96,6 @@ export class LateCommits {
     this.outage.note(() => true);
     if (this.fault) this.onFull(this.fault);
   }
-}
-
-/** Whether an error is what the server has answered. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error;
 }
 
 /** A session may go on after its connection was lost. */

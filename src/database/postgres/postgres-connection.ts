@@ -6,8 +6,7 @@ import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { SentCommit, SharedDataVersion, SharedKind } from '../shared-data-version.js';
 import { type ChangedTables, Changes } from './changed-tables.js';
-import type { Lease } from './lease.js';
-import type { PostgresPool } from './postgres-pool.js';
+import type { Lease, PostgresPool } from './postgres-pool.js';
 import { PostgresSession } from './postgres-session.js';
 
 /** Statements that certainly change nothing, unless a function that they call does. */

@@ -9,28 +9,26 @@ import type { Pool } from 'pg';
 import type pg from 'pg';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { InsertBatches } from '../insert-batches.js';
-import { int64Transformer } from '../int64.js';
 import { SharedDataVersion } from '../shared-data-version.js';
 import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { Transactions } from '../transactions.js';
 import { ChangedTables } from './changed-tables.js';
+import { suitColumn } from './columns.js';
 import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { NamedReads } from './named-reads.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
-import type { PostgresOptions } from './postgres-options.js';
-import { PostgresPool, poolExtra } from './postgres-pool.js';
+import { type PostgresOptions, poolExtra } from './postgres-options.js';
+import { PostgresPool } from './postgres-pool.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
 import { SideSession } from './side-session.js';
-import { isText } from './text-columns.js';
 
 /** The unopened DataSource on PostgreSQL, with these entities and migrations. */
 export async function createPostgres(
@@ -164,12 +162,6 @@ const MIGRATION_WAIT_MS = 600_000;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;
-
-/** Gives a column that is declared for both databases the type and collation that it has here. */
-function suitColumn(column: ColumnMetadata): void {
-  if (column.transformer === int64Transformer) column.type = 'bigint';
-  if (isText(column.type)) column.collation ??= 'C';
-}
 
 /** What the database has generated for a row, as its properties have it. TypeORM's own version leaves an int64 as text. */
 function generatedValues(

@@ -83,6 +83,11 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Whether an error is what the server has answered to a statement. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error;
+}
+
 /** What an error means. */
 export function meaningOf(error: unknown): Meaning {
   const code = codeOf(error);

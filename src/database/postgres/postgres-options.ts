@@ -1,11 +1,15 @@
 import type { ClientConfig } from 'pg';
+import type pg from 'pg';
 import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
+import type { TimedConnection } from './postgres-troubles.js';
 
 /** How long making a connection, or waiting for one, may take, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
+/** How long an unused connection stays open, in milliseconds. */
+const IDLE_MS = 60_000;
 /** How long nothing may have come from the server until the system asks whether it is there, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */
@@ -56,4 +60,18 @@ export function clientConfig({
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
+}
+
+/** What TypeORM hands to pg for its pool, beside the address. */
+export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
+  const Client = class extends driver.Client implements TimedConnection {
+    readonly begunAt = performance.now();
+
+    constructor(config?: ClientConfig) {
+      super(config);
+      // The statement that runs on it fails, too.
+      this.on('error', () => undefined);
+    }
+  };
+  return { ...clientConfig(options), Client, max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
 }

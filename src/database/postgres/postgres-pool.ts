@@ -1,36 +1,75 @@
-import type { ClientConfig, Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type pg from 'pg';
 import type { ConnectionLoad } from '../database.js';
-import { Turns } from '../scopes/turns.js';
+import { type GiveBack, Turns } from '../scopes/turns.js';
+import type { SentCommit } from '../shared-data-version.js';
 import { LateCommits } from './late-commits.js';
-import { Lease } from './lease.js';
-import { isDenied, isFull } from './postgres-errors.js';
+import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
-import { type Found, PostgresTroubles, type TimedConnection } from './postgres-troubles.js';
+import { type Found, PostgresTroubles } from './postgres-troubles.js';
 
-/** How long an unused connection stays open, in milliseconds. */
-const IDLE_MS = 60_000;
 /** How long a write waits for a connection at most, in milliseconds. */
 const WRITE_WAIT_MS = 1_000;
 /** Which part of a pool is kept for reads: while commits hang, reads go on. A pool of two has none to keep. */
 const PART_FOR_READS = 1 / 5;
 
-/** What TypeORM hands to pg for its pool, beside the address. */
-export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
-  const Client = class extends driver.Client implements TimedConnection {
-    readonly begunAt = performance.now();
-
-    constructor(config?: ClientConfig) {
-      super(config);
-      // The statement that runs on it fails, too.
-      this.on('error', ignored);
-    }
-  };
-  return { ...clientConfig(options), Client, max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
-}
-
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
 const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
+
+/** A connection of the pool that is in use. What fails on it for want of the server is thrown as service_unavailable. */
+export class Lease {
+  /** Whether nobody knows in which state the connection is: then it is closed. */
+  isBroken = false;
+
+  constructor(
+    private readonly pool: PostgresPool,
+    readonly client: PoolClient,
+    private readonly place?: GiveBack,
+  ) {}
+
+  /** Runs a statement. */
+  query(query: QueryConfig): Promise<QueryResult> {
+    return this.noted(this.client.query(query));
+  }
+
+  /** Runs a statement that begins or ends a transaction: when it fails, nobody knows whether one is open. */
+  async control(text: string): Promise<void> {
+    try {
+      await this.query({ text });
+    } catch (error) {
+      this.isBroken = true;
+      throw error;
+    }
+  }
+
+  /** Sends a statement that commits. */
+  commit(query: QueryConfig): SentCommit<QueryResult> {
+    const sent = this.pool.late.send(this.client, query);
+    return { ...sent, done: this.noted(sent.done) };
+  }
+
+  /** Ends its use; to be called once. One whose commit is late stays in use until that is over. */
+  giveBack(): void {
+    const free = this.pool.late.free(this.client);
+    if (free) void free.then(() => this.release(true));
+    else this.release(this.isBroken || this.pool.troubles.outdates(this.client));
+  }
+
+  private release(isClosed: boolean): void {
+    this.client.release(isClosed);
+    this.place?.();
+  }
+
+  private async noted<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      const meaning = meaningOf(error);
+      this.isBroken ||= meaning !== 'other' && meaning !== 'busy';
+      throw this.pool.troubles.note(error, this.client);
+    }
+  }
+}
 
 /** The connections to PostgreSQL, and whether it answers. While it does not, requests are refused at once. */
 export class PostgresPool {
@@ -90,9 +129,7 @@ export class PostgresPool {
   async takeToWrite(): Promise<Lease> {
     const fault = this.troubles.fault ?? this.late.fault;
     if (fault) throw fault;
-    const place = await this.places.take().catch((error: unknown) => {
-      throw this.troubles.note(error);
-    });
+    const place = await this.noted(this.places.take());
     try {
       return new Lease(this, await this.connected(), place);
     } catch (error) {
@@ -111,14 +148,16 @@ export class PostgresPool {
   private async connected(): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
-    const client = await this.pool()
-      .connect()
-      .catch((error: unknown) => {
-        throw this.troubles.note(error);
-      });
+    const client = await this.noted(this.pool().connect());
     if (!this.troubles.outdates(client)) return client;
     client.release(true);
     return this.connected();
+  }
+
+  private noted<T>(waited: Promise<T>): Promise<T> {
+    return waited.catch((error: unknown) => {
+      throw this.troubles.note(error);
+    });
   }
 
   /** Connects anew: the connections of the pool may be dead without knowing it. Of a disk that was full, a page is asked for. */

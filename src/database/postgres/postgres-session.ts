@@ -3,7 +3,7 @@ import type { StatementScope } from '../scopes/statement-scope.js';
 import { Turns } from '../scopes/turns.js';
 import type { SentCommit } from '../shared-data-version.js';
 import { Changes } from './changed-tables.js';
-import type { Lease } from './lease.js';
+import type { Lease } from './postgres-pool.js';
 
 /** Statements after whose failure a transaction goes on, as it does on SQLite; PostgreSQL itself would end it. */
 const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;

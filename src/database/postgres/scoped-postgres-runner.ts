@@ -8,8 +8,8 @@ import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transac
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { inStatementSpan } from '../statement-span.js';
 import type { TransactionHome } from '../scopes/transaction.js';
+import { suitColumn } from './columns.js';
 import type { PostgresConnection } from './postgres-connection.js';
-import { isText } from './text-columns.js';
 
 /** A query runner that takes a connection for each statement, and has one for itself during a transaction. */
 export class ScopedPostgresRunner extends PostgresQueryRunner implements JoiningRunner {
@@ -49,12 +49,12 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
   }
 
   override createTable(table: Table, ...how: boolean[]): Promise<void> {
-    for (const column of table.columns) suit(column);
+    for (const column of table.columns) suitColumn(column);
     return super.createTable(table, ...how);
   }
 
   override addColumn(table: Table | string, column: TableColumn): Promise<void> {
-    suit(column);
+    suitColumn(column);
     return super.addColumn(table, column);
   }
 
@@ -89,14 +89,4 @@ class RunnerOn extends PostgresQueryRunner {
     const query = (text: string, values: unknown[]) => this.run({ text, values });
     return Promise.resolve({ query } as unknown as PoolClient);
   }
-}
-
-/**
- * Gives a column of a migration that is written for both databases what it needs here: a key that is numbered holds an int64, as
- * SQLite's `integer` does, and text is compared and ordered by bytes.
- */
-function suit(column: TableColumn): void {
-  if (column.isGenerated && column.generationStrategy === 'increment' && column.type === 'integer')
-    column.type = 'bigint';
-  if (isText(column.type)) column.collation ??= 'C';
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Client } from 'pg';
 import { OnlyServer, type Serving } from '../database.js';
+import { isAnswer } from './postgres-errors.js';
 import { type PostgresOptions, clientConfig } from './postgres-options.js';
 
 /** How long a statement may take, in milliseconds. */
@@ -31,8 +32,7 @@ const IS_HELD_ELSEWHERE =
 
 /**
  * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
- * serves, which the server frees when the process dies. When anything is wrong with it, it is closed, and opened anew by the next that
- * needs it.
+ * serves, which the server frees when the process dies. When it does not answer, it is closed, and opened anew by the next that needs it.
  */
 export class SideSession extends OnlyServer {
   private session: Promise<Client> | undefined;
@@ -103,7 +103,7 @@ export class SideSession extends OnlyServer {
     try {
       return (await (await session).query<Row>(text, values)).rows;
     } catch (error) {
-      if (this.session === session) this.renew();
+      if (this.session === session && !isAnswer(error)) this.renew();
       throw error;
     }
   }
@@ -124,6 +124,7 @@ export class SideSession extends OnlyServer {
       ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
       statement_timeout: LIMIT_MS,
       query_timeout: LIMIT_MS,
+      pipeline: true,
       application_name: 'petstore, instance',
     });
     client.on('error', ignored);
