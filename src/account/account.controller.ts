@@ -7,7 +7,7 @@ import { RequireScopes } from '../auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../auth/caller.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
-import { ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
 import { Operation, Tag } from '../http/operation.decorator.js';
@@ -52,15 +52,16 @@ export class AccountController {
     id: 'getAccountUsage',
     summary: 'Show what you have used',
     description:
-      'Shows the current minute and day, past days, calls of deprecated operations, and which keys of the client are banned. ' +
+      'Shows the current minute and day, past minutes and days, what came of the requests, calls of deprecated operations, ' +
+      'and which keys of the client are banned. ' +
       'Needs no scope.',
-    answers: { status: 200, description: 'The client and its usage', type: ClientUsageDto },
+    answers: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
   async getUsage(
     @Query() { days }: DaysQuery,
     @CurrentClient() caller: Caller | undefined,
-  ): Promise<ClientUsageDto> {
+  ): Promise<ClientDetailsDto> {
     const client = await this.clients.get(accountHolderOf(caller).clientId);
     return toClientUsageDto(client, await this.usage.of(client, days));
   }

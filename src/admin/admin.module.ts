@@ -11,6 +11,7 @@ import { KeyBansController } from './key-bans.controller.js';
 import { KeyOrders } from './keys/key-orders.js';
 import { keysController } from './keys/keys.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
+import { RequestsController } from './requests.controller.js';
 import { ScopesController } from './scopes.controller.js';
 import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
@@ -26,6 +27,7 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     KeyBansController,
     ScopesController,
     UsageController,
+    RequestsController,
     AuditController,
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),

@@ -14,7 +14,7 @@ import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentOperator } from '../http/current-operator.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from './dto/inputs.js';
-import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
@@ -67,11 +67,12 @@ export class ClientsController {
   @Operation({
     id: 'getClient',
     summary: 'Show a client',
-    description: 'Shows a client and its usage: the current minute and day, bans, last use, and past days.',
+    description:
+      'Shows a client and its usage: the current minute and day, bans, last use, past minutes and days, and what came of its requests.',
     answers: {
       status: 200,
       description: 'The client and its usage',
-      type: ClientUsageDto,
+      type: ClientDetailsDto,
       headers: { ETag: 'Entity tag of the client without its usage, for `If-Match`' },
     },
   })
@@ -82,7 +83,7 @@ export class ClientsController {
     @Param() { clientId }: ClientParams,
     @Query() { days }: DaysQuery,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<ClientUsageDto> {
+  ): Promise<ClientDetailsDto> {
     const client = await this.clients.get(clientId);
     response.setHeader('ETag', entityTagOf(ClientDto, this.shown(client)));
     return toClientUsageDto(client, await this.usage.of(client, days));

@@ -17,7 +17,7 @@ export class UsageController {
     id: 'listUsage',
     summary: 'List the usage of all clients',
     description:
-      'Lists every client, oldest first, with both windows now, bans, last use, its last days, and its calls of deprecated operations.',
+      'Lists every client, oldest first, with both windows now, bans, last use, its last days, what came of its requests, and its calls of deprecated operations.',
     answers: {
       status: 200,
       description: 'A page of clients and their usage',

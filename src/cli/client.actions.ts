@@ -7,7 +7,7 @@ import { ClientsService } from '../auth/clients/clients.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { NewOwnKeyDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
-import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
+import { type ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
 import type { Call } from './call.js';
@@ -144,9 +144,9 @@ function clientRows(client: ClientDto): Cell[][] {
   ];
 }
 
-function usageText(client: ClientUsageDto): string {
-  const { windows, bans, lastUsedAt, days, deprecatedCalls } = client;
-  return tableOf([
+function usageText(client: ClientDetailsDto): string {
+  const { windows, bans, lastUsedAt, days, operations, deprecatedCalls } = client;
+  const text = tableOf([
     ...clientRows(client),
     ...windows.map((window) => [
       `this ${window.name}`,
@@ -154,10 +154,21 @@ function usageText(client: ClientUsageDto): string {
     ]),
     ['last used', lastUsedAt ?? 'never'],
     ...bans.map(({ keyId, bannedUntil }) => ['banned', `key ${keyId} until ${bannedUntil}`]),
-    ...days.map(({ date, requests }) => [date, `${requests} requests`]),
+    ...days.map(({ date, requests, refused }) => [date, `${requests} requests, ${refused} refused`]),
     ...deprecatedCalls.map(({ operation, calls, lastDay }) => [
       'deprecated',
       `${calls} calls of ${operation}, the last on ${lastDay}`,
     ]),
   ]);
+  const rows = operations.map((one) => [
+    one.operation,
+    one.outcome,
+    one.requests,
+    one.lastHour,
+    one.p50Ms,
+    one.p99Ms,
+    one.keyId,
+  ]);
+  const titles = ['OPERATION', 'OUTCOME', `LAST ${days.length} DAYS`, '60 MIN', 'P50 MS', 'P99 MS', 'KEY'];
+  return rows.length === 0 ? text : `${text}\n\n${tableOf([titles, ...rows])}`;
 }

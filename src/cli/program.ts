@@ -11,6 +11,7 @@ import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
 import { Interrupted } from './prompt.js';
 import { Refusal } from './refusal.js';
+import { REQUEST_COMMANDS } from './request.commands.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './table.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
@@ -21,6 +22,7 @@ const COMMANDS = [
   CLIENT_COMMANDS,
   KEY_COMMANDS,
   USAGE_COMMANDS,
+  REQUEST_COMMANDS,
   AUDIT_COMMANDS,
   WEBHOOK_COMMANDS,
   OUTBOX_COMMANDS,

@@ -1,3 +1,4 @@
+import { isRefused } from '../auth/clients/request-history.js';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
@@ -23,7 +24,8 @@ function listText(
 ): string {
   if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
   if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
-  const columns = ['PLAN', 'THIS MINUTE', 'TODAY', `LAST ${days} DAYS`, 'BANNED KEYS', 'LAST USED'];
+  const last = `LAST ${days} DAYS`;
+  const columns = ['PLAN', 'THIS MINUTE', 'TODAY', last, 'REFUSED (60 MIN)', 'BANNED KEYS', 'LAST USED'];
   const calls = 'DEPRECATED CALLS';
   const titles = deprecated ? [calls, ...columns] : [...columns, calls];
   const rows = clients.map((client) => {
@@ -34,12 +36,18 @@ function listText(
       used(client, 'minute'),
       used(client, 'day'),
       client.days.reduce((sum, { requests }) => sum + requests, 0),
+      refusedLately(client),
       client.bans.length,
       new Moment(client.lastUsedAt, 'never'),
     ];
     return [client.id, client.name, ...(deprecated ? [called, ...cells] : [...cells, called])];
   });
   return listTable(['ID', 'NAME', ...titles], rows, view);
+}
+
+/** How many of its requests were refused by a quota or a ban. */
+function refusedLately({ outcomes }: ClientUsageDto): number {
+  return outcomes.reduce((sum, { outcome, lastHour }) => sum + (isRefused(outcome) ? lastHour : 0), 0);
 }
 
 function used({ windows }: ClientUsageDto, name: string): string | null {

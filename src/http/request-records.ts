@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { ClientRequests } from '../auth/clients/client-requests.service.js';
 import { holdsApiKey } from '../auth/clients/api-key.format.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { Metrics } from '../core/metrics/metrics.js';
+import { addressOf } from '../core/request-address.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
@@ -53,6 +55,11 @@ export function routeTemplateOf(request: Request): string {
   return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? 'unmatched');
 }
 
+/** The method and the route template of a request, cut to the longest that is stored. */
+export function operationOf({ method, route }: Pick<RequestLabels, 'method' | 'route'>): string {
+  return `${method} ${route}`.slice(0, 200);
+}
+
 /** What a request is counted by. */
 export interface RequestLabels {
   readonly method: string;
@@ -62,7 +69,7 @@ export interface RequestLabels {
 
 /**
  * Writes one log line per request, except for what an address sends beyond its limit without a valid key, and counts and times every
- * request. Both have the route template, not the path, and no headers, so that no secret is logged.
+ * request, also for its client. All have the route template, not the path, and no headers, so that no secret is logged.
  */
 @Injectable()
 export class RequestRecords implements NestMiddleware {
@@ -72,6 +79,7 @@ export class RequestRecords implements NestMiddleware {
 
   constructor(
     private readonly logger: AppLogger,
+    private readonly clients: ClientRequests,
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
@@ -101,16 +109,21 @@ export class RequestRecords implements NestMiddleware {
 
   /** Logs and counts a request that took so many milliseconds. */
   record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
-    const { refusalCode: code } = request;
+    const { caller, refusalCode: code } = request;
     this.count(labels, ms / 1_000, code);
     const { method, route, status } = labels;
+    if (caller) {
+      const [requestId, address] = [requestIdOf(response), status < 400 ? undefined : addressOf(request)];
+      const operation = operationOf(labels);
+      this.clients.note({ caller, operation, status, code, durationMs: ms, requestId, address });
+    }
     const level = levelOf(route, status);
     if (!this.logger.pino.isLevelEnabled(level) || request.isUnlogged) return;
     this.logger.pino[level](
       {
         requestId: requestIdOf(response),
         ...request.traceIds,
-        clientId: request.caller?.clientId,
+        clientId: caller?.clientId,
         method,
         route,
         status,

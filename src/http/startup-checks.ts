@@ -198,7 +198,8 @@ function checkParameters({ name, controller, handler, parameters }: CheckedHandl
         );
     }
     // A decorator of a module, the request, or a class without declared fields may read any of them.
-    if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0)) unread.clear();
+    if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0))
+      unread.clear();
     const decorator = WHOLE.get(kind);
     if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
     if (declaredOperationOf(handler) && UNKNOWN.has(metatype))

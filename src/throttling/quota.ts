@@ -3,6 +3,11 @@ export const MINUTE_MS = 60_000;
 /** One day in milliseconds. */
 export const DAY_MS = 86_400_000;
 
+/** Start of the UTC minute or day that an instant is in; all in ms, instants since the Unix epoch. */
+export function startOf(instant: number, lengthMs: number): number {
+  return Math.floor(instant / lengthMs) * lengthMs;
+}
+
 /** Whose requests are counted together: a client, or an address without a valid key. */
 export interface QuotaSubject {
   /** Unique among all subjects, such as `client:…` or `address:…`. */

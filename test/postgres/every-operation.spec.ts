@@ -42,6 +42,7 @@ const ADMIN: readonly Call[] = [
   ...webhookCalls('/admin', CLIENT),
   ['GET', '/admin/scopes', 200, undefined],
   ['GET', '/admin/usage', 200, undefined],
+  ['GET', '/admin/requests', 200, undefined],
   ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
   ['POST', '/admin/clients/{clientId}/resume', 200, undefined],
   ['DELETE', '/admin/clients/{clientId}', 200, undefined],

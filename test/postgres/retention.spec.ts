@@ -26,8 +26,11 @@ const ENTRIES = {
     `INSERT INTO quota_counts (key, window_start, used) VALUES ('client:${n}', ${dayOf(at)}, 1)`,
   quota_minutes: ({ at, n }: Row) =>
     `INSERT INTO quota_minutes (key, window_start, used) VALUES ('client:${n}', ${dayOf(at)}, 1)`,
-  deprecated_calls: ({ at, n }: Row) =>
-    `INSERT INTO deprecated_calls (client_id, operation, day, calls) VALUES ('c${n}', 'getPet', ${dayOf(at)}, 1)`,
+  request_counts: ({ at, n }: Row) =>
+    `INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
+     VALUES ('c${n}', ${DAY}, ${dayOf(at)}, 'k', 'GET /v1/pets', '2xx', 0, 1)`,
+  refused_requests: ({ at, n }: Row) =>
+    `INSERT INTO refused_requests (at, request_id, client_id, operation, status) VALUES ('${at}', 'r', 'c${n}', 'GET /v1/pets', 404)`,
 };
 type Table = keyof typeof ENTRIES;
 
@@ -58,7 +61,8 @@ const CASES: readonly (readonly [Table, gone: number])[] = [
   ['idempotency_entries', 7],
   ['quota_counts', 11],
   ['quota_minutes', 11],
-  ['deprecated_calls', 11],
+  ['request_counts', 11],
+  ['refused_requests', 11],
 ];
 
 it('settings say after how many days the rows of a table go, and no others go', async () => {

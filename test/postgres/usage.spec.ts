@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { DeprecatedCallsService } from '../../src/auth/clients/deprecated-calls.service.js';
+import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Sweeper } from '../../src/database/sweeper.js';
@@ -43,9 +43,9 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
       bans: [],
       lastUsedAt: '2026-11-20T23:59:10.251Z',
       days: [
-        { date: '2026-11-20', requests: 7 },
-        { date: '2026-11-19', requests: 0 },
-        { date: '2026-11-18', requests: 0 },
+        { date: '2026-11-20', requests: 7, refused: 0 },
+        { date: '2026-11-19', requests: 0, refused: 0 },
+        { date: '2026-11-18', requests: 0, refused: 0 },
       ],
     });
     service.clock.set('2026-11-21T00:00:05.000Z');
@@ -53,9 +53,9 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     expect(await usage()).toMatchObject({
       windows: [{ used: 2 }, { used: 2, remaining: 9_998 }],
       days: [
-        { date: '2026-11-21', requests: 2 },
-        { date: '2026-11-20', requests: 7 },
-        { date: '2026-11-19', requests: 0 },
+        { date: '2026-11-21', requests: 2, refused: 0 },
+        { date: '2026-11-20', requests: 7, refused: 0 },
+        { date: '2026-11-19', requests: 0, refused: 0 },
       ],
     });
     service.clock.set('2026-11-22T12:00:00.000Z');
@@ -65,7 +65,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
   it('tells who still calls what is deprecated, by day, and of nobody else', async () => {
     const { service, adminKey, usage } = await open();
     const deprecatedCalls = async () => {
-      await service.app.get(DeprecatedCallsService).flush();
+      await service.app.get(ClientRequests).flush();
       return (await usage()).deprecatedCalls;
     };
     expect(await deprecatedCalls()).toEqual([]);
@@ -84,7 +84,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     ]);
     service.clock.advance(91 * 86_400_000);
     await service.app.get(Sweeper).sweep();
-    expect(await service.app.get(DataSource).query('SELECT * FROM deprecated_calls')).toEqual([]);
+    expect(await service.app.get(DataSource).query('SELECT * FROM request_counts')).toEqual([]);
   });
 
   it('counts what was admitted, not what was refused, also where it is more than a smaller plan allows', async () => {
@@ -106,7 +106,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
       expect.objectContaining({
         id: service.clientId,
         name: 'Test',
-        days: [{ date: '2026-11-20', requests: 3 }],
+        days: [{ date: '2026-11-20', requests: 3, refused: 0 }],
       }),
     ]);
     const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';

@@ -6,9 +6,10 @@ import { AuditedChanges } from '../../src/auth/clients/audited-changes.js';
 import { ClientQuotas } from '../../src/auth/clients/client-quotas.js';
 import { Client } from '../../src/auth/clients/client.entity.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { DeprecatedCallsService } from '../../src/auth/clients/deprecated-calls.service.js';
+import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
+import { RequestHistory } from '../../src/auth/clients/request-history.js';
 import { UsageService } from '../../src/auth/clients/usage.service.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/auth/audit/audit.service.js';
@@ -61,8 +62,9 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
   const keys = new ApiKeysService(apiKeys, clients, quota, quotas, changes, clock);
   const issuing = new KeyIssuingService(keys, clients, changes, settings, clock);
   const uses = new KeyUseService(cacheNeutralWrites, clock);
-  const deprecated = new DeprecatedCallsService(dataSource, cacheNeutralWrites, clock, sweeper);
-  const usage = new UsageService(apiKeys, clients, quota, quotas, deprecated, clock);
+  const requests = new ClientRequests(cacheNeutralWrites, clock, new Metrics());
+  const history = new RequestHistory(dataSource, clock, sweeper);
+  const usage = new UsageService(apiKeys, clients, quota, quotas, history, clock);
   return {
     clock,
     settings,
@@ -80,7 +82,8 @@ export async function openParts(environment: Readonly<Record<string, string>> = 
     keys,
     issuing,
     uses,
-    deprecated,
+    requests,
+    history,
     usage,
   };
 }

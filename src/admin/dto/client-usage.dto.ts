@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../auth/clients/client.entity.js';
-import type { Usage } from '../../auth/clients/usage.service.js';
+import type { DetailedUsage, Usage } from '../../auth/clients/usage.service.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../http/validation/fields.js';
 
@@ -36,14 +36,70 @@ class BanDto {
   bannedUntil!: string;
 }
 
+const REFUSED = 'Requests refused with 429, beyond a limit or because the key is banned';
+
 /** The requests of one day. */
-@ApiSchema({ name: 'DayUse', description: 'Requests admitted in one UTC day.' })
+@ApiSchema({ name: 'DayUse', description: 'The requests of one UTC day.' })
 class DayUseDto {
   @ApiProperty({ type: 'string', format: 'date', example: '2026-11-20' })
   date!: string;
 
-  @ApiProperty({ type: 'integer', example: 640 })
+  @ApiProperty({ type: 'integer', description: 'Requests admitted', example: 640 })
   requests!: number;
+
+  @ApiProperty({ type: 'integer', description: REFUSED, example: 12 })
+  refused!: number;
+}
+
+/** The requests of one minute. */
+@ApiSchema({ name: 'MinuteUse', description: 'The requests of one minute.' })
+class MinuteUseDto {
+  @Instant({ description: 'When it began' })
+  minute!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Requests not refused with 429', example: 64 })
+  requests!: number;
+
+  @ApiProperty({ type: 'integer', description: REFUSED, example: 12 })
+  refused!: number;
+}
+
+/** How often one thing came of requests. */
+@ApiSchema({ name: 'OutcomeUse', description: 'What came of requests: how often, and how long they took.' })
+class OutcomeUseDto {
+  @ApiProperty({
+    type: 'string',
+    description: '`2xx`, `304`, or status and code of an error',
+    example: '404 pet_not_found',
+  })
+  outcome!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Requests in the days shown', example: 640 })
+  requests!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Requests in the last 60 minutes', example: 64 })
+  lastHour!: number;
+
+  @ApiProperty({
+    type: 'number',
+    nullable: true,
+    description: 'The median of their durations in the days shown, in milliseconds, from a histogram',
+    example: 0.71,
+  })
+  p50Ms!: number | null;
+
+  @ApiProperty({ type: 'number', nullable: true, description: 'The 99th percentile', example: 3.42 })
+  p99Ms!: number | null;
+}
+
+/** How often one thing came of the requests of one key to one operation. */
+@ApiSchema({ name: 'OperationUse', description: 'What came of the requests of one key to one operation.' })
+class OperationUseDto extends OutcomeUseDto {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  keyId!: string;
+
+  @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /v1/pets/:petId' })
+  operation!: string;
 }
 
 /** Calls of one deprecated operation. */
@@ -79,14 +135,35 @@ export class ClientUsageDto extends ClientDto {
   @Instant({ description: 'When any of its keys was last used, to the minute', nullable: true })
   lastUsedAt!: string | null;
 
-  @ApiProperty({ type: [DayUseDto], description: 'Requests admitted in each UTC day, today first' })
+  @ApiProperty({ type: [DayUseDto], description: 'Requests in each UTC day, today first' })
   days!: readonly DayUseDto[];
+
+  @ApiProperty({ type: [OutcomeUseDto], description: 'What came of its requests in those days, most first' })
+  outcomes!: readonly OutcomeUseDto[];
 
   @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in those days' })
   deprecatedCalls!: readonly DeprecatedUseDto[];
 }
 
+/** The same with its last minutes, keys and operations. */
+@ApiSchema({ name: 'ClientDetails', description: 'A client and its usage by minute, key and operation.' })
+export class ClientDetailsDto extends ClientUsageDto {
+  @ApiProperty({
+    type: [MinuteUseDto],
+    description: 'Requests in each of the last 60 minutes, this one first',
+  })
+  minutes!: readonly MinuteUseDto[];
+
+  @ApiProperty({
+    type: [OperationUseDto],
+    description: 'What came of its requests by key and operation, most first, at most 200',
+  })
+  operations!: readonly OperationUseDto[];
+}
+
 /** Makes the shown form of a client and its usage. */
+export function toClientUsageDto(client: Client, usage: DetailedUsage): ClientDetailsDto;
+export function toClientUsageDto(client: Client, usage: Usage): ClientUsageDto;
 export function toClientUsageDto(client: Client, { windows, limits, ...usage }: Usage): ClientUsageDto {
   const shown = windows.map(({ name, limit, used, remaining, resetsAt }) => {
     return { name, limit, used, remaining, resetsAt: new Date(resetsAt).toISOString() };

@@ -96,3 +96,12 @@ export class AuditFilters {
 
 /** Query of the audit trail. */
 export class AuditQuery extends IntersectionType(PageQuery, AuditFilters) {}
+
+/** Query of the last errors. */
+export class RequestsQuery extends PageQuery {
+  @Uuid({ description: 'Only requests of this client', optional: true })
+  client?: string;
+
+  @Text({ description: 'Only requests with this `X-Request-Id`', maxLength: 128, optional: true })
+  requestId?: string;
+}

@@ -8,22 +8,24 @@ import { ApiKeysService } from './api-keys.service.js';
 import { AuditedChanges } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { Client } from './client.entity.js';
+import { ClientRequests } from './client-requests.service.js';
 import { ClientsService } from './clients.service.js';
-import { DeprecatedCallsService } from './deprecated-calls.service.js';
 import { KeyIssuingService } from './key-issuing.service.js';
 import { KeyLimits } from './key-limits.js';
 import { KeyUseService } from './key-use.service.js';
+import { RequestHistory } from './request-history.js';
 import { UsageService } from './usage.service.js';
 
 const SERVICES = [
   ApiKeysService,
   AuditedChanges,
   ClientQuotas,
+  ClientRequests,
   ClientsService,
-  DeprecatedCallsService,
   KeyIssuingService,
   KeyLimits,
   KeyUseService,
+  RequestHistory,
   UsageService,
 ];
 

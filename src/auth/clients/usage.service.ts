@@ -4,18 +4,28 @@ import { In, type Repository } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import type { Page, PageRequest } from '../../database/keyset-page.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
-import { DAY_MS, type WindowState } from '../../throttling/quota.js';
+import { DAY_MS, MINUTE_MS, type WindowState, startOf } from '../../throttling/quota.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { ClientQuotas } from './client-quotas.js';
 import type { Client } from './client.entity.js';
 import { ClientsService } from './clients.service.js';
-import { DeprecatedCallsService, type DeprecatedUse } from './deprecated-calls.service.js';
+import {
+  type Counted,
+  HOUR_MS,
+  type OutcomeUse,
+  RequestHistory,
+  type Sum,
+  isRefused,
+  outcomesOf,
+} from './request-history.js';
 
 /** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
 /** How many days are kept. */
 export const DAYS_KEPT = 90;
+/** How many rows of operations are shown of a client. */
+const MOST_OPERATIONS = 200;
 
 /** What a client has used. Instants are ISO 8601 text in UTC. */
 export interface Usage {
@@ -25,10 +35,28 @@ export interface Usage {
   readonly bans: readonly { readonly keyId: string; readonly bannedUntil: string }[];
   /** When one of its keys was last used, to the minute; null before the first use. */
   readonly lastUsedAt: string | null;
-  /** Requests admitted in each UTC day, today first. */
-  readonly days: readonly { readonly date: string; readonly requests: number }[];
-  /** Its calls of deprecated operations in those days. */
-  readonly deprecatedCalls: readonly Omit<DeprecatedUse, 'clientId'>[];
+  /** Requests admitted and refused in each UTC day, today first. */
+  readonly days: readonly { readonly date: string; readonly requests: number; readonly refused: number }[];
+  /** What came of its requests in those days, most first. */
+  readonly outcomes: readonly OutcomeUse[];
+  /** Its calls of deprecated operations in those days; `lastDay` is the last one with calls. */
+  readonly deprecatedCalls: readonly {
+    readonly operation: string;
+    readonly calls: number;
+    readonly lastDay: string;
+  }[];
+}
+
+/** The same with more about each request. */
+export interface DetailedUsage extends Usage {
+  /** Requests admitted and refused in each of the last 60 minutes, this one first. */
+  readonly minutes: readonly {
+    readonly minute: string;
+    readonly requests: number;
+    readonly refused: number;
+  }[];
+  /** What came of its requests in those days by key and operation, most first. */
+  readonly operations: readonly (OutcomeUse & { readonly keyId: string; readonly operation: string })[];
 }
 
 /** Shows what clients have used. */
@@ -39,14 +67,27 @@ export class UsageService {
     private readonly clients: ClientsService,
     private readonly quota: QuotaService,
     private readonly quotas: ClientQuotas,
-    private readonly deprecated: DeprecatedCallsService,
+    private readonly history: RequestHistory,
     private readonly clock: Clock,
   ) {}
 
   /** The usage of one client: windows and bans now, and its last days. */
-  async of(client: Client, days = DAYS_SHOWN): Promise<Usage> {
+  async of(client: Client, days = DAYS_SHOWN): Promise<DetailedUsage> {
     const [usage] = await this.ofAll([client], days);
-    return usage as Usage;
+    const now = this.clock.now();
+    const by = ['keyId', 'operation', 'outcome'] as const;
+    const inDays = await this.history.sums([client.id], lastDaysOf(now, days), [...by, 'bucket']);
+    const lastHour = await this.history.sums([client.id], lastHourOf(now), [...by, 'start']);
+    return {
+      ...(usage as Usage),
+      minutes: Array.from({ length: HOUR_MS / MINUTE_MS }, (_, ago) => {
+        const start = startOf(now, MINUTE_MS) - ago * MINUTE_MS;
+        const counted = lastHour.filter((one) => one.start === start);
+        const refused = sumOf(counted.filter(({ outcome }) => isRefused(outcome)));
+        return { minute: isoOf(start), requests: sumOf(counted) - refused, refused };
+      }),
+      operations: outcomesOf(inDays, lastHour, ['keyId', 'operation']).slice(0, MOST_OPERATIONS),
+    };
   }
 
   /** A page of the clients with their usage, oldest first; with `name` only those whose name holds this text. */
@@ -65,12 +106,18 @@ export class UsageService {
    * from the database, up to a second late; with Redis there is no delay.
    */
   private async ofAll(clients: readonly Client[], days: number): Promise<Usage[]> {
-    const today = Math.floor(this.clock.now() / DAY_MS) * DAY_MS;
-    const since = today - (days - 1) * DAY_MS;
+    const now = this.clock.now();
+    const today = startOf(now, DAY_MS);
+    const inDays = lastDaysOf(now, days);
     const ids = clients.map(({ id }) => id);
     const subjectIds = clients.map((client) => this.quotas.subjectOf(client).id);
-    const counts = await this.quota.days([...new Set(subjectIds)], since);
-    const deprecated = await this.deprecated.of(ids, days);
+    const counts = await this.quota.days([...new Set(subjectIds)], inDays.since);
+    const [counted, lastHour, refused, deprecated] = [
+      await this.history.sums(ids, inDays, ['clientId', 'outcome', 'bucket']),
+      await this.history.sums(ids, lastHourOf(now), ['clientId', 'outcome']),
+      await this.history.sums(ids, { ...inDays, only: 'refused' }, ['clientId', 'start']),
+      await this.history.sums(ids, { ...inDays, only: 'deprecated' }, ['clientId', 'operation', 'start']),
+    ];
     const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
     const keys = await this.keys.find({
       where: { clientId: In(ids) },
@@ -79,16 +126,17 @@ export class UsageService {
     });
     return Promise.all(
       clients.map(async (client, index) => {
-        const own = keys.filter(({ clientId }) => clientId === client.id);
+        const isOwn = ({ clientId }: { readonly clientId: string }): boolean => clientId === client.id;
+        const own = keys.filter(isOwn);
+        const refusedByDay = new Map(refused.filter(isOwn).map((one) => [one.start, one.requests]));
         const { windows, bans } = await this.quotaOf(client, own);
         const live = windows.find(({ lengthMs }) => lengthMs === DAY_MS)?.used ?? 0;
         return {
           limits: this.quotas.limitsOf(client),
           windows,
           bans,
-          deprecatedCalls: deprecated
-            .filter(({ clientId }) => clientId === client.id)
-            .map(({ operation, calls, lastDay }) => ({ operation, calls, lastDay })),
+          outcomes: outcomesOf<never>(counted.filter(isOwn), lastHour.filter(isOwn), []),
+          deprecatedCalls: deprecatedCallsIn(deprecated.filter(isOwn)),
           lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
           days: Array.from({ length: days }, (_, ago) => {
             const start = today - ago * DAY_MS;
@@ -96,6 +144,7 @@ export class UsageService {
             return {
               date: isoOf(start).slice(0, 10),
               requests: ago === 0 ? Math.max(live, written) : written,
+              refused: refusedByDay.get(start) ?? 0,
             };
           }),
         };
@@ -126,6 +175,28 @@ export class UsageService {
     );
     return { windows, bans: bans.flat() };
   }
+}
+
+/** Calls by operation, of which the days are in any order. */
+function deprecatedCallsIn(sums: readonly Sum<'operation' | 'start'>[]): Usage['deprecatedCalls'] {
+  const operations = [...new Set(sums.map(({ operation }) => operation))].toSorted();
+  return operations.map((operation) => {
+    const own = sums.filter((sum) => sum.operation === operation);
+    const last = Math.max(...own.map(({ start }) => start));
+    return { operation, calls: sumOf(own), lastDay: isoOf(last).slice(0, 10) };
+  });
+}
+
+function lastDaysOf(now: number, days: number): Counted {
+  return { lengthMs: DAY_MS, since: startOf(now, DAY_MS) - (days - 1) * DAY_MS };
+}
+
+function lastHourOf(now: number): Counted {
+  return { lengthMs: MINUTE_MS, since: startOf(now, MINUTE_MS) - HOUR_MS + MINUTE_MS };
+}
+
+function sumOf(counted: readonly { readonly requests: number }[]): number {
+  return counted.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 function latest(instants: readonly (string | null)[]): string | null {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
+import { addressOf } from '../request-address.js';
 import { ApiError, type ErrorBody, shortened } from './api-error.js';
 import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
@@ -15,6 +16,8 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   if (response.headersSent && request.refusalCode !== undefined) return;
   const { body, headers } = toRefusal(thrown);
   request.refusalCode = body.code;
+  // Kept on the request for what is noted of it: it is unknown once the socket is closed.
+  addressOf(request);
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {

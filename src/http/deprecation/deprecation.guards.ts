@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DeprecatedCallsService } from '../../auth/clients/deprecated-calls.service.js';
+import { ClientRequests } from '../../auth/clients/client-requests.service.js';
 import { callerOf } from '../../auth/caller.js';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
@@ -9,7 +9,7 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { HandlerMetadata } from '../../core/handler-metadata.js';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { routeTemplateOf } from '../request-records.js';
+import { operationOf, routeTemplateOf } from '../request-records.js';
 import { requestOf, responseOf } from '../../core/request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
@@ -39,7 +39,7 @@ export class DeprecationService {
   constructor(
     private readonly clock: Clock,
     private readonly settings: Settings,
-    private readonly byClient: DeprecatedCallsService,
+    private readonly byClient: ClientRequests,
     metrics: Metrics,
   ) {
     this.prefix = publicPrefix(settings.publicBaseUrl);
@@ -79,11 +79,10 @@ export class DeprecationService {
 
   /** Counts the call; throws operation_removed from the sunset on. */
   admit(deprecation: Deprecation, request: Request): void {
-    const { method } = request;
-    const route = routeTemplateOf(request);
-    this.calls.inc({ method, route });
-    const clientId = callerOf(request)?.clientId;
-    if (clientId !== undefined) this.byClient.note(clientId, `${method} ${route}`);
+    const called = { method: request.method, route: routeTemplateOf(request) };
+    this.calls.inc(called);
+    const caller = callerOf(request);
+    if (caller) this.byClient.noteDeprecated(caller, operationOf(called));
     const sunset = effectiveSunset(deprecation, this.settings);
     if (this.clock.now() < sunset) return;
     throw new ApiError(HTTP_ERRORS.operation_removed, {

@@ -2,7 +2,7 @@ import { Column, type ColumnOptions, Entity, Index, PrimaryColumn } from 'typeor
 import type { BanState } from '../bans.js';
 
 /** A column of instants in ms since the Unix epoch: a number holds them exactly. PostgreSQL has them as text. */
-const Instant = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
+export const Instant = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column('bigint', { ...options, name, transformer: { to: (value: unknown) => value, from: Number } });
 
 /** Requests of a client in one UTC day. */

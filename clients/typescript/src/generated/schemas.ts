@@ -162,8 +162,8 @@ export interface components {
              */
             suspendedAt: string | null;
         };
-        /** A client and its usage. */
-        ClientUsage: {
+        /** A client and its usage by minute, key and operation. */
+        ClientDetails: {
             /** Format: uuid */
             id: string;
             /** @example My shop */
@@ -193,17 +193,25 @@ export interface components {
              * When any of its keys was last used, to the minute
              */
             lastUsedAt: string | null;
-            /** Requests admitted in each UTC day, today first */
+            /** Requests in each UTC day, today first */
             days: components["schemas"]["DayUse"][];
+            /** What came of its requests in those days, most first */
+            outcomes: components["schemas"]["OutcomeUse"][];
             /** Its calls of deprecated operations in those days */
             deprecatedCalls: components["schemas"]["DeprecatedUse"][];
+            /** Requests in each of the last 60 minutes, this one first */
+            minutes: components["schemas"]["MinuteUse"][];
+            /** What came of its requests by key and operation, most first, at most 200 */
+            operations: components["schemas"]["OperationUse"][];
         };
-        /** Requests admitted in one UTC day. */
+        /** The requests of one UTC day. */
         DayUse: {
             /** Format: date */
             date: string;
-            /** @example 640 */
+            /** Requests admitted */
             requests: number;
+            /** Requests refused with 429, beyond a limit or because the key is banned */
+            refused: number;
         };
         /** @enum {string} */
         DeliveryState: "waiting" | "delivered" | "failed";
@@ -278,6 +286,18 @@ export interface components {
             /** Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives */
             expires?: string;
         };
+        /** The requests of one minute. */
+        MinuteUse: {
+            /**
+             * Format: date-time
+             * When it began
+             */
+            minute: string;
+            /** Requests not refused with 429 */
+            requests: number;
+            /** Requests refused with 429, beyond a limit or because the key is banned */
+            refused: number;
+        };
         /** A key to issue. */
         NewOwnKey: {
             /** Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default */
@@ -295,6 +315,36 @@ export interface components {
             events: string[];
             /** What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string;
+        };
+        /** What came of the requests of one key to one operation. */
+        OperationUse: {
+            /** `2xx`, `304`, or status and code of an error */
+            outcome: string;
+            /** Requests in the days shown */
+            requests: number;
+            /** Requests in the last 60 minutes */
+            lastHour: number;
+            /** The median of their durations in the days shown, in milliseconds, from a histogram */
+            p50Ms: number | null;
+            /** The 99th percentile */
+            p99Ms: number | null;
+            /** Format: uuid */
+            keyId: string;
+            /** Method and route */
+            operation: string;
+        };
+        /** What came of requests: how often, and how long they took. */
+        OutcomeUse: {
+            /** `2xx`, `304`, or status and code of an error */
+            outcome: string;
+            /** Requests in the days shown */
+            requests: number;
+            /** Requests in the last 60 minutes */
+            lastHour: number;
+            /** The median of their durations in the days shown, in milliseconds, from a histogram */
+            p50Ms: number | null;
+            /** The 99th percentile */
+            p99Ms: number | null;
         };
         /**
          * Plan that sets the limits
@@ -631,7 +681,7 @@ export interface operations {
             /** The client and its usage */
             200: {
                 content: {
-                    "application/json": components["schemas"]["ClientUsage"];
+                    "application/json": components["schemas"]["ClientDetails"];
                 };
             };
         };

@@ -1,0 +1,53 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { RefusedRequest } from '../../auth/clients/client-requests.entity.js';
+import { Instant } from '../../http/validation/fields.js';
+
+/** A request that was answered with an error, on the command line and over HTTP. */
+@ApiSchema({
+  name: 'RefusedRequest',
+  description: 'A request with a valid key that was answered with an error.',
+})
+export class RefusedRequestDto {
+  @Instant({ description: 'When it was answered' })
+  at!: string;
+
+  @ApiProperty({ type: 'string', description: '`X-Request-Id`, which a client may send more than once' })
+  requestId!: string;
+
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  clientId!: string;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for another credential' })
+  keyId!: string | null;
+
+  @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /v1/pets/:petId' })
+  operation!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Status of the response; 499 where the client closed the connection before it',
+    example: 404,
+  })
+  status!: number;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Code of the error; null where the response had none',
+    example: 'pet_not_found',
+  })
+  code!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Address of the caller',
+    example: '203.0.113.7',
+  })
+  address!: string | null;
+}
+
+/** Makes the shown form of a request that was answered with an error. */
+export function toRefusedRequestDto({ id: _, ...shown }: RefusedRequest): RefusedRequestDto {
+  return shown;
+}

@@ -1,0 +1,37 @@
+import { Get, Query } from '@nestjs/common';
+import { RequestHistory } from '../auth/clients/request-history.js';
+import { AudienceController } from '../http/audience.js';
+import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
+import { OPERATORS } from './admin.scopes.js';
+import { RequestsQuery } from './dto/inputs.js';
+import { RefusedRequestDto, toRefusedRequestDto } from './dto/refused-request.dto.js';
+
+/** The last errors of clients, over HTTP. */
+@AudienceController(OPERATORS, 'requests', ['Usage', 'What clients have used of their plans.'])
+export class RequestsController {
+  constructor(private readonly history: RequestHistory) {}
+
+  @Get()
+  @Operation({
+    id: 'listRefusedRequests',
+    summary: 'List the last errors of clients',
+    description:
+      'Lists the last 200 requests of each client that were answered with an error, latest first, up to a second late.',
+    answers: {
+      status: 200,
+      description: 'A page of requests',
+      arrayOf: RefusedRequestDto,
+      schemaName: 'RefusedRequests',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  async list(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
+    const { client, requestId } = query;
+    const filter = {
+      ...(client === undefined ? {} : { clientId: client }),
+      ...(requestId === undefined ? {} : { requestId }),
+    };
+    return (await pager.answer(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
+  }
+}

@@ -1,0 +1,78 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Int64Key } from '../../database/int64.js';
+import { Instant } from '../../throttling/memory/quota-journal.entity.js';
+
+/** The outcome of an admitted call of a deprecated operation, which is counted beside what came of it. */
+export const DEPRECATED = 'deprecated';
+
+/** How often one thing came of the requests of a key in one window, with about the same latency. */
+@Entity('request_counts')
+@Index('request_counts_window', ['lengthMs', 'start'])
+export class RequestCount {
+  @PrimaryColumn('varchar', { name: 'client_id', length: 36 })
+  clientId!: string;
+
+  /** A UTC minute or day, in ms. */
+  @PrimaryColumn('integer', { name: 'length_ms' })
+  lengthMs!: number;
+
+  /** Start of the window, in ms since the Unix epoch. */
+  @Instant('window_start', { primary: true })
+  start!: number;
+
+  /** Empty for calls that were counted before keys were. */
+  @PrimaryColumn('varchar', { name: 'key_id', length: 36 })
+  keyId!: string;
+
+  /** Method and route template, such as `GET /v1/pets/:petId`. */
+  @PrimaryColumn('varchar', { length: 200 })
+  operation!: string;
+
+  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`; or DEPRECATED. */
+  @PrimaryColumn('varchar', { length: 100 })
+  outcome!: string;
+
+  /** The bucket of the latency (latency.ts). */
+  @PrimaryColumn('integer')
+  bucket!: number;
+
+  @Column('integer')
+  requests!: number;
+}
+
+/** One of the last requests of a client that were answered with an error. Holds no path, query, header or body. */
+@Entity('refused_requests')
+@Index('refused_requests_client', ['clientId', 'id'])
+@Index('refused_requests_request', ['requestId', 'id'])
+export class RefusedRequest {
+  /** In the order of writing, which no clock changes. */
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { length: 24 })
+  at!: string;
+
+  /** `X-Request-Id`. A client may choose it, so several requests may have the same. */
+  @Column('varchar', { name: 'request_id', length: 128 })
+  requestId!: string;
+
+  @Column('varchar', { name: 'client_id', length: 36 })
+  clientId!: string;
+
+  /** Null for another credential than a key. */
+  @Column('varchar', { name: 'key_id', length: 36, nullable: true })
+  keyId!: string | null;
+
+  @Column('varchar', { length: 200 })
+  operation!: string;
+
+  @Column('integer')
+  status!: number;
+
+  /** The code of the Error body; null where none was sent. */
+  @Column('varchar', { length: 96, nullable: true })
+  code!: string | null;
+
+  @Column('varchar', { length: 45, nullable: true })
+  address!: string | null;
+}

@@ -1,0 +1,187 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Metrics } from '../../core/metrics/metrics.js';
+import { Clock } from '../../core/time/clock.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { runForRows } from '../../database/rows-as-json.js';
+import { WriteBehind } from '../../database/write-behind.js';
+import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
+import type { Caller } from '../caller.js';
+import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
+import { bucketOf } from './latency.js';
+
+/** How many of its last errors are kept of a client, and of all clients together. */
+const [MOST_OF_CLIENT, MOST_REFUSED] = [200, 50_000];
+/** How many counts, and the errors of how many clients, wait to be written at most. What is beyond is lost. */
+const [MOST_COUNTS, MOST_CLIENTS] = [50_000, 250];
+/** How many of them one second writes, so that other writers do not wait for long. */
+const [COUNTS_A_SECOND, CLIENTS_A_SECOND] = [2_000, 10];
+
+/** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
+const ADD_UP = (rows: string): string => `
+  INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
+  SELECT value ->> 'clientId', CAST(value ->> 'lengthMs' AS INTEGER), CAST(value ->> 'start' AS BIGINT), value ->> 'keyId',
+    value ->> 'operation', value ->> 'outcome', CAST(value ->> 'bucket' AS INTEGER), CAST(value ->> 'requests' AS INTEGER)
+  FROM ${rows} AS counted WHERE true
+  ON CONFLICT (client_id, length_ms, window_start, key_id, operation, outcome, bucket)
+  DO UPDATE SET requests = request_counts.requests + excluded.requests`;
+
+const KEEP = (rows: string): string => `
+  INSERT INTO refused_requests (at, request_id, client_id, key_id, operation, status, code, address)
+  SELECT value ->> 'at', value ->> 'requestId', value ->> 'clientId', value ->> 'keyId', value ->> 'operation',
+    CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
+  FROM ${rows} AS refused`;
+
+/** Deletes what is beyond the last errors of these clients, and of all. Writers take turns, so the bounds hold over instances. */
+const CUT = (rows: string): string => `
+  DELETE FROM refused_requests WHERE id IN (
+    SELECT id FROM (
+      SELECT id, row_number() OVER (PARTITION BY client_id ORDER BY id DESC) AS place FROM refused_requests
+      WHERE client_id IN (SELECT value ->> 'clientId' FROM ${rows} AS client)) AS ranked
+    WHERE place > ${MOST_OF_CLIENT})
+  OR id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
+
+/** A request of a caller with a valid credential that has ended. */
+export interface EndedRequest {
+  readonly caller: Caller;
+  /** Method and route template, at most 200 characters. */
+  readonly operation: string;
+  readonly status: number;
+  /** The code of the Error body; undefined where none was sent. */
+  readonly code: string | undefined;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly address: string | undefined;
+}
+
+/**
+ * Counts what came of the requests of clients, and keeps the last errors of each, in the database. They are written in the background:
+ * no request waits for them, and while the database is away, only so many are kept. Several processes count together.
+ */
+@Injectable()
+export class ClientRequests extends WriteBehind {
+  private readonly counts = new Map<string, RequestCount>();
+  /** The last errors of each client that are not written yet. */
+  private readonly errors = new Map<string, Omit<RefusedRequest, 'id'>[]>();
+  private readonly byOutcome = new Map<string, number>();
+
+  constructor(
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    super(new Logger('Usage'), {
+      failing: 'The usage of clients cannot be written; it is kept in memory as far as it fits',
+    });
+    metrics.counter(
+      'petstore_client_requests_total',
+      'Requests with a valid key, by outcome: 2xx, 304, 4xx, 429, 5xx.',
+      ['outcome'],
+      () => [...this.byOutcome].map(([outcome, value]) => ({ labels: { outcome }, value })),
+    );
+  }
+
+  /** Counts a request of a key, and keeps any that was answered with an error. Without an error it costs two look-ups in memory. */
+  note({ caller, operation, status, durationMs, requestId, address, ...ended }: EndedRequest): void {
+    const { clientId, keyId } = caller;
+    const code = ended.code?.slice(0, 96) ?? null;
+    // The user of another credential belongs to no client.
+    if (keyId !== null) {
+      const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
+      this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
+      const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd();
+      this.count(clientId, keyId, operation, outcome, bucketOf(durationMs));
+    }
+    if (status < 400) return;
+    const at = this.clock.instant();
+    this.keep(clientId, [
+      { at, requestId, clientId, keyId, operation, status, code, address: address ?? null },
+    ]);
+  }
+
+  /** Counts an admitted call of a deprecated operation. */
+  noteDeprecated({ clientId, keyId }: Caller, operation: string): void {
+    if (keyId !== null) this.count(clientId, keyId, operation, DEPRECATED, 0);
+  }
+
+  /** Writes all that waits, part by part, unless a write fails. */
+  override async onModuleDestroy(): Promise<void> {
+    await super.onModuleDestroy();
+    const waiting = (): number => this.counts.size + this.errors.size;
+    for (let before = Infinity; waiting() > 0 && waiting() < before; await this.flush()) before = waiting();
+  }
+
+  private count(clientId: string, keyId: string, operation: string, outcome: string, bucket: number): void {
+    const minute = startOf(this.clock.now(), MINUTE_MS);
+    const id = `${minute} ${keyId} ${operation} ${outcome} ${bucket}`;
+    const known = this.counts.get(id);
+    if (known) {
+      known.requests += 1;
+      return;
+    }
+    const window = { lengthMs: MINUTE_MS, start: minute };
+    this.add(this.counts, id, { clientId, ...window, keyId, operation, outcome, bucket, requests: 1 });
+  }
+
+  private add(counts: Map<string, RequestCount>, id: string, count: RequestCount): void {
+    const known = counts.get(id);
+    if (known) known.requests += count.requests;
+    else if (counts.size < MOST_COUNTS) counts.set(id, count);
+  }
+
+  /** Adds to the last errors of a client, in their order. */
+  private keep(clientId: string, errors: readonly Omit<RefusedRequest, 'id'>[]): void {
+    const kept = this.errors.get(clientId) ?? [];
+    if (kept.length === 0 && this.errors.size >= MOST_CLIENTS) return;
+    kept.push(...errors);
+    if (kept.length > MOST_OF_CLIENT) kept.splice(0, kept.length - MOST_OF_CLIENT);
+    this.errors.set(clientId, kept);
+  }
+
+  protected override async write(): Promise<void> {
+    const counts = takenFrom(this.counts, COUNTS_A_SECOND);
+    const errors = takenFrom(this.errors, CLIENTS_A_SECOND);
+    if (counts.length === 0 && errors.length === 0) return;
+    try {
+      await this.cacheNeutralWrites.run(async (manager) => {
+        const minutes = counts.map(([, count]) => count);
+        await runForRows(manager, [...minutes, ...this.daysOf(minutes)], ADD_UP);
+        await runForRows(
+          manager,
+          errors.flatMap(([, kept]) => kept),
+          KEEP,
+        );
+        await runForRows(
+          manager,
+          errors.map(([clientId]) => ({ clientId })),
+          CUT,
+        );
+      });
+    } catch (error) {
+      for (const [id, count] of counts) this.add(this.counts, id, count);
+      for (const [clientId, kept] of errors) {
+        const newer = this.errors.get(clientId) ?? [];
+        this.errors.delete(clientId);
+        this.keep(clientId, [...kept, ...newer]);
+      }
+      throw error;
+    }
+  }
+
+  /** The same counts by UTC day. */
+  private daysOf(minutes: readonly RequestCount[]): Iterable<RequestCount> {
+    const days = new Map<string, RequestCount>();
+    for (const minute of minutes) {
+      const start = startOf(minute.start, DAY_MS);
+      const id = `${start} ${minute.keyId} ${minute.operation} ${minute.outcome} ${minute.bucket}`;
+      this.add(days, id, Object.assign({}, minute, { lengthMs: DAY_MS, start }));
+    }
+    return days.values();
+  }
+}
+
+/** Takes the first entries out of a map. */
+function takenFrom<Key, Value>(map: Map<Key, Value>, most: number): [Key, Value][] {
+  const taken = [...map].slice(0, most);
+  for (const [key] of taken) map.delete(key);
+  return taken;
+}

@@ -1,0 +1,23 @@
+/** The fastest and the slowest bucket: up to 0.25 ms, and all above 16 s. */
+const [FIRST, LAST] = [-2, 15];
+
+/** The bucket of a histogram that a duration is counted in: number n holds those above 2ⁿ⁻¹ up to 2ⁿ milliseconds. */
+export function bucketOf(ms: number): number {
+  return Math.min(LAST, Math.max(FIRST, Math.ceil(Math.log2(ms))));
+}
+
+/**
+ * The duration in milliseconds that a share of the requests did not exceed, by how many are in each bucket; null without requests.
+ * Within a bucket they are taken to be spread evenly, as Prometheus does.
+ */
+export function quantile(share: number, buckets: ReadonlyMap<number, number>): number | null {
+  const total = [...buckets.values()].reduce((sum, requests) => sum + requests, 0);
+  let below = 0;
+  for (const [bucket, requests] of [...buckets].toSorted(([a], [b]) => a - b)) {
+    const [most, within] = [2 ** bucket, (share * total - below) / requests];
+    const least = bucket === FIRST ? 0 : most / 2;
+    if (within <= 1) return Math.round((least + (most - least) * within) * 100) / 100;
+    below += requests;
+  }
+  return null;
+}

@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../../core/time/clock.js';
+import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import { Sweeper } from '../../database/sweeper.js';
+import { DAY_MS, MINUTE_MS } from '../../throttling/quota.js';
+import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
+import { quantile } from './latency.js';
+
+/** The time that minutes are shown of. */
+export const HOUR_MS = 60 * MINUTE_MS;
+
+/** The columns that counts are added up by. */
+type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
+
+/** Requests that have the same values in some columns. */
+export type Sum<By extends keyof Columns> = Pick<Columns, By> & { readonly requests: number };
+
+/** Which counts are added up: those of minutes or days that begin at this instant or later, until now. */
+export interface Counted {
+  readonly lengthMs: number;
+  readonly since: number;
+  readonly only?: 'refused' | 'deprecated';
+}
+
+/** What came of requests: how often, and how long they took. */
+export interface OutcomeUse {
+  readonly outcome: string;
+  readonly requests: number;
+  readonly lastHour: number;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** Whether an outcome is that of a request that was refused by a quota or a ban. */
+export function isRefused(outcome: string): boolean {
+  return outcome.startsWith('429');
+}
+
+/** Reads what ClientRequests has written, up to a second late, and has it deleted when it is old. */
+@Injectable()
+export class RequestHistory {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    sweeper: Sweeper,
+  ) {
+    const ofLength = 'length_ms = :lengthMs AND window_start < :oldest';
+    const dayAgo = (now: number, days: number) => (Math.floor(now / DAY_MS) - days) * DAY_MS;
+    sweeper.add(
+      {
+        entity: RequestCount,
+        where: ofLength,
+        parameters: (now) => ({ lengthMs: MINUTE_MS, oldest: now - 2 * HOUR_MS }),
+      },
+      {
+        entity: RequestCount,
+        where: ofLength,
+        parameters: (now, { usageRetentionDays }) => ({
+          lengthMs: DAY_MS,
+          oldest: dayAgo(now, usageRetentionDays),
+        }),
+      },
+      {
+        entity: RefusedRequest,
+        where: 'at < :oldest',
+        parameters: (now, { usageRetentionDays }) => ({
+          oldest: new Date(dayAgo(now, usageRetentionDays)).toISOString(),
+        }),
+      },
+    );
+  }
+
+  /** The requests of clients, added up by columns. */
+  async sums<By extends keyof Columns>(
+    clientIds: readonly string[],
+    { lengthMs, since, only }: Counted,
+    by: readonly By[],
+  ): Promise<Sum<By>[]> {
+    if (clientIds.length === 0) return [];
+    const query = this.dataSource.manager
+      .createQueryBuilder(RequestCount, 'counted')
+      .select('SUM(counted.requests)', 'requests')
+      .where('counted.clientId IN (:...clientIds)', { clientIds })
+      .andWhere('counted.lengthMs = :lengthMs', { lengthMs })
+      .andWhere('counted.start BETWEEN :since AND :now', { since, now: this.clock.now() })
+      .andWhere(`counted.outcome ${only === 'deprecated' ? '=' : '<>'} '${DEPRECATED}'`);
+    if (only === 'refused') query.andWhere(`counted.outcome LIKE '429%'`);
+    for (const column of by) query.addSelect(`counted.${column}`, column).addGroupBy(`counted.${column}`);
+    const rows = await query.getRawMany<Pick<Columns, By> & { requests: unknown; start?: unknown }>();
+    // PostgreSQL has sums and instants as text.
+    return rows.map(({ start, ...row }) => {
+      const counted = { ...row, requests: Number(row.requests) };
+      return (start === undefined ? counted : { ...counted, start: Number(start) }) as Sum<By>;
+    });
+  }
+
+  /** A page of the last errors of one client, of those with one `X-Request-Id`, or of all, latest first. */
+  errors(
+    page: PageRequest,
+    { clientId, requestId }: { readonly clientId?: string; readonly requestId?: string },
+  ): Promise<Page<RefusedRequest>> {
+    const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'refused');
+    if (clientId !== undefined) query.andWhere('refused.clientId = :clientId', { clientId });
+    if (requestId !== undefined) query.andWhere('refused.requestId = :requestId', { requestId });
+    return keysetPage(query, page, BY_INT64_ID, 'DESC');
+  }
+}
+
+/**
+ * Adds up counts to one entry for each outcome, or for each outcome of what `by` names, such as each key and operation; most requests
+ * first. Latencies are those of `inDays`.
+ */
+export function outcomesOf<By extends 'keyId' | 'operation'>(
+  inDays: readonly Sum<By | 'outcome' | 'bucket'>[],
+  lastHour: readonly Sum<By | 'outcome'>[],
+  by: readonly By[],
+): (OutcomeUse & Pick<Columns, By>)[] {
+  const uses = new Map<string, { of: Sum<By | 'outcome'>; lastHour: number; buckets: Map<number, number> }>();
+  const useOf = (of: Sum<By | 'outcome'>) => {
+    const id = [of.outcome, ...by.map((column) => of[column])].join(' ');
+    const use = uses.get(id) ?? { of, lastHour: 0, buckets: new Map<number, number>() };
+    uses.set(id, use);
+    return use;
+  };
+  for (const day of inDays) {
+    const { buckets } = useOf(day);
+    buckets.set(day.bucket, (buckets.get(day.bucket) ?? 0) + day.requests);
+  }
+  for (const minute of lastHour) useOf(minute).lastHour += minute.requests;
+  return [...uses.values()]
+    .map(({ of, buckets, ...use }) => ({
+      ...(Object.fromEntries(by.map((column) => [column, of[column]])) as unknown as Pick<Columns, By>),
+      outcome: of.outcome,
+      requests: [...buckets.values()].reduce((sum, requests) => sum + requests, 0),
+      ...use,
+      p50Ms: quantile(0.5, buckets),
+      p99Ms: quantile(0.99, buckets),
+    }))
+    .toSorted((a, b) => b.requests - a.requests || (a.outcome < b.outcome ? -1 : 1));
+}

@@ -1,0 +1,220 @@
+import { DataSource } from 'typeorm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
+import { RequestHistory } from '../../src/auth/clients/request-history.js';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { Settings } from '../../src/core/config/settings.js';
+import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
+import { Sweeper } from '../../src/database/sweeper.js';
+import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { refuseWrites } from '../support/databases.js';
+import { hammer } from '../support/earn-ban.js';
+import { printedBy } from '../support/orders.js';
+import { REDIS_URL, describeWith } from '../support/requirements.js';
+
+const ALL = declaredScopes().map(({ name }) => name);
+const GET = 'GET /v1/pets/:petId';
+const LIST = 'GET /v1/pets';
+
+async function open(options: TestServiceOptions = {}) {
+  const service = await TestService.open({ at: '2026-11-20T23:58:10.250Z', ...options });
+  onTestFinished(() => service.close());
+  const admin = await service.issueKey({ plan: 'business', scopes: ALL });
+  const flush = () => service.app.get(ClientRequests).flush();
+  const ask = async (path: string) => {
+    await flush();
+    await service.app.get(QuotaJournal).flush();
+    return (await service.request('GET', path, { key: admin.key })).body;
+  };
+  const usage = (days = 1) => ask(`/admin/clients/${service.clientId}?days=${days}`);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    service.request('GET', path, { headers });
+  return { service, admin, flush, ask, usage, get };
+}
+
+const requestsOf = (rows: readonly Record<string, unknown>[]) =>
+  rows.map(({ operation, outcome, requests, lastHour }) => [operation, outcome, requests, lastHour]);
+
+describe('what came of the requests of a client', () => {
+  it('is counted by key, operation, outcome, minute and day; what has no valid key is of nobody', async () => {
+    const { service, ask, usage, get } = await open({ plan: 'free' });
+    const { headers } = await get('/v1/pets');
+    await get('/v1/pets', { 'if-none-match': headers.get('etag') ?? '' });
+    await get('/v1/pets?limit=x');
+    await get('/v1/pets/9');
+    await get('/none');
+    await service.request('GET', '/v1/pets', { key: null });
+    await service.request('GET', '/v1/pets', { key: 'pst_test_wrong' });
+    service.clock.set('2026-11-21T00:00:05.000Z');
+    await hammer(service, 63);
+    const shown = await usage(2);
+    expect(requestsOf(shown.operations)).toEqual([
+      [LIST, '2xx', 61, 61],
+      [LIST, '429 rate_limit_exceeded', 3, 3],
+      [LIST, '304', 1, 1],
+      [LIST, '400 validation_failed', 1, 1],
+      [GET, '404 pet_not_found', 1, 1],
+      ['GET unmatched', '404 route_not_found', 1, 1],
+    ]);
+    for (const { p50Ms, p99Ms } of shown.operations) expect(0 < p50Ms && p50Ms <= p99Ms).toBe(true);
+    expect(shown.outcomes).toHaveLength(6);
+    expect(shown.outcomes[0]).toMatchObject({ outcome: '2xx', requests: 61, lastHour: 61 });
+    expect(shown.days).toEqual([
+      { date: '2026-11-21', requests: 60, refused: 3 },
+      { date: '2026-11-20', requests: 5, refused: 0 },
+    ]);
+    expect(shown.minutes).toHaveLength(60);
+    expect(shown.minutes.slice(0, 4)).toEqual([
+      { minute: '2026-11-21T00:00:00.000Z', requests: 60, refused: 3 },
+      { minute: '2026-11-20T23:59:00.000Z', requests: 0, refused: 0 },
+      { minute: '2026-11-20T23:58:00.000Z', requests: 5, refused: 0 },
+      { minute: '2026-11-20T23:57:00.000Z', requests: 0, refused: 0 },
+    ]);
+    // The holder of the key sees the same.
+    const own = (await get('/account/usage?days=2')).body;
+    expect(requestsOf(own.operations)).toEqual(requestsOf(shown.operations));
+    const [listed] = await ask('/admin/usage?days=2&name=Test');
+    expect(listed.days).toEqual(shown.days);
+    expect(listed.outcomes[0]).toMatchObject({ outcome: '2xx', requests: 62 });
+    const { stdout } = await printedBy(service, ['usage', 'list']);
+    expect(stdout).toMatch(/REFUSED \(60 MIN\)[^]* Test +free +60\/60 +\S+ +65 +3 /);
+    expect((await printedBy(service, ['client', 'show', service.clientId])).stdout).toMatch(
+      /\nGET \/v1\/pets +429 rate_limit_exceeded +3 +3 /,
+    );
+    service.clock.advance(3_600_000);
+    expect((await usage()).outcomes[0]).toMatchObject({ outcome: '2xx', lastHour: 0 });
+  });
+
+  it('has a metric whose labels are few, and is deleted when it is old', async () => {
+    const { service, usage, get } = await open();
+    await get('/v1/pets');
+    await get('/v1/pets/9');
+    await service.request('GET', '/v1/pets', { key: null });
+    expect(await service.metric('petstore_client_requests_total', { outcome: '2xx' })).toBe(1);
+    expect(await service.metric('petstore_client_requests_total', { outcome: '4xx' })).toBe(1);
+    await usage();
+    const kept = async () => {
+      await service.app.get(Sweeper).sweep();
+      const rows = await service.app
+        .get(DataSource)
+        .query<{ length_ms: number }[]>('SELECT DISTINCT length_ms FROM request_counts ORDER BY length_ms');
+      return rows.map(({ length_ms }) => length_ms);
+    };
+    service.clock.advance(3 * 3_600_000);
+    expect(await kept()).toEqual([86_400_000]);
+    service.clock.advance(91 * 86_400_000);
+    expect(await kept()).toEqual([]);
+  });
+});
+
+describe('the last errors of a client', () => {
+  it('are found by X-Request-Id, over HTTP and on the command line, without any secret', async () => {
+    const { service, ask, get } = await open();
+    await get('/v1/pets/9?secret=hidden', { 'x-request-id': 'lost-1', cookie: 'hidden' });
+    service.clock.advance(1_000);
+    await get('/v1/pets?limit=x', { 'x-request-id': 'lost-2' });
+    await get('/v1/pets', { 'x-request-id': 'found-1' });
+    const expected = {
+      at: '2026-11-20T23:58:10.250Z',
+      requestId: 'lost-1',
+      clientId: service.clientId,
+      keyId: expect.stringMatching(/^[\w-]{36}$/),
+      operation: GET,
+      status: 404,
+      code: 'pet_not_found',
+      address: '127.0.0.1',
+    };
+    expect(await ask('/admin/requests?requestId=lost-1')).toEqual([expected]);
+    expect(await ask('/admin/requests?requestId=found-1')).toEqual([]);
+    const ofClient = await ask(`/admin/requests?client=${service.clientId}`);
+    expect(ofClient.map(({ requestId }: { requestId: string }) => requestId)).toEqual(['lost-2', 'lost-1']);
+    const shown = await printedBy(service, ['request', 'show', 'lost-1', '--json']);
+    expect(JSON.parse(shown.stdout)).toEqual([expected]);
+    expect((await printedBy(service, ['request', 'show', 'lost-1'])).stdout).toMatch(
+      /request id +lost-1\n[^]*code +pet_not_found/,
+    );
+    const none = await printedBy(service, ['request', 'show', 'found-1']);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('No request found-1 is kept')]);
+    const { stdout } = await printedBy(service, ['request', 'list', '--client', 'Test', '--limit', '1']);
+    expect(stdout).toMatch(/^AT[^\n]+\n[^\n]+GET \/v1\/pets +400 +validation_failed[^\n]+\n$/);
+    const rows = await service.app.get(DataSource).query('SELECT * FROM refused_requests');
+    expect(JSON.stringify(rows)).not.toMatch(/hidden|pst_/);
+  });
+
+  it('are 200 of each client, the latest written, also when the clock is set back and several processes write', async () => {
+    const { service, flush, get } = await open();
+    const { app, clock } = service;
+    const other = new ClientRequests(app.get(CacheNeutralWrites), clock, new Metrics());
+    const caller = { clientId: service.clientId, keyId: null, user: 'u', scopes: [] };
+    const note = (requests: ClientRequests, from: number, to: number) => {
+      for (let at = from; at < to; at += 1)
+        requests.note({
+          caller,
+          operation: GET,
+          status: 404,
+          code: 'x',
+          durationMs: 1,
+          requestId: `r${at}`,
+          address: undefined,
+        });
+    };
+    note(other, 0, 150);
+    await other.flush();
+    await get('/v1/pets/9');
+    clock.set('2026-01-01T00:00:00.000Z');
+    note(app.get(ClientRequests), 150, 500);
+    await flush();
+    note(other, 500, 510);
+    await other.flush();
+    const { items } = await app.get(RequestHistory).errors({ limit: 300 }, {});
+    const expected = Array.from({ length: 200 }, (_, at) => `r${509 - at}`);
+    expect(items.map(({ requestId }) => requestId)).toEqual(expected);
+  });
+
+  it('wait while the database cannot be written, and no request does', async () => {
+    const { service, flush, usage, get } = await open({ database: 'file' });
+    const dataSource = service.app.get(DataSource);
+    await get('/v1/pets');
+    await refuseWrites(dataSource, true);
+    onTestFinished(() => refuseWrites(dataSource, false));
+    for (let sent = 0; sent < 3; sent += 1) {
+      expect((await get('/v1/pets/9')).status).toBe(404);
+      await flush();
+    }
+    await refuseWrites(dataSource, false);
+    await expect
+      .poll(async () => requestsOf((await usage()).operations))
+      .toEqual([
+        [GET, '404 pet_not_found', 3, 3],
+        [LIST, '2xx', 1, 1],
+      ]);
+    expect((await service.app.get(RequestHistory).errors({ limit: 9 }, {})).items).toHaveLength(3);
+  });
+});
+
+describeWith('redis', 'two instances on one database', () => {
+  it('count together, keep one list of errors, and both show all of it, also after a restart', async () => {
+    const environment = { REDIS_URL, REDIS_TIMEOUT_MS: '60000' };
+    const { service: one, flush, usage, get } = await open({ database: 'file', environment });
+    const shared = { ...environment, DATABASE_URL: one.app.get(Settings).databaseUrl };
+    const start = () => TestService.open({ at: one.clock.instant(), environment: shared });
+    const other = await start();
+    const askOther = (service: TestService) => service.request('GET', '/v1/pets/9', { key: one.key });
+    for (let sent = 0; sent < 120; sent += 1) {
+      await get('/v1/pets/9');
+      await askOther(other);
+    }
+    await flush();
+    // A stop writes what is left.
+    await other.close();
+    const again = await start();
+    onTestFinished(() => again.close());
+    await askOther(again);
+    await again.app.get(ClientRequests).flush();
+    expect(requestsOf((await usage()).operations)).toEqual([[GET, '404 pet_not_found', 241, 241]]);
+    const { items } = await again.app.get(RequestHistory).errors({ limit: 500 }, { clientId: one.clientId });
+    expect(items).toHaveLength(200);
+  });
+});
