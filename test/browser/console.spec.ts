@@ -108,6 +108,7 @@ describeWith('browser', 'the console in a real browser', () => {
   it('shows what each client uses as it comes, and marks what is banned', async () => {
     const row = tab.page.locator('.row', { hasText: '1 key banned' });
     await row.getByText('60 of 60').waitFor();
+    await row.getByText(/^\d+ refused in 60 min$/).waitFor();
     const other = await service.issueKey({ plan: 'pro' });
     await service.request('GET', '/v1/pets', { key: other.key });
     await tab.page.getByText('1 of 300').waitFor();
@@ -277,8 +278,24 @@ describeWith('browser', 'the console in a real browser', () => {
     await byDay.getByLabel('Days to show').selectOption('90');
     await expect.poll(() => byDay.locator('tbody tr').count()).toBe(90);
     const byMinute = tab.page.locator('section.plot', { hasText: 'By minute' });
-    await byMinute.getByText('Since this page was opened').waitFor();
-    expect(await byMinute.locator('svg .bar').count()).toBeGreaterThan(0);
+    await byMinute.getByText(/^60 admitted, at most 60 of 60 allowed; \d+ refused\.$/).waitFor();
+    expect(await byMinute.locator('svg .bar.refused[height="0"]').count()).toBeLessThan(60);
+    const byOperation = tab.page.locator('section.card', { hasText: 'By operation' });
+    await byOperation.getByText('429 api_key_banned').first().waitFor();
+  });
+
+  it('finds a request that was refused by its id, and the last ones of a client', async () => {
+    const { headers, body } = await service.request('GET', '/v1/pets?limit=x');
+    const id = headers.get('x-request-id') ?? '';
+    await tab.page.getByRole('link', { name: 'Last errors' }).click();
+    await tab.page.locator('.entry', { hasText: id }).getByText(`${body.status} ${body.code}`).waitFor();
+    await tab.page.getByRole('link', { name: 'Show all' }).click();
+    await tab.page.getByLabel('Find by X-Request-Id').fill(id);
+    await tab.page.keyboard.press('Enter');
+    await expect.poll(() => tab.page.locator('.entry').count()).toBe(1);
+    await tab.page.getByLabel('Find by X-Request-Id').fill('nothing');
+    await tab.page.keyboard.press('Enter');
+    await tab.page.getByText('No such request is kept.').waitFor();
   });
 
   it('tells who changed what, with details on demand, of all clients or one', async () => {
@@ -328,6 +345,9 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.show('#/audit');
     await tab.page.locator('.entry').first().waitFor();
     await look('audit');
+    await tab.show('#/requests');
+    await tab.page.locator('.entry').first().waitFor();
+    await look('requests');
     await button('Sign out').click();
     await tab.page.getByLabel('Admin key').waitFor();
     await look('sign-in');

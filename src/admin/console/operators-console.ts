@@ -39,6 +39,7 @@ const FILES: Readonly<Record<string, string>> = {
       'patience',
       'plots',
       'polling',
+      'requests-view',
       'secret-dialog',
       'session',
       'sign-in-view',

@@ -1,25 +1,16 @@
 // @ts-check
-// What a client uses: both windows now, each minute since this tab looked at it, and each day as the service keeps them.
+// What a client uses: both windows now, the last minutes and days, and what came of its requests.
 import { choice } from './fields.js';
 import { el, number, put, say } from './elements.js';
 import { Meter, Plot } from './plots.js';
 import { now, span } from './times.js';
 
-/** How many minutes are plotted at most. */
-const MOST_MINUTES = 60;
-const MINUTE_MS = 60_000;
-
-/** Requests by minute, by client, since this tab was opened. @type {Map<string, Map<number, number>>} */
-const seen = new Map();
-
 export class ClientUsage {
   days = 30;
+  #shown = '';
 
-  /** @param {string} clientId @param {() => void} wanted is called when other days are to be shown */
-  constructor(clientId, wanted) {
-    const minutes = seen.get(clientId) ?? new Map();
-    seen.set(clientId, minutes);
-    this.minutes = minutes;
+  /** @param {() => void} wanted is called when other days are to be shown */
+  constructor(wanted) {
     this.minute = new Meter('This minute');
     this.day = new Meter('Today (UTC)');
     this.resets = el('p', { class: 'note' });
@@ -27,13 +18,13 @@ export class ClientUsage {
     this.byMinute = new Plot({
       id: 'by-minute',
       title: 'By minute',
-      note: 'Since this page was opened: the service keeps no minutes that are over.',
+      note: 'Requests of the last 60 minutes.',
       unit: 'Minute (UTC)',
     });
     this.byDay = new Plot({
       id: 'by-day',
       title: 'By day',
-      note: 'Requests admitted in each UTC day.',
+      note: 'Requests in each UTC day.',
       unit: 'Day (UTC)',
     });
     const range = choice(
@@ -50,11 +41,28 @@ export class ClientUsage {
       wanted();
     });
     put(this.byDay.tools, el('label', {}, el('span', { class: 'visually-hidden' }, 'Days to show'), range));
+    this.table = el('div', {
+      class: 'table-room',
+      tabindex: '0',
+      role: 'region',
+      'aria-labelledby': 'operations',
+    });
+    this.operations = el(
+      'section',
+      { class: 'card' },
+      el('h2', { id: 'operations' }, 'By operation'),
+      el(
+        'p',
+        { class: 'note' },
+        'What came of its requests in those days, and how many milliseconds they took.',
+      ),
+      this.table,
+    );
     this.deprecated = el('section', { class: 'card', 'aria-labelledby': 'deprecated', hidden: true });
   }
 
   /** @param {any} client with its usage */
-  show({ windows, perMinute, perDay, days, deprecatedCalls }) {
+  show({ windows, perMinute, perDay, days, minutes, operations, deprecatedCalls }) {
     const [minute, day] = ['minute', 'day'].map((name) =>
       windows.find((/** @type {any} */ one) => one.name === name),
     );
@@ -66,12 +74,15 @@ export class ClientUsage {
         .filter(Boolean)
         .join(', '),
     );
-    this.#count(minute);
-    this.byMinute.show(this.#lastMinutes(), perMinute);
+    this.byMinute.show(
+      barsOf(minutes, ({ minute: start }) => start.slice(11, 16)),
+      perMinute,
+    );
     this.byDay.show(
-      days.toReversed().map((/** @type {any} */ { date, requests }) => ({ label: date, value: requests })),
+      barsOf(days, ({ date }) => date),
       perDay,
     );
+    this.#showOperations(operations);
     this.deprecated.hidden = deprecatedCalls.length === 0;
     put(
       this.deprecated,
@@ -92,23 +103,39 @@ export class ClientUsage {
     );
   }
 
-  /** @param {{ used: number, resetsAt: string } | undefined} minute */
-  #count(minute) {
-    if (!minute) return;
-    const start = Date.parse(minute.resetsAt) - MINUTE_MS;
-    this.minutes.set(start, Math.max(minute.used, this.minutes.get(start) ?? 0));
-    for (const old of this.minutes.keys())
-      if (old <= start - MOST_MINUTES * MINUTE_MS) this.minutes.delete(old);
+  /** @param {readonly any[]} operations */
+  #showOperations(operations) {
+    const shown = JSON.stringify(operations);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const titles = ['Operation', 'Outcome', 'Requests', '60 min', 'p50', 'p99', 'Key'];
+    const rows = operations.map((one) =>
+      el(
+        'tr',
+        {},
+        el('th', { scope: 'row' }, el('code', {}, one.operation)),
+        el('td', { class: 'text' }, one.outcome),
+        [one.requests, one.lastHour, one.p50Ms, one.p99Ms].map((value) =>
+          el('td', {}, value === null ? '–' : number(value)),
+        ),
+        el('td', { class: 'text' }, el('code', {}, one.keyId)),
+      ),
+    );
+    const head = titles.map((title) => el('th', { scope: 'col' }, title));
+    put(
+      this.table,
+      operations.length === 0
+        ? 'No request yet.'
+        : el('table', {}, el('thead', {}, el('tr', {}, head)), el('tbody', {}, rows)),
+    );
   }
+}
 
-  #lastMinutes() {
-    const newest = Math.max(...this.minutes.keys());
-    const oldest = Math.min(...this.minutes.keys(), newest - 14 * MINUTE_MS);
-    return Array.from({ length: (newest - oldest) / MINUTE_MS + 1 }, (_, at) => {
-      const start = oldest + at * MINUTE_MS;
-      return { label: new Date(start).toISOString().slice(11, 16), value: this.minutes.get(start) ?? 0 };
-    });
-  }
+/** @param {readonly any[]} windows latest first @param {(window: any) => string} labelOf */
+function barsOf(windows, labelOf) {
+  return windows
+    .toReversed()
+    .map((window) => ({ label: labelOf(window), value: window.requests, refused: window.refused }));
 }
 
 /** @param {{ resetsAt: string }} window */

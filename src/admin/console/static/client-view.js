@@ -18,7 +18,7 @@ export function showClient(main, signal, id) {
   const title = el('h1', { dir: 'auto' }, '…');
   const badges = el('span', { class: 'badges' });
   const plan = el('dl', { class: 'facts' });
-  const usage = new ClientUsage(id, soon);
+  const usage = new ClientUsage(soon);
   const keys = new ClientKeys(id, soon);
   const fault = el('div', { class: 'fault', role: 'alert' });
   const buttonOf = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run) => {
@@ -44,7 +44,7 @@ export function showClient(main, signal, id) {
       say(title, client.name);
       document.title = `${client.name} · Console`;
       const suspended = client.suspendedAt !== null;
-      put(badges, badgesOf(client.suspendedAt, client.bans));
+      put(badges, badgesOf(client));
       planButton.disabled = false;
       suspendButton.disabled = false;
       say(suspendButton, suspended ? 'Resume' : 'Suspend');
@@ -95,6 +95,7 @@ export function showClient(main, signal, id) {
     usage.byMinute.element,
     keys.element,
     usage.byDay.element,
+    usage.operations,
     usage.deprecated,
   );
   put(
@@ -111,6 +112,7 @@ export function showClient(main, signal, id) {
       el(
         'div',
         { class: 'head-actions' },
+        el('a', { href: `#/requests/${id}`, class: 'button quiet' }, 'Last errors'),
         el('a', { href: `#/audit/${id}`, class: 'button quiet' }, 'Audit trail'),
         planButton,
         suspendButton,

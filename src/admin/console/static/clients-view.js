@@ -3,7 +3,7 @@
 import { ask } from './admin-api.js';
 import { createClient } from './changes-of-client.js';
 import { alone, faultOf } from './dialogs.js';
-import { arrange, el, put, say } from './elements.js';
+import { arrange, el, number, put, say } from './elements.js';
 import { Pages } from './paging.js';
 import { Meter } from './plots.js';
 import { poll } from './polling.js';
@@ -126,12 +126,13 @@ class Row {
   }
 
   /** @param {any} client with its usage */
-  show({ name, plan, windows, suspendedAt, bans, lastUsedAt }) {
+  show(client) {
+    const { name, plan, windows, suspendedAt, lastUsedAt } = client;
     say(this.name, name);
     say(this.plan, plan);
     this.minute.show(windows.find((/** @type {any} */ one) => one.name === 'minute'));
     this.day.show(windows.find((/** @type {any} */ one) => one.name === 'day'));
-    const badges = badgesOf(suspendedAt, bans);
+    const badges = badgesOf(client);
     if (
       badges.map(({ textContent }) => textContent).join() !==
       [...this.badges.children].map(({ textContent }) => textContent).join()
@@ -148,9 +149,15 @@ class Row {
   }
 }
 
-/** What is out of the ordinary of a client. @param {string | null} suspendedAt @param {readonly unknown[]} bans */
-export function badgesOf(suspendedAt, bans) {
+/** What is out of the ordinary of a client. @param {any} client with its usage */
+export function badgesOf({ suspendedAt, bans, outcomes }) {
   const badges = [];
+  const refused = outcomes.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ { outcome, lastHour }) =>
+      sum + (outcome.startsWith('429') ? lastHour : 0),
+    0,
+  );
+  if (refused > 0) badges.push(el('span', { class: 'badge warn' }, `${number(refused)} refused in 60 min`));
   if (suspendedAt !== null) badges.push(el('span', { class: 'badge bad' }, 'Suspended'));
   if (bans.length > 0)
     badges.push(

@@ -4,6 +4,7 @@ import { showAudit } from './audit-view.js';
 import { showClient } from './client-view.js';
 import { showClients } from './clients-view.js';
 import { byId } from './elements.js';
+import { showRequests } from './requests-view.js';
 import { forgetKey, keyOfTab } from './session.js';
 import { showSignIn } from './sign-in-view.js';
 import { refreshTimes } from './times.js';
@@ -19,6 +20,7 @@ const VIEWS = [
     'Client',
     (main, signal, id) => showClient(main, signal, id ?? ''),
   ],
+  [new RegExp(`^#/requests(?:/(${UUID}))?$`), 'requests', 'Last errors', showRequests],
   [new RegExp(`^#/audit(?:/(${UUID}))?$`), 'audit', 'Audit trail', showAudit],
   [/^/, 'clients', 'Clients', showClients],
 ];
@@ -38,7 +40,7 @@ function show() {
     showSignIn(main, show);
     return;
   }
-  const [pattern, name, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? VIEWS[2];
+  const [pattern, name, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? VIEWS[0];
   for (const link of document.querySelectorAll('#nav a')) {
     const isCurrent = link instanceof HTMLElement && link.dataset.view === name;
     if (isCurrent) link.setAttribute('aria-current', 'page');

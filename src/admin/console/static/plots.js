@@ -1,5 +1,5 @@
 // @ts-check
-// Bars over time, with the limit as a line, and the same numbers as a table for those who do not see them.
+// Bars over time of what was admitted and refused, with the limit as a line, and the same numbers as a table for those who do not see them.
 import { el, number, put, svg } from './elements.js';
 
 const HEIGHT = 170;
@@ -10,7 +10,8 @@ const FAR_ABOVE = 8;
 /**
  * @typedef {object} Bar
  * @property {string} label
- * @property {number} value
+ * @property {number} value what was admitted
+ * @property {number} refused
  */
 
 export class Plot {
@@ -52,7 +53,14 @@ export class Plot {
     this.#limit = limit;
     const most = Math.max(0, ...bars.map(({ value }) => value));
     const total = bars.reduce((sum, { value }) => sum + value, 0);
-    this.summary.textContent = `${number(total)} in all, at most ${number(most)} of ${number(limit)} allowed.`;
+    const turnedAway = bars.reduce((sum, { refused }) => sum + refused, 0);
+    put(
+      this.summary,
+      el('span', { class: 'swatch' }),
+      `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed; `,
+      el('span', { class: 'swatch refused' }),
+      `${number(turnedAway)} refused.`,
+    );
     put(
       this.table,
       el(
@@ -61,15 +69,25 @@ export class Plot {
         el(
           'thead',
           {},
-          el('tr', {}, el('th', { scope: 'col' }, this.unit), el('th', { scope: 'col' }, 'Requests')),
+          el(
+            'tr',
+            {},
+            [this.unit, 'Admitted', 'Refused'].map((name) => el('th', { scope: 'col' }, name)),
+          ),
         ),
         el(
           'tbody',
           {},
           bars
             .toReversed()
-            .map(({ label, value }) =>
-              el('tr', {}, el('th', { scope: 'row' }, label), el('td', {}, number(value))),
+            .map(({ label, value, refused }) =>
+              el(
+                'tr',
+                {},
+                el('th', { scope: 'row' }, label),
+                el('td', {}, number(value)),
+                el('td', {}, number(refused)),
+              ),
             ),
         ),
       ),
@@ -80,7 +98,7 @@ export class Plot {
   #draw() {
     const width = this.drawing.clientWidth;
     if (width === 0 || this.#bars.length === 0) return;
-    const most = Math.max(1, ...this.#bars.map(({ value }) => value));
+    const most = Math.max(1, ...this.#bars.map(({ value, refused }) => value + refused));
     const isLimitShown = this.#limit <= most * FAR_ABOVE;
     const top = roundUp(isLimitShown ? Math.max(most, this.#limit) : most);
     const inner = { width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom };
@@ -101,21 +119,24 @@ export class Plot {
             short(value),
           ),
         ]),
-        this.#bars.map(({ label, value }, at) => {
+        this.#bars.map(({ label, value, refused }, at) => {
           const x = ROOM.left + step * at + (step - thick) / 2;
+          const piece = (
+            /** @type {string} */ kind,
+            /** @type {number} */ from,
+            /** @type {number} */ amount,
+          ) => {
+            const height = Math.max(amount > 0 ? 2 : 0, inner.height * (amount / top));
+            const rx = Math.min(3, thick / 2);
+            return svg('rect', { class: kind, x, y: y(from) - height, width: thick, height, rx });
+          };
           const isNamed = (this.#bars.length - 1 - at) % every === 0;
           return svg(
             'g',
             {},
-            svg('title', {}, `${label}: ${number(value)}`),
-            svg('rect', {
-              class: value >= this.#limit ? 'bar full' : 'bar',
-              x,
-              y: y(Math.min(value, top)),
-              width: thick,
-              height: Math.max(value > 0 ? 2 : 0, inner.height * (Math.min(value, top) / top)),
-              rx: Math.min(3, thick / 2),
-            }),
+            svg('title', {}, `${label}: ${number(value)} admitted, ${number(refused)} refused`),
+            piece('bar', 0, value),
+            piece('bar refused', value, refused),
             isNamed &&
               svg(
                 'text',
