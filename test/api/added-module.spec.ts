@@ -27,6 +27,7 @@ import { describeRefusals } from '../support/refusal-table.js';
 import { TestService } from '../kit/test-service.js';
 
 const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
+const SHELVES_SCOPES = defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
 const GADGETS_ERRORS = defineErrors({
   gadget_broken: {
     status: 409,
@@ -126,6 +127,17 @@ class GadgetsController {
   }
 }
 
+/** A controller whose scope holds for each of its routes. */
+@Controller({ path: 'shelves', version: '1' })
+@RequireScopes(SHELVES_SCOPES.read)
+class ShelvesController {
+  @Get('new')
+  @RequireScopes(SHELVES_SCOPES.write)
+  added(): object {
+    return {};
+  }
+}
+
 class Widget {
   @Integer({ minimum: 1, maximum: 9 })
   size!: number;
@@ -145,7 +157,7 @@ class WidgetsController {
   }
 }
 
-@Module({ controllers: [GadgetsController, WidgetsController] })
+@Module({ controllers: [GadgetsController, WidgetsController, ShelvesController] })
 class GadgetsModule {}
 
 let service: TestService;
@@ -218,6 +230,15 @@ describe('a module added to the service', () => {
     expect(headers.get('ratelimit-policy')).toBe('"minute";q=2;w=10, "day";q=10000;w=86400');
     service.clock.advance(10_000);
     expect((await service.request('GET', '/v1/gadgets/rare')).status).toBe(200);
+  });
+
+  it.each([
+    [['shelves:read'], 403],
+    [['shelves:write'], 403],
+    [['shelves:read', 'shelves:write'], 200],
+  ])('needs the scopes of a route and of its controller: with %j %i', async (scopes, expected) => {
+    const { key } = await service.issueKey({ scopes });
+    expect((await service.request('GET', '/v1/shelves/new', { key })).status).toBe(expected);
   });
 
   it('stands in the document with everything that the chain does', () => {
