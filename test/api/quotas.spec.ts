@@ -278,6 +278,33 @@ describe('counters that cannot be read', () => {
   });
 });
 
+it.each([
+  ['minute', '2026-11-20T12:00:59.999Z', 1, '"minute";r=57;t=60, "day";r=991;t=43140'],
+  ['day', '2026-11-20T23:59:59.999Z', 2, '"minute";r=55;t=60, "day";r=991;t=86400'],
+])(
+  'what the database has of a %s that ends while it is read counts for no later one; it is read once for all who wait',
+  async (_, at, times, expected) => {
+    const service = await open({ plan: 'free', environment: {}, at });
+    const journal = service.app.get(QuotaJournal);
+    let asked = 0;
+    let read = (): void => {};
+    const held = new Promise<void>((resolve) => (read = resolve));
+    journal.used = async (key) => {
+      if (!key.endsWith(service.clientId)) return { minute: 0, day: 0 };
+      asked += 1;
+      await held;
+      return { minute: 3, day: 7 };
+    };
+    const waiting = [list(service), list(service)];
+    await expect.poll(() => asked).toBe(1);
+    service.clock.advance(1);
+    await list(service, (await service.issueKey({ plan: 'pro' })).key);
+    read();
+    const last = (await Promise.all(waiting)).map((answer) => shown(answer).state ?? '').toSorted()[0];
+    expect([asked, last]).toEqual([times, expected]);
+  },
+);
+
 describe('what is not the API', () => {
   it('needs no key and counts nothing', async () => {
     const service = await open({ environment: {} });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { onTestFinished } from 'vitest';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -45,6 +46,13 @@ export interface Finished {
 export async function emptyFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'petstore-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** An empty folder that is removed when the test is over, also when it fails. */
+export async function folderOfTest(): Promise<string> {
+  const { path, remove } = await emptyFolder();
+  onTestFinished(remove);
+  return path;
 }
 
 /** Runs the petstore command in a folder and waits for its end. */
@@ -135,6 +143,15 @@ export class ServiceProcess {
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
+}
+
+/** The service as a process that is killed when the test is over, if it still runs then. */
+export async function serviceOfTest(
+  ...started: Parameters<typeof ServiceProcess.start>
+): Promise<ServiceProcess> {
+  const service = await ServiceProcess.start(...started);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
 }
 
 /** Key of the demo client that a first start has printed, or ''. */

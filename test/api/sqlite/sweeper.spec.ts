@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Sweeper } from '../../../src/database/sweeper.js';
 import { KeyBan, QuotaCount } from '../../../src/throttling/memory/quota-journal.entity.js';
-import { emptyFolder } from '../../support/service-process.js';
+import { folderOfTest } from '../../support/service-process.js';
 import { TestService, type TestServiceOptions } from '../../kit/test-service.js';
 
 const DAY = 86_400_000;
@@ -32,8 +32,7 @@ async function open(options: TestServiceOptions = {}) {
 }
 
 it('a start waits for no old rows, and a stop for one batch, not for all', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
   const first = await open({ environment });
   await first.fill(20_000);
@@ -47,8 +46,7 @@ it('a start waits for no old rows, and a stop for one batch, not for all', async
 });
 
 it('an outage is told of once, not for each table', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const file = join(path, 'pets.sqlite');
   const { service, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
   const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
@@ -65,8 +63,7 @@ it('an outage is told of once, not for each table', async () => {
 });
 
 it('old rows go a few at a time: writers come between them, and the log stays small', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const file = join(path, 'pets.sqlite');
   const { service, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
   await fill(ROWS);
@@ -111,6 +108,9 @@ it('bans and counts that nobody asks for any more go, what may be asked for stay
     ban('told to wait', { retryAt: now + 1 }),
     ban('lifted', { liftedAt: now - 1 }),
     ban('of a wrong clock', { bannedUntil: now + 3_650 * DAY }),
+    ...(['retryAt', 'lastStrikeAt', 'liftedAt'] as const).map((column) =>
+      ban(`of a wrong clock: ${column}`, { bannedUntil: now + 1, [column]: now + DAY + 1 }),
+    ),
   ]);
   const day = (ago: number) => Math.floor(now / DAY) * DAY - ago * DAY;
   await manager.insert(QuotaCount, [
@@ -124,9 +124,16 @@ it('bans and counts that nobody asks for any more go, what may be asked for stay
     'banned',
     'lifted',
     'of a wrong clock',
+    'of a wrong clock: lastStrikeAt',
+    'of a wrong clock: liftedAt',
+    'of a wrong clock: retryAt',
     'on the ladder',
     'told to wait',
   ]);
-  expect(bans[2]?.bannedUntil).toBe(now + DAY);
+  const cut = { retryAt: now, lastStrikeAt: now, liftedAt: 0 };
+  expect(bans.slice(2, 6)).toMatchObject([
+    { ...cut, bannedUntil: now + DAY },
+    ...[1, 2, 3].map(() => ({ ...cut, bannedUntil: now + 1 })),
+  ]);
   expect((await manager.find(QuotaCount)).map(({ windowStart }) => windowStart)).toEqual([day(90), day(0)]);
 });
