@@ -389,60 +389,6 @@ describe('the scope admin', () => {
   });
 });
 
-describe('the last key with the scope admin', () => {
-  const operations: readonly [string, (id: string, client: string) => Order][] = [
-    ['revoke', (id) => post(`/admin/keys/${id}/revoke`, `key revoke ${id}`)],
-    ['bring forward', (id) => patch(`/admin/keys/${id}`, `key update ${id} --expires 1h`, { expires: '1h' })],
-    ['suspend', (_, client) => post(`/admin/clients/${client}/suspend`, `client suspend ${client}`)],
-    [
-      'delete',
-      (_, client) => ({
-        args: ['client', 'delete', client],
-        method: 'DELETE',
-        path: `/admin/clients/${client}`,
-      }),
-    ],
-  ];
-
-  async function onlyAdmin() {
-    const one = await TestService.open();
-    onTestFinished(() => one.close());
-    return { service: one, ...(await one.issueKey({ scopes: ALL })) };
-  }
-
-  it('does not end by accident, whatever would end it, over HTTP and on the command line', async () => {
-    const { service: one, id, key } = await onlyAdmin();
-    for (const [name, orderOf] of operations) {
-      const order = orderOf(id, one.clientId);
-      for (const outcome of [await overHttp(one, key, order), await onCommandLine(one, order)])
-        expect([name, outcome.reasons]).toEqual([
-          name,
-          [
-            'Nothing would be left that works with the scope admin; issue another key with it first, or force this.',
-          ],
-        ]);
-    }
-    expect((await one.request('GET', '/admin/clients', { key })).status).toBe(200);
-    // It ends by force.
-    const [, suspension] = operations[2] ?? expect.unreachable();
-    const order = suspension(id, one.clientId);
-    expect((await onCommandLine(one, { ...order, args: [...order.args, '--force'] })).done).toBe(true);
-    await one.app.get(ClientsService).resume(one.clientId, SERVICE_ITSELF);
-    const forced = await one.request('POST', `/admin/keys/${id}/revoke?force=true`, { key });
-    expect(forced.status).toBe(200);
-  });
-
-  it('is left when two are revoked at the same instant', async () => {
-    const { service: one, id, key } = await onlyAdmin();
-    const other = await one.issueKey({ scopes: ALL });
-    const answers = await Promise.all([
-      one.request('POST', `/admin/keys/${id}/revoke`, { key }),
-      one.request('POST', `/admin/keys/${other.id}/revoke`, { key: other.key }),
-    ]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
-  });
-});
-
 describe('bodies and parameters are validated like any other', () => {
   it.each([
     ['POST', '/admin/clients', { name: 'A', plan: 'pro', limit: 5 }, ['limit unknown_field']],

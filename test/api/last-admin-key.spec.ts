@@ -1,0 +1,122 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { TestService } from '../kit/test-service.js';
+import { onCommandLine } from '../support/orders.js';
+
+const ALL = declaredScopes().map(({ name }) => name);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const REFUSAL =
+  'Nothing would be left that works with the scope admin; issue another key with it first, or force this.';
+
+/** A key, with the client that has it. */
+interface Key {
+  readonly id: string;
+  readonly key: string;
+  readonly clientId: string;
+}
+
+/** A service in which one key administers; `order` sends one of its orders. */
+async function open(expires?: number) {
+  const service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+  onTestFinished(() => service.close());
+  const issue = async (options: Parameters<TestService['issueKey']>[0]): Promise<Key> => {
+    const { id, key } = await service.issueKey(options);
+    const { body } = await service.request('GET', `/admin/keys/${id}`, { key: admin?.key ?? key });
+    return { id, key, clientId: body.clientId };
+  };
+  let admin: Key | undefined;
+  admin = await issue({ scopes: ALL, ...(expires === undefined ? {} : { expires }) });
+  const order = async ([method, path, json]: Order, force = false) => {
+    const { status, body } = await service.request(method, `/admin/${path}${force ? '?force=true' : ''}`, {
+      key: admin.key,
+      ...(json ? { json } : {}),
+    });
+    return status < 300 ? 'done' : (body as { message: string }).message;
+  };
+  return { service, admin, issue, order };
+}
+
+type Order = readonly [method: string, path: string, json?: object];
+const revoke = ({ id }: Key): Order => ['POST', `keys/${id}/revoke`];
+const ORDERS: Readonly<Record<string, (key: Key) => Order>> = {
+  'revoking it': revoke,
+  'bringing its end forward': ({ id }) => ['PATCH', `keys/${id}`, { expires: '1h' }],
+  'rotating it to one of an hour': ({ id }) => ['POST', `keys/${id}/rotate`, { grace: '0', expires: '1h' }],
+  'suspending its client': ({ clientId }) => ['POST', `clients/${clientId}/suspend`],
+  'deleting its client': ({ clientId }) => ['DELETE', `clients/${clientId}`],
+};
+
+describe('the last key with the scope admin', () => {
+  it.each(Object.entries(ORDERS))('is not lost by %s, unless that is forced', async (_, orderOf) => {
+    const { admin, order } = await open();
+    expect(await order(orderOf(admin))).toBe(REFUSAL);
+    expect(await order(['GET', `keys/${admin.id}`])).toBe('done');
+    expect(await order(orderOf(admin), true)).toBe('done');
+  });
+
+  it.each(Object.entries(ORDERS))(
+    'is no matter of %s beside another, or of another key',
+    async (_, orderOf) => {
+      const { admin, issue, order } = await open();
+      const other = await issue({ plan: 'free', scopes: ['pets:read'] });
+      expect(await order(orderOf(other))).toBe('done');
+      await issue({ plan: 'free', scopes: ['admin'] });
+      expect(await order(orderOf(admin))).toBe('done');
+    },
+  );
+
+  it.each<[string, readonly ((other: Key) => Order)[]]>([
+    ['was revoked', [revoke]],
+    ['ends in a day', [({ id }) => ['PATCH', `keys/${id}`, { expires: '1d' }]]],
+    ['is suspended with its client', [({ clientId }) => ['POST', `clients/${clientId}/suspend`]]],
+    ['was rotated', [({ id }) => ['POST', `keys/${id}/rotate`, { grace: '9d', expires: '1d' }]]],
+  ])('is not kept by another one that %s', async (_, ends) => {
+    const { admin, issue, order } = await open();
+    const other = await issue({ plan: 'free', scopes: ALL });
+    for (const end of ends) expect(await order(end(other))).toBe('done');
+    expect(await order(revoke(admin))).toBe(REFUSAL);
+  });
+
+  it.each([
+    ['kept by another one of more than a day', { other: DAY + 1 }, 'done'],
+    ['not kept by another one of a day', { other: DAY }, REFUSAL],
+    ['one to its last millisecond', { own: HOUR, after: HOUR - 1 }, REFUSAL],
+  ] as const)('is %s', async (_, given, expected) => {
+    const { own, other, after = 0 } = given as { own?: number; other?: number; after?: number };
+    const { service, admin, issue, order } = await open(own);
+    if (other !== undefined) await issue({ plan: 'free', scopes: ['admin'], expires: other });
+    service.clock.advance(after);
+    expect(await order(revoke(admin))).toBe(expected);
+  });
+
+  it('may have its end brought forward by a day or more, and may be rotated to one that lives as long', async () => {
+    const { admin, order } = await open();
+    expect(await order(['PATCH', `keys/${admin.id}`, { expires: '1d' }])).toBe('done');
+    expect(await order(['POST', `keys/${admin.id}/rotate`, { grace: '1m' }])).toBe('done');
+  });
+
+  it('is protected on the command line, too, but for --force', async () => {
+    const { service, admin } = await open();
+    const give = (more: string[]) =>
+      onCommandLine(service, { args: ['key', 'revoke', admin.id, ...more], method: '', path: '' });
+    expect((await give([])).reasons).toEqual([REFUSAL]);
+    expect((await give(['--force'])).done).toBe(true);
+  });
+
+  it('is none once it has expired', async () => {
+    const { service, admin } = await open(HOUR);
+    service.clock.advance(HOUR);
+    const args = ['key', 'revoke', admin.id];
+    expect((await onCommandLine(service, { args, method: '', path: '' })).reasons).toEqual([]);
+  });
+
+  it('is left when two are revoked at the same instant', async () => {
+    const { service, admin, issue } = await open();
+    const other = await issue({ plan: 'free', scopes: ALL });
+    const answers = await Promise.all(
+      [admin, other].map(({ id, key }) => service.request('POST', `/admin/keys/${id}/revoke`, { key })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  });
+});
