@@ -2,7 +2,6 @@ import { Jobs } from 'petstore-service';
 import { Pet } from 'petstore-service/pets';
 import { TestService, defineFixture } from 'petstore-service/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Adoption } from './adoption.entity.js';
 import { AdoptionsModule } from './adoptions.module.js';
 
 const RESERVATION_MS = 600_000;
@@ -45,13 +44,6 @@ describe('an adoption that nobody decides', () => {
     expect(await get(pet)).toMatchObject({ status: 'available' });
   });
 
-  it('expires by itself, when the job is due', async () => {
-    const { adoption } = await open();
-    service.clock.advance(RESERVATION_MS + 1);
-    await service.app.get(Jobs).runDue();
-    expect(await get(adoption)).toMatchObject({ state: 'expired' });
-  });
-
   it('leaves the others as they are', async () => {
     const decided = await open();
     await service.request('PATCH', decided.adoption, {
@@ -67,13 +59,6 @@ describe('an adoption that nobody decides', () => {
     expect(await get(young.adoption)).toMatchObject({ state: 'requested' });
   });
 
-  it('does not expire when the clock is put back', async () => {
-    const { adoption } = await open();
-    service.clock.step(-86_400_000);
-    await expire();
-    expect(await get(adoption)).toMatchObject({ state: 'requested' });
-  });
-
   it('expires also when something else has let its animal go, or sold it', async () => {
     const [gone, sold] = [await open(), await open()];
     const pets = service.repository(Pet);
@@ -83,36 +68,6 @@ describe('an adoption that nobody decides', () => {
     await expire();
     for (const { adoption } of [gone, sold]) expect(await get(adoption)).toMatchObject({ state: 'expired' });
     expect([(await get(gone.pet)).status, (await get(sold.pet)).status]).toEqual(['available', 'sold']);
-  });
-});
-
-describe('ten batches and one', () => {
-  const MANY = 501;
-  beforeEach(async () => {
-    const requestedAt = new Date(service.clock.now() - RESERVATION_MS - 1).toISOString();
-    await service.repository(Adoption).manager.transaction(async (manager) => {
-      for (let at = 0; at < MANY; at += 1) {
-        const pet = await manager.save(Pet, { name: `Old ${at}`, categoryId: 1n, status: 'pending' });
-        await manager.insert(Adoption, {
-          petId: pet.id,
-          adopterName: 'Ada',
-          note: null,
-          state: 'requested',
-          requestedAt,
-          decidedAt: null,
-        });
-      }
-    });
-  });
-  const count = (state: 'requested' | 'expired') => service.repository(Adoption).countBy({ state });
-
-  it('expire in one run, while requests are answered, and are counted', async () => {
-    const [, { adoption }] = await Promise.all([expire(), open()]);
-    expect([await count('requested'), await count('expired')]).toEqual([1, MANY]);
-    expect(await service.repository(Pet).countBy({ status: 'available' })).toBe(MANY);
-    expect(await get(adoption)).toMatchObject({ state: 'requested' });
-    expect(await service.metric('petstore_adoptions_open')).toBe(1);
-    expect(await service.metric('petstore_adoptions_total', { state: 'expired' })).toBe(MANY);
   });
 });
 

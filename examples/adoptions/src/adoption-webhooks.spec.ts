@@ -4,8 +4,6 @@ import { text } from 'node:stream/consumers';
 import { Pet } from 'petstore-service/pets';
 import { TestService, defineFixture } from 'petstore-service/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { AdoptionTransitions } from './adoption-transitions.js';
-import { Adoption } from './adoption.entity.js';
 import { AdoptionsModule } from './adoptions.module.js';
 
 /** Beyond what a double holds. */
@@ -76,26 +74,6 @@ it('adoptions.decided comes to an endpoint, in order, with its integers exact', 
     '"data":{"id":2,"petId":9007199254740994,"state":"declined"}}',
     '"data":{"id":3,"petId":9007199254740995,"state":"expired"}}',
   ]);
-});
-
-it('a decision that is rolled back is not sent', async () => {
-  await order();
-  const [lost, kept] = [
-    await request((await service.add(PET)).id),
-    await request((await service.add(PET)).id),
-  ];
-  const transitions = service.app.get(AdoptionTransitions, { strict: false });
-  const adoptions = service.repository(Adoption);
-  const adoption = await adoptions.findOneByOrFail({ id: BigInt(lost) });
-  const later = adoptions.manager.transaction(async () => {
-    await transitions.decide(adoption, 'approved');
-    throw new Error('Something later failed');
-  });
-  await expect(later).rejects.toThrow('Something later failed');
-  // Messages come in order: had the first been written, it would come before this one.
-  await decide(kept, 'approved');
-  await expect.poll(() => received.length).toBeGreaterThan(0);
-  expect(received).toEqual([expect.stringContaining(`"id":${kept},`)]);
 });
 
 it('an endpoint is told of it only by a key that may read adoptions', async () => {
