@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
@@ -12,16 +13,16 @@ import { TestService } from '../kit/test-service.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { askedBy } from '../support/prom-expression.js';
-import { MONITORING, Prometheus, promtool } from '../support/prometheus.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js';
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly annotations: { readonly runbook_url: string };
 }
+const MONITORING = join(ROOT, 'deploy/monitoring');
 const textOf = (file: string) => readFileSync(join(MONITORING, file), 'utf8');
 const { groups } = parse(textOf('alerts.yml')) as { groups: { rules: Rule[] }[] };
 const alerts = groups.flatMap(({ rules }) => rules);
@@ -77,11 +78,9 @@ async function scrapeOfModules(): Promise<string> {
 
 /** Starts the service with these settings and sends it requests that are answered in several ways. */
 async function served(environment: NodeJS.ProcessEnv) {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const port = await freePort();
-  const service = await ServiceProcess.start(path, { MANAGEMENT_PORT: String(port), ...environment });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(path, { MANAGEMENT_PORT: String(port), ...environment });
   const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
   const send = async (to: string, authorization?: string) => {
     const headers = { connection: 'close', ...(authorization === undefined ? {} : { authorization }) };
@@ -93,7 +92,7 @@ async function served(environment: NodeJS.ProcessEnv) {
   await send('/docs');
   const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   await expect.poll(async () => metricIn(await scrape(), 'http_requests_total', { route: '/docs' })).toBe(1);
-  return { service, port, scrape };
+  return { scrape };
 }
 
 it('the dashboard shows the instances of the service alone, when all are chosen', () => {
@@ -158,40 +157,15 @@ describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metr
     expect(queries.length).toBeGreaterThan(20);
   });
 
-  describeWith('prometheus', 'Prometheus', () => {
+  describeWith('prometheus', 'promtool', () => {
+    const promtool = (args: readonly string[]) =>
+      execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' });
+
     it('takes the configuration and the alerts, and each alert fires when it has to', () => {
       expect(promtool(['check', 'config', join(MONITORING, 'prometheus.yml')])).toContain('SUCCESS');
       const rules = promtool(['check', 'rules', join(MONITORING, 'alerts.yml')]);
       expect(rules).toContain(`${alerts.length} rules found`);
       expect(promtool(['test', 'rules', join(MONITORING, 'alerts.test.yml')])).toContain('SUCCESS');
-    });
-
-    it('has nothing against the metrics, scrapes a started service, evaluates every alert and query, and notices when the service is gone', async () => {
-      const { service, port, scrape } = await served(withRedis());
-      expect(promtool(['check', 'metrics'], await scrape())).toBe('');
-      const prometheus = await Prometheus.start(port);
-      onTestFinished(() => prometheus.remove());
-      const valueOf = (expression: string) =>
-        prometheus.query(expression).then(
-          ([first]) => first?.value[1],
-          () => 'no answer yet',
-        );
-      await expect.poll(() => valueOf('up')).toBe('1');
-      await expect.poll(() => valueOf('petstore_quota_redis_up')).toBe('1');
-      const quiet = Object.fromEntries(alerts.map(({ alert }) => [alert, 'inactive']));
-      await expect.poll(() => prometheus.alerts()).toEqual(quiet);
-      // Two scrapes make a rate.
-      await expect.poll(() => valueOf('count_over_time(up[1m]) > 2')).toMatch(/\d/);
-      const empty: string[] = [];
-      for (const { title, expr } of queries) {
-        const asked = expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m');
-        if ((await prometheus.query(asked)).length === 0) empty.push(title);
-      }
-      // A service without a module has no listener.
-      expect(empty).toEqual(['Deliveries of events', 'Events that wait']);
-      await service.stop('SIGKILL');
-      await expect.poll(() => valueOf('up')).toBe('0');
-      await expect.poll(async () => (await prometheus.alerts()).PetstoreDown).toBe('pending');
     });
   });
 });

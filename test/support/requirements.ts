@@ -68,10 +68,7 @@ const missing: Readonly<Record<Requirement, () => string | undefined>> = {
     postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
   'postgres-server': () =>
     POSTGRES_PROGRAMS === undefined ? 'PostgreSQL is not installed (Debian: postgresql)' : undefined,
-  prometheus: () =>
-    isInstalled('prometheus') && isInstalled('promtool')
-      ? undefined
-      : 'Prometheus is not installed (Debian: prometheus)',
+  prometheus: () => (isInstalled('promtool') ? undefined : 'promtool is not installed (Debian: prometheus)'),
   pgbouncer: () => (existsSync(PGBOUNCER) ? undefined : 'PgBouncer is not installed (Debian: pgbouncer)'),
   browser: () => (existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}; set CHROMIUM_PATH`),
 };
