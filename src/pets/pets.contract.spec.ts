@@ -146,6 +146,12 @@ describe('the OpenAPI document of the Pet Store', () => {
     expect(sunset).toBe('2030-12-05T00:00:00.000Z');
   });
 
+  it('has a sample of an animal that can be added again and again', () => {
+    const { NewPet } = (service.document as Json).components.schemas;
+    const { name, categoryId, status } = NewPet.properties;
+    expect([name.example, categoryId.example, status.default]).toEqual(['Biscuit', 1, 'available']);
+  });
+
   it('tells which names are taken', () => {
     const { NewPet } = (service.document as Json).components.schemas;
     const { pattern, minLength, maxLength, description } = NewPet.properties.name;

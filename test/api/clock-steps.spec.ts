@@ -7,7 +7,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const SECOND = 1_000;
@@ -128,8 +128,7 @@ describe('a ban, when the clock is set', () => {
   });
 
   it('over a restart: it lasts no longer than it was to, however far the clock was put back', async () => {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
     const first = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z', environment });
     await earnBan(first);

@@ -70,7 +70,7 @@ describe('OPTIONS that is no preflight', () => {
   it('tells the methods of a path to a caller with a key', async () => {
     const { status, headers } = await closed.request('OPTIONS', '/v1/pets');
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
-    expect((await closed.request('OPTIONS', '/v1/pets/5')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect((await closed.request('OPTIONS', '/health/live')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     expect((await closed.request('OPTIONS', '/v1/nothing')).status).toBe(404);
   });
 });

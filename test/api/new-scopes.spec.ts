@@ -3,7 +3,7 @@ import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 
 /** A store that is deployed again with a feature more. */
@@ -24,8 +24,7 @@ const BEFORE = byDefault();
 
 describe('keys from before a deployment with a new feature', () => {
   it('administer as before; what they lack is given by the command line alone', async () => {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     const before = await storeOf(path);
     const [whole, narrow, bare, writer] = (await Promise.all(
       [['admin', ...BEFORE], ['admin', 'pets:read'], ['admin'], ['pets:write']].map((scopes) =>

@@ -40,7 +40,7 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (da
     const [first, sold] = [await service.add(PET), await service.add(PET, { status: 'sold' })];
     expect([first.name, sold.name]).toEqual(['Pet 1', 'Pet 2']);
     const { body } = await service.request('GET', `/v1/pets/${sold.id}`);
-    expect(body).toEqual({ id: Number(sold.id), name: 'Pet 2', categoryId: 1, status: 'sold' });
+    expect(body).toMatchObject({ id: Number(sold.id), name: 'Pet 2', status: 'sold' });
     expect(await service.repository(Pet).countBy({ status: 'sold' })).toBe(1);
   });
 

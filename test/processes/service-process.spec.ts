@@ -9,26 +9,16 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
+  BARE_ENVIRONMENT,
   demoKeyIn,
   emptyFolder,
+  folderOfTest,
   petstore,
   ROOT,
-  serviceWith,
+  serviceOfTest,
   ServiceProcess,
-  BARE_ENVIRONMENT,
+  serviceWith,
 } from '../support/service-process.js';
-
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
-
-async function start(path: string, environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(path, environment);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
-  return service;
-}
 
 /** When a first start may be killed, by what it has done: its folder and what it has printed. */
 const MOMENTS: Record<string, (path: string, output: string) => boolean> = {
@@ -76,7 +66,7 @@ describe('an argument of the start', () => {
     ['--version', 0, new RegExp(`^${version}\\n$`), /^$/],
     ['--port=4000', 2, /^$/, /^"--port=4000" is not an argument of the start\.\n\nUsage: /],
   ])('%s ends with code %i and makes nothing', async (args, expected, told, complained) => {
-    const path = await folder();
+    const path = await folderOfTest();
     const { code, stdout, stderr } = await serviceWith(path, args.split(' '));
     expect([code, stdout, stderr]).toEqual([
       expected,
@@ -142,11 +132,7 @@ describe('the first start', () => {
     expect(service.output).toContain(`${service.url}/docs`);
     const curl = /^ {2}(curl .*)$/m.exec(service.output)?.[1] ?? '';
     const { stdout } = await promisify(execFile)('bash', ['-c', `${curl} -sS`]);
-    expect(JSON.parse(stdout)).toEqual([
-      { id: 1, name: 'Biscuit', categoryId: 1, status: 'available' },
-      { id: 2, name: 'Luna', categoryId: 1, status: 'available' },
-      { id: 4, name: 'Maple', categoryId: 1, status: 'available' },
-    ]);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'Biscuit' }, { name: 'Luna' }, { name: 'Maple' }]);
     expect(await clientsIn(path)).toEqual([expect.objectContaining({ name: 'Demo', plan: 'free' })]);
   });
 
@@ -176,17 +162,17 @@ describe('the first start', () => {
 
 describe('a first start', () => {
   it.each(Object.entries(MOMENTS))('shows a key that works when it is killed %s', async (_, hasCome) => {
-    const path = await folder();
+    const path = await folderOfTest();
     const killed = await firstStartKilled(path, hasCome);
-    const service = await start(path);
+    const service = await serviceOfTest(path);
     // Shown twice at most, where it was killed between the text and the commit: then the first was never there.
     expect(await statusWith(service, service.demoKey || demoKeyIn(killed))).toBe(200);
     expect(await clientsIn(path)).toHaveLength(1);
   });
 
   it('makes one of two that begin at once on one new file', async () => {
-    const path = await folder();
-    const services = await Promise.all([start(path), start(path)]);
+    const path = await folderOfTest();
+    const services = await Promise.all([serviceOfTest(path), serviceOfTest(path)]);
     expect(services.filter(({ demoKey }) => demoKey !== '')).toHaveLength(1);
     for (const { url } of services) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
     expect(await clientsIn(path)).toHaveLength(1);
@@ -199,7 +185,10 @@ describe('a first start', () => {
       DATABASE_URL: 'mysql://user:hunter2@db/x',
       TRUST_PROXY: 'true',
     };
-    const failure = await ServiceProcess.start(await folder(), environment).then(() => 'started', String);
+    const failure = await ServiceProcess.start(await folderOfTest(), environment).then(
+      () => 'started',
+      String,
+    );
     expect(failure).toContain('ended with 1');
     for (const told of [
       'PORT: "99999"',
@@ -213,7 +202,7 @@ describe('a first start', () => {
 });
 
 it('keeps its heap small: V8 has other options where the service is loaded', async () => {
-  const path = await folder();
+  const path = await folderOfTest();
   const told = join(path, 'tell.cjs');
   // V8 tells apart by this number under which options code was compiled.
   await writeFile(

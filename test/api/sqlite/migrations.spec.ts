@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../../../src/database/data-source.js';
 import { migrate, schemaStatus } from '../../../src/database/schema.js';
-import { emptyFolder } from '../../support/service-process.js';
+import { folderOfTest } from '../../support/service-process.js';
 
 /** A database with all tables of this build. */
 async function migrated() {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'a.sqlite')}` });
   onTestFinished(() => dataSource.destroy());
   await migrate(dataSource);

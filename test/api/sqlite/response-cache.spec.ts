@@ -32,7 +32,7 @@ import { Metrics } from '../../../src/core/metrics/metrics.js';
 import { Operation } from '../../../src/http/operation.decorator.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
 import { asClient } from '../../support/as-client.js';
-import { emptyFolder } from '../../support/service-process.js';
+import { folderOfTest } from '../../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../../kit/test-service.js';
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
@@ -197,8 +197,7 @@ describe('what is cached', () => {
 });
 
 it('each of two services on one SQLite file answers at once what the other has acknowledged', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
   const services = [await open({ environment }), await open({ environment })] as const;
   const { key } = services[0];

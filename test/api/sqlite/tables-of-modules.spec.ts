@@ -12,7 +12,7 @@ import { Pet } from '../../../src/pets/pet.entity.js';
 import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
 import { TestService } from '../../kit/testing.js';
-import { emptyFolder } from '../../support/service-process.js';
+import { folderOfTest } from '../../support/service-process.js';
 
 @Entity('leashes')
 class Leash {
@@ -67,8 +67,7 @@ class LeashesModule {
 }
 
 async function databaseUrl(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   return `sqlite:${join(path, 'a.sqlite')}`;
 }
 

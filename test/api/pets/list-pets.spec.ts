@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DemoData } from '../../src/database/demo-data.js';
-import { TestService } from '../kit/test-service.js';
+import { DemoData } from '../../../src/database/demo-data.js';
+import { TestService } from '../../kit/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { TestService } from '../../kit/test-service.js';
 
 let service: TestService;
 beforeAll(async () => {
