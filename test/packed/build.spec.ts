@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, lstat, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeFiles } from '../support/project-copy.js';
 import { NO_SMALL_DISK, fill, smallDisk } from '../support/small-disk.js';
-import { type Finished, ROOT, emptyFolder } from '../support/service-process.js';
+import { type Finished, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** What a build needs besides the sources. */
 const COMPILERS = ['typescript-7', '@typescript', 'rolldown'];
@@ -35,8 +35,7 @@ const FILES: readonly (readonly [string, string])[] = [
 
 /** Makes the project in an empty folder. */
 async function makeProject(given?: string): Promise<string> {
-  const { path: made, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const made = await folderOfTest();
   const project = given ?? made;
   await writeFiles(project, FILES);
   for (const file of ['bin', 'scripts/build-if-stale.mjs'])
@@ -118,29 +117,6 @@ describe('a build', () => {
     expect(await idOf(project)).not.toBe(before);
   });
 
-  it('has the files of folders `static`, also linked ones, and may be replaced although those may not be written to', async () => {
-    const project = await makeProject();
-    const folder = join(project, 'src/pages/static');
-    await writeFiles(project, [
-      ['shared.txt', 'Shared'],
-      ['src/pages/static/deep/own.txt', 'Own'],
-    ]);
-    await symlink(join(project, 'shared.txt'), join(folder, 'linked.txt'));
-    await chmod(folder, 0o555);
-    await build(project);
-    expect((await build(project)).code).toBe(0);
-    const built = join(project, 'dist/src/pages/static');
-    for (const [file, text] of [
-      ['linked.txt', 'Shared'],
-      ['deep/own.txt', 'Own'],
-    ] as const) {
-      expect(await readFile(join(built, file), 'utf8')).toBe(text);
-      expect((await lstat(join(built, file))).isFile()).toBe(true);
-    }
-    expect((await stat(built)).mode & 0o200).toBe(0o200);
-    await chmod(folder, 0o755);
-  });
-
   it('is enough without what only a build needs, though a source is newer, and without the sources', async () => {
     const project = await makeProject();
     await build(project);
@@ -185,8 +161,7 @@ describe('a build', () => {
 
 it('a folder that was removed is told in one sentence', async () => {
   const gone = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}'`;
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   for (const [file, told] of [
     ['bin/petstore.js', /^The working directory is not there any more\. .*\n$/],
     [
@@ -197,14 +172,4 @@ it('a folder that was removed is told in one sentence', async () => {
     await expect(
       promisify(execFile)('sh', ['-c', `${gone} '${join(ROOT, file)}'`], { cwd: path }),
     ).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
-});
-
-it('`nest start` copies what a build copies', async () => {
-  const { compilerOptions } = JSON.parse(await readFile(join(ROOT, 'nest-cli.json'), 'utf8')) as {
-    compilerOptions: object;
-  };
-  expect(compilerOptions).toMatchObject({
-    tsConfigPath: 'tsconfig.build.json',
-    assets: [{ include: '**/static/**/*' }],
-  });
 });

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/raw-http.js';
-import { emptyFolder, ROOT, ServiceProcess } from '../support/service-process.js';
+import { emptyFolder, folderOfTest, ROOT, ServiceProcess } from '../support/service-process.js';
 
 /** One service of two that should not differ, and the key that its first start made. */
 interface Started {
@@ -88,8 +88,7 @@ it('the code of the bundle has each package once, nothing of the test kit, ASCII
 
 /** Runs the built command line in an empty folder; answers what it wrote, and the files that it has loaded. */
 async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const list = join(path, 'loaded-modules');
   const preload = pathToFileURL(join(ROOT, 'test/support/loaded-modules.mjs')).href;
   const command = ['--import', preload, join(ROOT, 'dist/bundle/cli/main.js'), ...args];

@@ -3,9 +3,9 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import sqlite3 from 'sqlite3';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyBuild, copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, petstore, ROOT, ServiceProcess } from '../support/service-process.js';
+import { emptyFolder, petstore, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const NAME = 'petstore-adoptions';
 const PACKAGE = 'examples/adoptions';
@@ -144,8 +144,7 @@ async function installPacked(change: object = {}): Promise<void> {
 }
 
 async function started(main: string): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(data, {}, main);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(data, {}, main);
   return service;
 }
 

@@ -1,10 +1,10 @@
 import { cp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../support/packed-client.js';
 import { packedService } from '../support/packed-service.js';
-import { ROOT, ServiceProcess } from '../support/service-process.js';
+import { ROOT, serviceOfTest } from '../support/service-process.js';
 
 /** What a project installs for its tests, beside the service. What imports Nest is copied: it must find that of the project. */
 const LINKED = ['@types/node', 'openapi-response-validator', 'vitest'];
@@ -91,8 +91,7 @@ describe('a project that has the service as a dependency', () => {
     // The suite has left the database of the project as it was.
     expect(await petstore('db', 'migrate')).toMatch(/Toys\d+/);
     expect(await petstore('doctor')).toMatch(/entities.*the migrations make what they declare/);
-    const service = await ServiceProcess.start(project, {}, join(project, 'dist/main.js'));
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(project, {}, join(project, 'dist/main.js'));
     const headers = { authorization: `Bearer ${service.demoKey}` };
     const toys = await fetch(`${service.url}/v1/toys?limit=1`, { headers });
     expect([toys.status, await toys.json()]).toMatchObject([200, [{ id: 1, petId: 1 }]]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { Check, Column, DataSource, Entity, ForeignKey, Index } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrationText } from '../../src/cli/generate/migration-text.js';
 import { schemaChanges } from '../../src/cli/generate/schema-changes.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -11,7 +11,7 @@ import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { type Migration, migrate, schemaDifference } from '../../src/database/schema.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 
 class Row {
   @Int64Key()
@@ -80,8 +80,7 @@ async function declare(state?: Type): Promise<void> {
 
 /** The migration class of a text, loaded as the service loads it. */
 async function load(text: string): Promise<Migration> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const file = join(path, 'a.migration.ts');
   await writeFile(file, text);
   const exported = (await import(pathToFileURL(file).href)) as Record<string, new () => Migration>;

@@ -23,7 +23,7 @@ import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PetDto } from '../../src/pets/pets.dto.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 
 const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
@@ -192,8 +192,7 @@ beforeEach(() => {
 });
 
 async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   return join(path, 'a.sqlite');
 }
 

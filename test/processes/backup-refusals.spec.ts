@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PartFile } from '../../src/database/commands/part-file.js';
 import { Connection } from '../../src/database/sqlite/connection.js';
-import { MANY_ANIMALS, backUpTo, ownFolder, pet, storeWith } from '../support/backup-orders.js';
+import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/copy-source.js';
-import { beginPetstore } from '../support/service-process.js';
+import { beginPetstore, folderOfTest } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 /** Leaves no byte free before anything else happens. */
@@ -31,7 +31,7 @@ function onceWriting(folder: string, work: () => void): void {
 
 describe('a backup', () => {
   it('is one file of its owner alone, and leaves nothing beside it or the database', async () => {
-    const [folder, database] = [await ownFolder(), await storeWith(pet(1), pet(2))];
+    const [folder, database] = [await folderOfTest(), await storeWith(pet(1), pet(2))];
     const beside = await readdir(join(database, '..'));
     await backUpTo(join(folder, 'b.sqlite'), { database });
     expect(await readdir(folder)).toEqual(['b.sqlite']);
@@ -40,7 +40,7 @@ describe('a backup', () => {
   });
 
   it('has the user version, and the ids that deleted rows had', async () => {
-    const file = join(await ownFolder(), 'b.sqlite');
+    const file = join(await folderOfTest(), 'b.sqlite');
     const database = await storeWith(
       pet(1),
       pet(7),
@@ -55,7 +55,7 @@ describe('a backup', () => {
   });
 
   it('replaces another only when told to, and only when it is whole', async () => {
-    const file = join(await ownFolder(), 'b.sqlite');
+    const file = join(await folderOfTest(), 'b.sqlite');
     await writeFile(file, 'the backup of yesterday');
     await expect(backUpTo(file)).rejects.toThrow(
       `${file} is there already. Name another file, or give --overwrite.`,
@@ -82,13 +82,13 @@ describe('a backup', () => {
 
   it('is not written over the database by a link', async () => {
     const database = await storeWith(pet(1));
-    const link = join(await ownFolder(), 'b.sqlite');
+    const link = join(await folderOfTest(), 'b.sqlite');
     await symlink(database, link);
     await expect(backUpTo(link, { database, overwrite: true })).rejects.toThrow(/is the database itself/);
   });
 
   it('is refused where it cannot lie, and says why', async () => {
-    const folder = await ownFolder();
+    const folder = await folderOfTest();
     await expect(backUpTo(join(folder, 'none/b.sqlite'))).rejects.toThrow(/none is not there\. Make it/);
     await expect(backUpTo(folder)).rejects.toThrow(/is a folder\. Name a file in it/);
     await writeFile(join(folder, 'b.sqlite-wal'), 'of another');
@@ -103,7 +103,7 @@ describe('a backup', () => {
     ['pipe', (file) => spawnSync('mkfifo', [file])],
     ['device', (file) => spawnSync('mknod', [file, 'c', '1', '3'])],
   ])('does not take the place of a %s, which a rename would remove', async (_, make) => {
-    const file = join(await ownFolder(), 'b');
+    const file = join(await folderOfTest(), 'b');
     make(file);
     const before = await stat(file).catch(() => undefined);
     // Only root makes devices.
@@ -120,8 +120,8 @@ describe('a backup', () => {
       /is the database of another program \(tables invoices\)\. Name another file with DATABASE_URL/,
     ],
   ])('of a database %s is refused, because no restore would take it', async (_, make, told) => {
-    const folder = await ownFolder();
-    const database = join(await ownFolder(), 'other.sqlite');
+    const folder = await folderOfTest();
+    const database = join(await folderOfTest(), 'other.sqlite');
     await writeFile(database, '');
     await make(database);
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(told);
@@ -129,7 +129,7 @@ describe('a backup', () => {
   });
 
   it('is not the half of another one that has the same process number', async () => {
-    const folder = await ownFolder();
+    const folder = await folderOfTest();
     const file = join(folder, 'b.sqlite');
     const first = await PartFile.beside(file);
     await writeFile(first.path, 'whole');
@@ -142,7 +142,7 @@ describe('a backup', () => {
   it('can be written under any umask', async () => {
     const umask = process.umask(0o777);
     onTestFinished(() => void process.umask(umask));
-    const part = await PartFile.beside(join(await ownFolder(), 'b.sqlite'));
+    const part = await PartFile.beside(join(await folderOfTest(), 'b.sqlite'));
     expect((await stat(part.path)).mode & 0o777).toBe(0o600);
   });
 
@@ -150,7 +150,7 @@ describe('a backup', () => {
     const database = await storeWith(MANY_ANIMALS);
     const bytes = await readFile(database);
     await writeFile(database, bytes.fill(7, bytes.length / 2, bytes.length / 2 + 20_000));
-    const folder = await ownFolder();
+    const folder = await folderOfTest();
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(/sqlite is damaged/);
     expect(await readdir(folder)).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('a backup', () => {
   );
 
   it('that is killed has no name, and the next one removes what it left', async () => {
-    const [folder, database] = [await ownFolder(), await storeWith(MANY_ANIMALS)];
+    const [folder, database] = [await folderOfTest(), await storeWith(MANY_ANIMALS)];
     const { child, outcome } = beginPetstore(folder, ['db', 'backup', 'b.sqlite'], {
       DATABASE_URL: `sqlite:${database}`,
     });

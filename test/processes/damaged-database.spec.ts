@@ -1,8 +1,8 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { describe, expect, it } from 'vitest';
+import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 
 /** Of a page of SQLite, in bytes. */
@@ -10,16 +10,14 @@ const PAGE_BYTES = 4_096;
 
 /** The started service on a file of its own, with a client of it that no quota stops. */
 async function open() {
-  const { path: folder, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const folder = await folderOfTest();
   const file = join(folder, 'store.sqlite');
   const environment = { DATABASE_URL: `sqlite:${file}` };
   const limits = { perMinute: 1_000_000, perDay: 1_000_000 };
   const before = await TestService.open({ plan: 'enterprise', limits, environment });
   await before.close();
   const { key } = before;
-  const service = await ServiceProcess.start(folder, { NODE_ENV: 'test', ...environment });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(folder, { NODE_ENV: 'test', ...environment });
   const request = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(service.url + path, {
       method,

@@ -5,7 +5,7 @@ import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.j
 import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 
 const pet = (values: string) => `INSERT INTO pets (id, name, category_id, status) VALUES (${values})`;
 const CLIENT = `INSERT INTO clients (id, name, plan, created_at) VALUES ('c', 'Shop', 'pro', '2026-11-22T00:00:00.000Z')`;
@@ -125,8 +125,7 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
   });
 
   it('when the file is not there, and makes none', async () => {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     const file = join(path, 'store.sqlite');
     await expect(target.copy(file)).rejects.toThrow(`${file} is not there.`);
     expect(await readdir(path)).toEqual([]);

@@ -11,13 +11,12 @@ import {
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 
 /** A folder of its own, and in it a database with a client and a key that no quota stops. */
 async function prepare(name = 'store.sqlite') {
-  const { path: folder, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const folder = await folderOfTest();
   const file = join(folder, name);
   mkdirSync(join(file, '..'), { recursive: true });
   const service = await TestService.open({
@@ -163,8 +162,7 @@ describe('a database behind a link', () => {
   });
 
   it('is made where a link leads that leads nowhere yet', async () => {
-    const { path: folder, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const folder = await folderOfTest();
     mkdirSync(join(folder, 'real'));
     symlinkSync('real/a.sqlite', join(folder, 'link'));
     writeFileSync(join(folder, 'link-shm'), Buffer.alloc(32_768));

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { copyProject, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, type Finished } from '../support/service-process.js';
+import { emptyFolder, type Finished, folderOfTest } from '../support/service-process.js';
 
 /**
  * A feature whose entity and controller are each right alone, and wrong in the application. A declaration of it is `throwing`, or a file
@@ -112,12 +112,6 @@ function wrongIn(stdout: string): string[] {
   return findings.filter(({ state }) => state === 'wrong').map(({ check, found }) => `${check} ${found}`);
 }
 
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
-
 beforeAll(async () => {
   const { path, remove } = await emptyFolder();
   project = path;
@@ -135,7 +129,7 @@ beforeAll(async () => {
 
 describe('what is wrong in the whole application', () => {
   it('is told by the start in one line, and nothing was made', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     for (const [TOYS, told] of [
       ['', WRONG_HANDLER],
       ['column', WRONG_COLUMN],
@@ -147,7 +141,7 @@ describe('what is wrong in the whole application', () => {
   });
 
   it('ends a command that needs it, and no other', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     const seed = await petstore(path, ['db', 'seed']);
     expect([seed.code, seed.stdout]).toEqual([1, '']);
     expect(seed.stderr.trimEnd().split('\n').at(-1)).toBe(WRONG_HANDLER);
@@ -157,7 +151,7 @@ describe('what is wrong in the whole application', () => {
   });
 
   it('is found by petstore doctor', async () => {
-    const { code, stdout } = await petstore(await folder(), ['doctor', '--json']);
+    const { code, stdout } = await petstore(await folderOfTest(), ['doctor', '--json']);
     expect([code, wrongIn(stdout)]).toEqual([1, [`entities ${NO_MIGRATION}`]]);
   });
 
@@ -181,7 +175,7 @@ describe.each([
   ['a file that throws while it is imported', 'broken', expect.stringMatching(BROKEN) as string],
 ] as const)('%s', (_, TOYS, line) => {
   it('is told by the start alone, in one line, and nothing was made', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     const { code, stdout, stderr } = await start(path, { TOYS });
     expect([code, stdout, stderr]).toEqual([1, '', expect.any(String)]);
     expect(stderr.replace(/^The service could not start: (.*)\n$/, '$1')).toEqual(line);
@@ -189,7 +183,7 @@ describe.each([
   });
 
   it('ends each command that needs all modules with the line and exit code 1', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     for (const args of [
       ['client', 'list'],
       ['db', 'migrate'],
@@ -202,7 +196,7 @@ describe.each([
   });
 
   it('is found by petstore doctor, and is no obstacle to --help', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     const { code, stdout } = await petstore(path, ['doctor', '--json'], TOYS);
     const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
     expect(code).toBe(1);
@@ -214,6 +208,6 @@ describe.each([
 });
 
 it('the stack of a file that throws is shown by LOG_LEVEL=debug', async () => {
-  const { stderr } = await start(await folder(), { LOG_LEVEL: 'debug', TOYS: 'broken' });
+  const { stderr } = await start(await folderOfTest(), { LOG_LEVEL: 'debug', TOYS: 'broken' });
   expect(stderr).toMatch(/\n {4}at /);
 });

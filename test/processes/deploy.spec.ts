@@ -11,7 +11,7 @@ import { INPUTS } from '../../scripts/build-if-stale.mjs';
 import { Settings } from '../../src/core/config/settings.js';
 import { freePort } from '../support/free-port.js';
 
-import { type Finished, ROOT, emptyFolder } from '../support/service-process.js';
+import { type Finished, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** The user of the image. */
 const IMAGE_USER = 1_000;
@@ -34,12 +34,6 @@ function run(
       (_, stdout, stderr) => resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
     );
   });
-}
-
-async function temporaryFolder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
 }
 
 /** The JSON list behind an instruction of the image that runs, such as CMD. */
@@ -80,7 +74,7 @@ describe('the image', () => {
   it.skipIf(cannot)(
     'runs as a user that is not root, on a file system that nothing can be written to but the data',
     async () => {
-      const [image, data] = [await temporaryFolder(), await temporaryFolder()];
+      const [image, data] = [await folderOfTest(), await folderOfTest()];
       const copied = [...DOCKERFILE.matchAll(/^COPY --from=build \/petstore\/(\S+) /gm)].map(
         ([, part = '']) => part,
       );
@@ -187,7 +181,7 @@ describe('the manifests for Kubernetes', () => {
   };
 
   it('have the fields of the API, no others, with values of their types', async () => {
-    const path = await temporaryFolder();
+    const path = await folderOfTest();
     // Of monitoring.yaml no types are published: it belongs to the Prometheus operator.
     const files = (await readdir(join(ROOT, 'deploy', FOLDER))).filter(
       (file) => !['kustomization.yaml', 'monitoring.yaml'].includes(file),
@@ -300,7 +294,7 @@ describe('the systemd units', () => {
   });
 
   it('make a backup and tell when, by the lines that systemd runs', async () => {
-    const [folder, exporter] = [await temporaryFolder(), await temporaryFolder()];
+    const [folder, exporter] = [await folderOfTest(), await folderOfTest()];
     const unit = readFileSync(BACKUP, 'utf8');
     const lines = [...unit.matchAll(/^ExecStart(?:Post)?=\+?\/bin\/sh -c '(.+)'$/gm)].map(([, line = '']) =>
       line

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { ownFolder as folder } from '../support/backup-orders.js';
+
 import { finding, findingsIn, wrong } from '../support/doctor-findings.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
 import { RedisServer } from '../support/redis-server.js';
 import { FAKETIME, POSTGRES_URL, describeWith } from '../support/requirements.js';
-import { petstore as petstoreProcess } from '../support/service-process.js';
+import { folderOfTest, petstore as petstoreProcess } from '../support/service-process.js';
 
 describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
   const ALL_BUT = ['ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all'];
@@ -17,7 +17,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     server.command(...command);
     return { server, url: server.url, asPet: server.url.replace('//', '//pet:word@') };
   }
-  const ofRedis = async (REDIS_URL: string) => finding(await folder(), 'redis', { REDIS_URL });
+  const ofRedis = async (REDIS_URL: string) => finding(await folderOfTest(), 'redis', { REDIS_URL });
 
   it('and finds scripts that are not allowed', async () => {
     const { asPet } = await redisAfter(...ALL_BUT, '-eval', '-evalsha');
@@ -52,7 +52,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
         FAKETIME: FAKETIME_OFFSET,
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       };
-      const { code, stdout } = await petstoreProcess(await folder(), ['doctor', '--json'], environment);
+      const { code, stdout } = await petstoreProcess(await folderOfTest(), ['doctor', '--json'], environment);
       expect(code).toBe(state === 'well' ? 0 : 1);
       const clock = { check: 'clock', state, found: expect.stringMatching(found) as string };
       expect(findingsIn(stdout)).toContainEqual(clock);
@@ -74,7 +74,7 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     };
     await run(server, `CREATE DATABASE ${name}`, `CREATE ROLE ${name} LOGIN PASSWORD 'word'`);
     onTestFinished(() => run(server, `DROP DATABASE ${name} WITH (FORCE)`, `DROP ROLE ${name}`));
-    await petstore(await folder(), ['db', 'migrate'], { DATABASE_URL: inside.href });
+    await petstore(await folderOfTest(), ['db', 'migrate'], { DATABASE_URL: inside.href });
     await run(inside, 'GRANT ALL ON SCHEMA public TO <user>', ...statements);
     const own = new URL(inside);
     Object.assign(own, { username: name, password: 'word' });
@@ -102,11 +102,11 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     ['who may use them, and is content', [ALL], { state: 'well' }],
   ])('finds a user %s', async (_, statements, found) => {
     const DATABASE_URL = await withUser(...statements);
-    expect(await finding(await folder(), 'database', { DATABASE_URL })).toMatchObject(found);
+    expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(found);
   });
 
   it('compares the clocks', async () => {
-    expect(await finding(await folder(), 'clock', { DATABASE_URL: POSTGRES_URL })).toMatchObject({
+    expect(await finding(await folderOfTest(), 'clock', { DATABASE_URL: POSTGRES_URL })).toMatchObject({
       state: 'well',
       found: expect.stringMatching(/ s (?:behind|ahead of) that of PostgreSQL$/) as string,
     });

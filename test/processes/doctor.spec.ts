@@ -3,11 +3,11 @@ import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownFolder as folder } from '../support/backup-orders.js';
+
 import { onFile } from '../support/copy-source.js';
 import { finding, findingsIn, wrong } from '../support/doctor-findings.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const FILE = 'data/petstore.sqlite';
@@ -22,7 +22,7 @@ async function taken(): Promise<number> {
 
 describe('doctor on a store that is well', () => {
   it('looks at Node.js, the settings, ports, clock, rights and all else, and changes nothing', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
     await onFile(join(path, FILE), 'PRAGMA journal_mode = DELETE');
     await writeFile(join(path, `${FILE}-process-7-0a1b2c3d`), '');
@@ -37,9 +37,8 @@ describe('doctor on a store that is well', () => {
   });
 
   it('is content with the port that the service itself has', async () => {
-    const path = await folder();
-    const service = await ServiceProcess.start(path);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const path = await folderOfTest();
+    const service = await serviceOfTest(path);
     const { port } = new URL(service.url);
     const found = `PORT: this service runs on ${port}`;
     expect(await finding(path, 'ports', { PORT: port })).toMatchObject({ state: 'well', found });
@@ -138,7 +137,7 @@ const FAULTS: readonly (readonly [
 ];
 
 it.each(FAULTS)('doctor finds %s', async (_, make, check, says) => {
-  const path = await folder();
+  const path = await folderOfTest();
   await petstore(path, ['db', 'migrate']);
   const environment = (await make(path)) ?? {};
   expect(await finding(path, check, environment)).toMatchObject(wrong(says));
@@ -146,7 +145,7 @@ it.each(FAULTS)('doctor finds %s', async (_, make, check, says) => {
 
 it('doctor tells every wrong setting as a finding, with names that are probably misspelt', async () => {
   const environment = { PORT: 'x', LOG_LEVEL: 'loud', DATABSE_URL: 'secret' };
-  const { code, stdout } = await petstore(await folder(), ['doctor', '--json'], environment);
+  const { code, stdout } = await petstore(await folderOfTest(), ['doctor', '--json'], environment);
   expect(code).toBe(1);
   expect(findingsIn(stdout).filter(({ check }) => check === 'settings')).toMatchObject([
     wrong(/^PORT: "x" is not allowed/),
@@ -170,8 +169,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
 
   it('doctor beside the service says that no writes are taken, and the command line and the next start name the disk', async () => {
     const path = await smallDisk();
-    const service = await ServiceProcess.start(path);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(path);
     await fill(path);
     const full = /petstore\.sqlite cannot be written: the disk is full/;
     expect(await finding(path, 'database')).toMatchObject(wrong(full));

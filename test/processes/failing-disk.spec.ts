@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 /** Asks until the answer has the status, or the time of the test is over. */
@@ -37,8 +37,7 @@ const FAULTS: Record<string, Fault> = {
   'fails to write': {
     missing: spawnSync('prlimit', ['--version']).error && 'there is no prlimit',
     folder: async () => {
-      const { path, remove } = await emptyFolder();
-      onTestFinished(remove);
+      const path = await folderOfTest();
       return path;
     },
     // No file may grow beyond its first page.
@@ -54,8 +53,7 @@ describe.each(Object.entries(FAULTS))('a disk that %s', (_, fault) => {
   }) => {
     if (fault.missing !== undefined) skip(fault.missing);
     const path = await fault.folder();
-    const service = await ServiceProcess.start(path, { NODE_ENV: 'production' });
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(path, { NODE_ENV: 'production' });
     const cli = async (...args: string[]) =>
       JSON.parse((await petstore(path, [...args, '--json'], { NODE_ENV: 'production' })).stdout) as Record<
         string,

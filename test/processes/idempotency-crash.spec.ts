@@ -5,13 +5,12 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const REQUESTS = 40;
 
 it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const json = async (...args: string[]) =>
     JSON.parse((await petstore(path, [...args, '--json'])).stdout) as { id: string; key: string };
   const { id } = await json('client', 'create', '--name', 'A', '--plan', 'business');
@@ -56,8 +55,7 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
   expect(unanswered).toBeGreaterThan(0);
   expect(answered.size).toBeLessThan(REQUESTS);
 
-  const service = await ServiceProcess.start(path);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(path);
   for (const name of names) {
     const { status, text } = await post(service.url, name);
     expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ name })]);

@@ -6,16 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { breakPets } from '../support/break-pets.js';
 import { freePort } from '../support/free-port.js';
 import { sendRaw } from '../support/raw-http.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'dist/bundle/main.js');
 const COLOURS = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g');
-
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
 
 async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {
   const response = await fetch(url, { headers });
@@ -39,7 +33,7 @@ async function startOn(output: 'terminal' | 'pipe' | { readonly file: string }) 
     onTerminal ? 'script' : process.execPath,
     onTerminal ? ['-qefc', `exec '${process.execPath}' '${MAIN}'`, '/dev/null'] : [MAIN],
     {
-      cwd: await folder(),
+      cwd: await folderOfTest(),
       env: { ...BARE_ENVIRONMENT, PORT: String(port), MANAGEMENT_PORT: String(management) },
       stdio: ['ignore', file?.fd ?? 'pipe', 'pipe'],
     },
@@ -88,9 +82,8 @@ const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
 
 /** Starts the service with JSON lines; `key` is that of its demo data. */
 async function startWithLines() {
-  const path = await folder();
-  const service = await ServiceProcess.start(path, { LOG_LEVEL: 'debug' });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const path = await folderOfTest();
+  const service = await serviceOfTest(path, { LOG_LEVEL: 'debug' });
   const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
   const requests = () => linesOf(service.output).filter(({ route }) => route !== undefined);
   return { path, service, key, requests };
@@ -175,7 +168,7 @@ describe('JSON lines', () => {
 });
 
 it('a log that is opened to append may be copied and cut at any time: it goes on at its new end', async () => {
-  const file = join(await folder(), 'petstore.log');
+  const file = join(await folderOfTest(), 'petstore.log');
   const { url } = await startOn({ file });
   for (let sent = 0; sent < 20; sent += 1) await statusOf(`${url}/wp-login.php`);
   await expect.poll(async () => (await readFile(file, 'utf8')).split('GET unmatched').length).toBe(21);

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../../src/database/data-source.js';
 import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'test/support/durable-service.mjs');
 const [FIRST, SECOND] = ['bigint 7 first', 'bigint 7 second'];
@@ -14,14 +14,12 @@ it.each([
   // The second process waits until the lease of the killed one is over.
   ['while the listener handles the first', 2, [FIRST, FIRST, SECOND]],
 ])('kill -9 %s: the next start delivers what was committed, in order', async (DIE, pets, heard) => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const killed = ServiceProcess.start(path, { PUBLISH: 'yes', DIE }, MAIN);
   const started = await killed.catch(() => undefined);
   expect(await started?.ended.then(({ signal }) => signal)).toBe(started && 'SIGKILL');
 
-  const service = await ServiceProcess.start(path, {}, MAIN);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  await serviceOfTest(path, {}, MAIN);
   const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
   onTestFinished(() => dataSource.destroy());
   await expect.poll(() => dataSource.manager.count(OutboxEvent)).toBe(0);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../src/throttling/quota.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 /** Runs one statement on a database file. */
 function run(file: string, statement: string): Promise<void> {
@@ -18,8 +18,7 @@ function run(file: string, statement: string): Promise<void> {
 }
 
 it('counts of the day survive a clean stop exactly and kill -9 but for the last second, bans until they are lifted', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const json = async <T>(...args: string[]) =>
     JSON.parse((await petstore(path, [...args, '--json'])).stdout) as T;
   const { id } = await json<{ id: string }>('client', 'create', '--name', 'A', '--plan', 'pro');
@@ -27,8 +26,7 @@ it('counts of the day survive a clean stop exactly and kill -9 but for the last 
   const [{ key }, banned] = [await issue(), await issue()];
   const shown = () => json<{ days: { requests: number }[]; bans: { keyId: string }[] }>('client', 'show', id);
   const start = async () => {
-    const service = await ServiceProcess.start(path);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(path);
     return service;
   };
   const ask = async ({ url }: ServiceProcess, by: string) => {

@@ -1,10 +1,10 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600;
@@ -15,8 +15,7 @@ const ATTEMPTS = 8;
 
 /** A started service whose clock can be set, beside the machine's, which nobody touches. */
 async function open() {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const file = join(path, 'clock');
   /** By how many seconds the service's clock is ahead of the machine's. */
   const setClock = async (ahead: number): Promise<void> => {
@@ -26,7 +25,7 @@ async function open() {
   };
   await setClock(0);
   const start = async () => {
-    const service = await ServiceProcess.start(path, {
+    const service = await serviceOfTest(path, {
       TZ: 'UTC',
       NODE_ENV: 'production',
       LD_PRELOAD: FAKETIME,
@@ -35,7 +34,6 @@ async function open() {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     });
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
     return service;
   };
   const json = async (...args: string[]) => {

@@ -3,7 +3,7 @@ import { makeDatabase } from '../kit/test-database.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 
 const COUNTED = 'Quotas are counted in Redis';
 const BEGINS = /Another instance on this database uses another Redis server/g;
@@ -16,8 +16,7 @@ const told = (service: ServiceProcess, line: RegExp | string, times: number) =>
 
 describeWith('postgres', 'instances on one PostgreSQL', () => {
   it('use one Redis server: another is refused at the start, and told of and survived when it comes later', async () => {
-    const { path: folder, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const folder = await folderOfTest();
     const database = await makeDatabase('postgres');
     onTestFinished(database.remove);
     const [first, other] = await Promise.all([RedisServer.start(), RedisServer.start()]);

@@ -2,8 +2,8 @@ import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownFolder, pet, storeWith } from '../support/backup-orders.js';
-import { ROOT, beginPetstore } from '../support/service-process.js';
+import { pet, storeWith } from '../support/backup-orders.js';
+import { beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
 const killedSteps = (steps: number) => [
@@ -37,7 +37,7 @@ async function killedStore(file: string): Promise<void> {
 
 /** Restores a backup by a process of its own, which is killed before that step; answers how many it made when it was not. */
 async function restoreKilled(database: string, backup: string, killedAt: number) {
-  const stepsFile = join(await ownFolder(), 'steps');
+  const stepsFile = join(await folderOfTest(), 'steps');
   const { outcome } = beginPetstore(dirname(database), ['db', 'restore', backup, '--yes'], {
     DATABASE_URL: `sqlite:${database}`,
     NODE_OPTIONS: `--import ${join(ROOT, 'test/support/killed-at-step.mjs')}`,
@@ -50,7 +50,7 @@ async function restoreKilled(database: string, backup: string, killedAt: number)
 
 describe('a restore that is killed', () => {
   it('leaves at every step a sound database under its name, the old or the new, and is done again', async () => {
-    const folder = await ownFolder();
+    const folder = await folderOfTest();
     const database = join(folder, 'petstore.sqlite');
     const backups = [await storeWith(pet(10)), await storeWith(pet(20))] as const;
     await killedStore(database);

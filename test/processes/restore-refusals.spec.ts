@@ -8,9 +8,9 @@ import { ReplacedStore } from '../../src/database/commands/replaced-store.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
-import { ownFolder, pet, restoreFrom, storeWith } from '../support/backup-orders.js';
+import { pet, restoreFrom, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/copy-source.js';
-import { petstore } from '../support/service-process.js';
+import { folderOfTest, petstore } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
@@ -26,7 +26,7 @@ describe('a restore', () => {
       stderr: expect.stringContaining('add --yes. Nothing was changed.'),
     });
     expect(await readFile(database)).toEqual(before);
-    const empty = join(await ownFolder(), 'petstore.sqlite');
+    const empty = join(await folderOfTest(), 'petstore.sqlite');
     expect(await ask(empty)).toMatchObject({ code: 0, stdout: expect.stringContaining(`Restored ${empty}`) });
   });
 
@@ -100,7 +100,7 @@ describe('a restore', () => {
   });
 
   it('takes the log away that would be replayed, also where the file is gone', async () => {
-    const [backup, folder] = [await storeWith(pet(1)), await ownFolder()];
+    const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
     const database = join(folder, 'petstore.sqlite');
     await writeFile(`${database}-wal`, 'old log');
     expect((await restoreFrom(backup, database)).replaced).toBe(join(folder, DATED));
@@ -127,7 +127,7 @@ describe('a restore', () => {
 
   it('of a missing database does not take the place of one that came meanwhile', async () => {
     const [backup, other] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    const database = join(await ownFolder(), 'petstore.sqlite');
+    const database = join(await folderOfTest(), 'petstore.sqlite');
     const replaced = await ReplacedStore.take(database);
     await copyFile(other, database);
     await expect(replaced.replaceBy(backup, Date.now())).rejects.toThrow(
@@ -170,7 +170,7 @@ describe('a restore', () => {
   );
 
   it('over a folder is refused', async () => {
-    const [backup, folder] = [await storeWith(pet(1)), await ownFolder()];
+    const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
     await mkdir(join(folder, 'petstore.sqlite'));
     await expect(restoreFrom(backup, join(folder, 'petstore.sqlite'))).rejects.toThrow(/is no file/);
   });

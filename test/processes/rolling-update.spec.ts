@@ -4,7 +4,7 @@ import { Nginx, ownSite } from '../support/nginx.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 
 const CLIENTS = 4;
 /** Answers that must have come between two stops, so that each meets a load that runs. */
@@ -63,8 +63,7 @@ class Shoppers {
 
 describeWith('nginx', 'an update of two instances behind nginx, one after the other', () => {
   it('refuses no request, and carries each one out once', async () => {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     const redis = await RedisServer.start();
     onTestFinished(() => redis.remove());
     const ports = [await freePort(), await freePort()];

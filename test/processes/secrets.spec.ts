@@ -1,17 +1,15 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { API_KEY_PATTERN, holdsApiKey } from '../../src/auth/clients/api-key.format.js';
 import { freePort } from '../support/free-port.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 it('no key stands in database files, logs, audit trail or metrics, whatever is done with it', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const environment = { LOG_LEVEL: 'trace' };
-  const service = await ServiceProcess.start(path, environment);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(path, environment);
   const firstKey = service.demoKey;
   const said: string[] = [];
   const run = async (...args: string[]) => {
@@ -127,8 +125,7 @@ it('the regular expression in docs/operations/clients-and-keys.md is the one tha
 });
 
 it('no password stands in what the service and its commands say of an address, line breaks in it or none', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const nobody = `127.0.0.1:${await freePort()}`;
   for (const password of ['SECRET', 'SECRET\n', 'a/b@SECRET']) {
     const DATABASE_URL = `postgres://shop:${password}@${nobody}/shop`;

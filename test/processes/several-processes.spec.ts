@@ -2,22 +2,15 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sqlite3 from 'sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
-import { emptyFolder, petstore, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
 
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
-
 async function start(path: string): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(path, { NODE_ENV: 'production' });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(path, { NODE_ENV: 'production' });
   return service;
 }
 
@@ -40,7 +33,7 @@ async function doctor(path: string, ...checks: string[]): Promise<unknown[]> {
 }
 
 it('two processes on one file without Redis tell each other once, and doctor tells too, until one has ended', async () => {
-  const path = await folder();
+  const path = await folderOfTest();
   const first = await start(path);
   await until(async () => (await marks(path)).length === 1);
   expect(warnings(first)).toEqual([]);
@@ -108,13 +101,13 @@ describe.skipIf(NO_SMALL_DISK)('a start on a full disk', () => {
 
 describe('doctor', () => {
   it('finds all well in an empty folder, and makes nothing there', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     expect(await doctor(path)).toEqual([0]);
     expect(await readdir(path)).toEqual([]);
   });
 
   it('says what is wrong in words, with exit code 1', async () => {
-    const { code, stdout, stderr } = await petstore(await folder(), ['doctor'], {
+    const { code, stdout, stderr } = await petstore(await folderOfTest(), ['doctor'], {
       DATABASE_URL: 'sqlite:/dev/null/x.sqlite',
       REDIS_URL: 'redis://127.0.0.1:1',
     });
@@ -125,7 +118,7 @@ describe('doctor', () => {
   });
 
   it('says so while another process has the database locked', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
     const other = new sqlite3.Database(join(path, 'data/petstore.sqlite'));
     await new Promise((resolve) => other.exec('BEGIN IMMEDIATE', resolve));

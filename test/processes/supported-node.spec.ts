@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isInRange, supportedNode } from '../../bin/supported-node.js';
-import { BARE_ENVIRONMENT, ROOT, emptyFolder } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** npm's own reading of ranges. */
 const semver = createRequire(import.meta.url)('semver') as {
@@ -60,8 +60,7 @@ describe('a Node.js that does not run the service', () => {
 
 // 22.12 itself runs everything, but tools of development name 22.13.
 it('a dist that was copied alone is refused in one sentence, and not looked around for ever', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   cpSync(join(ROOT, 'dist/bundle'), join(path, 'dist/bundle'), { recursive: true });
   const { status, stderr } = spawnSync(process.execPath, [join(path, 'dist/bundle/main.js')], {
     cwd: path,

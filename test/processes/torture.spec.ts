@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
-import { emptyFolder } from '../support/service-process.js';
+import { folderOfTest } from '../support/service-process.js';
 import { SeededRandom } from '../support/torture/random.js';
 import { Report } from '../support/torture/report.js';
 import { SMALL_LIMIT } from '../support/torture/store-folder.js';
@@ -161,8 +161,7 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
     'one process whose clock is set by up to two hours, and which is killed in between',
     async () => {
       const random = new SeededRandom(SEED + 30);
-      const { path, remove } = await emptyFolder();
-      onTestFinished(remove);
+      const path = await folderOfTest();
       const clock = join(path, 'clock');
       let steps = 0;
       const setClock = async (ahead: number): Promise<void> => {

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { breakPets } from '../support/break-pets.js';
 import { filesOfGuide } from '../support/project-copy.js';
 import { sendRaw } from '../support/raw-http.js';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { importing, SERVER, spansOf, writingSpans, type SpanLine } from '../support/span-lines.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -33,10 +33,8 @@ interface Traced {
 
 /** Starts the service as a process with a register file; `ask` sends a request with the key of the demo data. */
 async function start(environmentIn: (folder: string) => Promise<NodeJS.ProcessEnv>): Promise<Traced> {
-  const { path: folder, remove } = await emptyFolder();
-  onTestFinished(remove);
-  const service = await ServiceProcess.start(folder, await environmentIn(folder));
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const folder = await folderOfTest();
+  const service = await serviceOfTest(folder, await environmentIn(folder));
   const key = service.demoKey;
   const ask = async (path: string, init: Asked = {}) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers };

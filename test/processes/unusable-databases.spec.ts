@@ -6,12 +6,13 @@ import sqlite3 from 'sqlite3';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
 import {
+  BARE_ENVIRONMENT,
   emptyFolder,
+  type Finished,
+  folderOfTest,
   petstore,
   ROOT,
-  type Finished,
-  BARE_ENVIRONMENT,
-  ServiceProcess,
+  serviceOfTest,
 } from '../support/service-process.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
@@ -47,8 +48,7 @@ const reachable =
   }).status === 0;
 
 async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   await chmod(path, 0o777);
   return path;
 }
@@ -201,8 +201,7 @@ it('a file of no bytes is a new store, and so is what a first start has made tha
   for (const statements of ['', 'CREATE TABLE schema_expansions (name varchar(255) PRIMARY KEY)']) {
     const path = await folder();
     await place(path, '', statements);
-    const service = await ServiceProcess.start(path);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(path);
     expect(service.output).toContain('The store was empty');
   }
 });

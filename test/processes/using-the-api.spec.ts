@@ -2,17 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { isInstalled } from '../support/requirements.js';
-import { emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
 it('every example of docs/using-the-api.md runs as it stands, and shows what stands there', async () => {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  const service = await ServiceProcess.start(path);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const path = await folderOfTest();
+  const service = await serviceOfTest(path);
   const KEY = service.demoKey;
   const within = { cwd: path, env: { PATH: process.env.PATH, API: `${service.url}/v1`, KEY } };
   const guide = await readFile(new URL('../../docs/using-the-api.md', import.meta.url), 'utf8');

@@ -9,7 +9,7 @@ import { makeDatabase } from '../kit/test-database.js';
 import type { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { emptyFolder, folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
 
 /** A receiver that answers from the moment on at which it is told to. */
@@ -50,8 +50,7 @@ async function post(service: ServiceProcess, key: string, name: string): Promise
 
 describe('kill -9 between commit and delivery', () => {
   it('loses no message, and each id comes once after deduplication, in order', async () => {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' };
     const receiver = await receive();
     let service = await ServiceProcess.start(path, settings);
@@ -125,19 +124,16 @@ describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', (
 
 it('a process that serves alone goes on at once with what it had taken when it was killed, and stops beside a receiver that hangs', async () => {
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1' };
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   const receiver = await receive();
-  const killed = await ServiceProcess.start(path, settings);
-  onTestFinished(async () => void (await killed.stop('SIGKILL')));
+  const killed = await serviceOfTest(path, settings);
   const dataSource = await open(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   await endpointOfDemo(dataSource, receiver.url);
   receiver.answers(false);
   await post(killed, killed.demoKey, 'X');
   await expect.poll(() => receiver.received.length).toBe(1);
   await killed.stop('SIGKILL');
-  const again = await ServiceProcess.start(path, settings);
-  onTestFinished(async () => void (await again.stop('SIGKILL')));
+  const again = await serviceOfTest(path, settings);
   // Another process would wait for 15 s.
   await expect.poll(() => receiver.received.length, { timeout: 8_000 }).toBe(2);
   const began = performance.now();

@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
-import { ROOT, ServiceProcess, emptyFolder, petstore } from './service-process.js';
+import {
+  emptyFolder,
+  folderOfTest,
+  petstore,
+  ROOT,
+  serviceOfTest,
+  ServiceProcess,
+} from './service-process.js';
 
 /** The store that each folder begins with, made once. */
 let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
@@ -38,8 +44,7 @@ export class BackupFolder {
 
   /** One with a client and its key, which is removed at the end of the test. */
   static async make(environment: NodeJS.ProcessEnv = {}): Promise<BackupFolder> {
-    const { path, remove } = await emptyFolder();
-    onTestFinished(remove);
+    const path = await folderOfTest();
     if (environment.DATABASE_URL !== undefined)
       return new BackupFolder(path, await madeIn(path, environment));
     const { key, file } = await (first ??= firstStore());
@@ -56,8 +61,7 @@ export class BackupFolder {
 
   /** Starts the service, which is stopped at the end of the test. */
   async start(environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-    const service = await ServiceProcess.start(this.path, environment);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const service = await serviceOfTest(this.path, environment);
     return service;
   }
 

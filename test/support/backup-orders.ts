@@ -1,11 +1,10 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { type BackupOrder, backUp } from '../../src/database/commands/backup.js';
 import { type RestoreOrder, type Restored, restore } from '../../src/database/commands/restore.js';
 import type { CopiedStore } from '../../src/database/commands/checked-copy.js';
 import { sourceWith } from './copy-source.js';
-import { emptyFolder } from './service-process.js';
+import { folderOfTest } from './service-process.js';
 
 /** When restores happen: it stands in the name of what they replace. */
 const NOW = Date.parse('2026-11-22T18:00:00.000Z');
@@ -18,16 +17,9 @@ export function pet(id: number): string {
   return `INSERT INTO pets (id, name, category_id, status) VALUES (${id}, 'Pet ${id}', 1, 'sold')`;
 }
 
-/** An empty folder, which is removed at the end of the test. */
-export async function ownFolder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
-
 /** The file of a store with these statements carried out, alone in its folder. */
 export async function storeWith(...statements: readonly string[]): Promise<string> {
-  const file = join(await ownFolder(), 'petstore.sqlite');
+  const file = join(await folderOfTest(), 'petstore.sqlite');
   await rename(await sourceWith(...statements), file);
   return file;
 }

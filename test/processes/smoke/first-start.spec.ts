@@ -1,26 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { ROOT, ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
+import { describe, expect, it } from 'vitest';
+import {
+  folderOfTest,
+  petstore,
+  ROOT,
+  serviceOfTest,
+  ServiceProcess,
+} from '../../support/service-process.js';
 
 const FILE = 'data/petstore.sqlite';
 
-async function folder(): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
-  return path;
-}
-
-async function start(path: string, environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(path, environment);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
-  return service;
-}
-
 /** What a service that was started and stopped has warned of, and what it has said of keys. */
 async function adviceOf(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string[]> {
-  const service = await start(path, environment);
+  const service = await serviceOfTest(path, environment);
   await service.stop();
   return (
     service.output
@@ -47,7 +41,7 @@ async function listed(service: ServiceProcess, printed: string): Promise<unknown
 
 describe('how a key is made', () => {
   it('is told by the first start in production, in a command that runs as it stands', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     const production = { NODE_ENV: 'production', DATABASE_URL: 'sqlite:the shop/pets.sqlite' };
     const [line = '', ...more] = await adviceOf(path, production);
     expect(more).toEqual([]);
@@ -55,15 +49,15 @@ describe('how a key is made', () => {
     expect(line).not.toContain('pst_');
     const printed = paste(line, path);
     expect(printed).toContain('pst_live_');
-    const service = await start(path, production);
+    const service = await serviceOfTest(path, production);
     expect(await listed(service, printed)).toEqual([]);
     expect(service.output).not.toMatch(/There is no client yet|curl/);
   });
 
   it('is told by the second start for the demo client, whose key may be lost', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
-    const service = await start(path);
+    const service = await serviceOfTest(path);
     const line = /"(The demo key was shown at the first start alone\. In .* this makes another: [^"]*)"/;
     const [, told = ''] = line.exec(service.output) ?? [];
     expect(await listed(service, paste(told, path))).toHaveLength(1);
@@ -71,7 +65,7 @@ describe('how a key is made', () => {
 });
 
 it('a setting that is misspelt or gone is told of with the right name and no value, and nothing else is', async () => {
-  const path = await folder();
+  const path = await folderOfTest();
   await writeFile(join(path, '.env'), 'TRUST_PROXI=secret\nMY_OWN=1\n');
   // No command would reach a database in memory to make a key, so it tells of none.
   const memory = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
@@ -93,18 +87,18 @@ async function modesIn(path: string): Promise<Record<string, string>> {
 
 describe('files of the database', () => {
   it.each(['000', '277'])('are for their user alone, with the umask %s', async (umask) => {
-    const path = await folder();
+    const path = await folderOfTest();
     const script = `umask ${umask}; exec ${process.execPath} ${join(ROOT, 'bin/petstore.js')} db migrate`;
     execFileSync('sh', ['-c', script], { cwd: path, env: { PATH: process.env.PATH } });
     expect(await modesIn(join(path, 'data'))).toEqual({ '': '700', 'petstore.sqlite': '600' });
-    await start(path);
+    await serviceOfTest(path);
     const modes = await modesIn(join(path, 'data'));
     expect(Object.keys(modes).length).toBeGreaterThanOrEqual(4);
     expect(new Set(Object.values({ ...modes, '': '600' }))).toEqual(new Set(['600']));
   });
 
   it('that others may read are told of with what ends it, by the start once and by doctor', async () => {
-    const path = await folder();
+    const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
     await chmod(join(path, FILE), 0o644);
     await chmod(join(path, 'data'), 0o777);
@@ -129,7 +123,7 @@ it.each([
 ])(
   'the HOST %s, on which nothing can listen, is told in one sentence with what to set',
   async (HOST, says) => {
-    const started = ServiceProcess.start(await folder(), { NODE_ENV: 'production', HOST });
+    const started = ServiceProcess.start(await folderOfTest(), { NODE_ENV: 'production', HOST });
     const told = await started.then(() => 'started', String);
     expect(told).toMatch(says);
     expect(told).not.toMatch(/EADDR|ENOTFOUND|EAI_AGAIN|NestApplication/);

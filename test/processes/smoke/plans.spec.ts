@@ -1,18 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { ServiceProcess, emptyFolder, petstore } from '../../support/service-process.js';
+import { expect, it } from 'vitest';
+import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../../support/service-process.js';
 
 async function folderWith(plans: string): Promise<string> {
-  const { path, remove } = await emptyFolder();
-  onTestFinished(remove);
+  const path = await folderOfTest();
   await writeFile(join(path, '.env'), `PLANS=${plans}\nNODE_ENV=production\n`);
   return path;
 }
 
 async function start(path: string): Promise<ServiceProcess> {
-  const service = await ServiceProcess.start(path);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  const service = await serviceOfTest(path);
   return service;
 }
 
