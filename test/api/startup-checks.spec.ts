@@ -303,8 +303,8 @@ describe('entities and migrations', () => {
     const newer = [
       `INSERT INTO schema_migrations (timestamp, name) VALUES (1796000000000, 'Toys1796000000000')`,
       `INSERT INTO schema_expansions VALUES ('Toys1796000000000')`,
-      'ALTER TABLE pets ADD COLUMN colour varchar(10)',
-      'CREATE INDEX pets_colour ON pets (colour)',
+      'ALTER TABLE clients ADD COLUMN shelf varchar(10)',
+      'CREATE INDEX clients_shelf ON clients (shelf)',
     ];
     const service = await TestService.open({ environment: { DATABASE_URL: await incomplete(...newer) } });
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);

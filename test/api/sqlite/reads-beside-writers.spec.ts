@@ -119,7 +119,7 @@ describe('a read beside the writer', () => {
     expect(await dataSource.query('SELECT last_insert_rowid() AS id, changes() AS changes')).toEqual([
       { id: 1, changes: 1 },
     ]);
-    await expect(dataSource.query('SELECT colour FROM pets')).rejects.toThrow('no such column: colour');
+    await expect(dataSource.query('SELECT unknown FROM clients')).rejects.toThrow('no such column: unknown');
   });
 });
 
