@@ -59,7 +59,6 @@ export class Outage<Reason> {
   private awaitQuiet(): void {
     if (this.kind.quietMs === undefined) return;
     this.timer?.refresh();
-    // The timer alone must not keep the process running.
     this.timer ??= setTimeout(() => {
       if (this.kind.goesOn?.()) this.awaitQuiet();
       else this.end();

@@ -68,9 +68,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
   }
 
   private schedule(delayMs: number): void {
-    this.timer = setTimeout(() => void this.sweepAgain(), delayMs);
-    // The process does not stay alive for this timer alone.
-    this.timer.unref();
+    this.timer = setTimeout(() => void this.sweepAgain(), delayMs).unref();
   }
 
   private async sweepAgain(): Promise<void> {

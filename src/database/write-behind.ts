@@ -30,9 +30,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
 
   /** Begins to write every second. A subclass that has something to await first may return a promise. */
   onModuleInit(): unknown {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setInterval(() => void this.flush(), PERIOD_MS).unref();
     return undefined;
   }
 

@@ -1,16 +1,11 @@
 import { ApiError } from '../core/errors/api-error.js';
-import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { unavailable } from '../database/unavailable.js';
 import { DAY_MS, type QuotaVerdict, violatedWindow } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 
 /** The failure of a store as service_unavailable; an ApiError that the store itself threw is kept. */
 export function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError(HTTP_ERRORS.service_unavailable, {
-    params: { reason },
-    headers: { 'Retry-After': '1' },
-    cause: error,
-  });
+  return error instanceof ApiError ? error : unavailable(reason, error);
 }
 
 /**

@@ -18,8 +18,6 @@ export const RETRY_DELAYS: readonly number[] = [
 const JITTER = 0.1;
 /** Longest that a receiver may ask to wait by Retry-After, in milliseconds. */
 export const LONGEST_RETRY_AFTER = 24 * HOUR;
-/** Longest delay there can be, in milliseconds. */
-export const LONGEST_DELAY = LONGEST_RETRY_AFTER * (1 + JITTER);
 
 /**
  * Milliseconds until a message is tried again that has failed so many times, at least what the receiver asked for; undefined when

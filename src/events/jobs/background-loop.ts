@@ -84,9 +84,7 @@ export class BackgroundLoop {
     this.timer = setInterval(() => {
       this.idleSeconds += 1;
       void this.lookOutside();
-    }, PERIOD_MS);
-    // Timers alone must not keep the process running.
-    this.timer.unref();
+    }, PERIOD_MS).unref();
     this.wake();
   }
 

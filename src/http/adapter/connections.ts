@@ -94,9 +94,7 @@ export class Connections implements AnswersInTurn {
     // Without this listener Node would answer 417 to any other `Expect`; the service ignores such a field.
     server.on('checkExpectation', arrive);
     server.once('listening', () => {
-      const timer = setInterval(() => this.sweep(), SWEEP_MS);
-      // The timer alone must not keep the process running.
-      timer.unref();
+      const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
       server.once('close', () => clearInterval(timer));
     });
     this.refusals.answer(server, this);

@@ -33,9 +33,7 @@ export class OtherProcesses implements OnModuleDestroy {
     if (fileOf(this.dataSource) === undefined) return;
     await this.looks.run();
     if (this.ended) return;
-    this.timer = setInterval(() => void this.looks.run(), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setInterval(() => void this.looks.run(), PERIOD_MS).unref();
   }
 
   /** Whether this process alone serves an SQLite file; false where that cannot be told. Call it after `begin`. Never rejects. */

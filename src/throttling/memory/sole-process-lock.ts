@@ -37,9 +37,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
       if (performance.now() >= until) throw new Error(this.taken);
       await pause(START_LOOK_MS);
     }
-    this.timer = setInterval(() => void this.look(server), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setInterval(() => void this.look(server), PERIOD_MS).unref();
   }
 
   /** Whether no other process serves the database, where it lets one alone serve and this one is it. */

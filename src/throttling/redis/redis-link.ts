@@ -207,8 +207,6 @@ export class RedisLink {
     if (this.isBeating || this.isClosed) return;
     clearTimeout(this.timer);
     const retryMs = RETRY_MS * (1 - Math.random() / 2);
-    this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs).unref();
   }
 }

@@ -109,9 +109,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
       // The database is away, which is in the log already.
     }
     if (this.isEnded) return;
-    this.timer = setTimeout(() => void this.look(server), LOOK_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setTimeout(() => void this.look(server), LOOK_MS).unref();
   }
 
   private found(name: string, isElsewhere: boolean): void {

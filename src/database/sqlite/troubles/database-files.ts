@@ -59,9 +59,7 @@ export class DatabaseFiles {
       : [];
     const paths = [...new Set([configured, resolved])];
     this.opened = [...paths.map((path) => opened(path, RESTART_ON_ANOTHER)), ...log];
-    this.timer = setInterval(() => this.look(), PERIOD_MS);
-    // The timer alone must not keep the process running.
-    this.timer.unref();
+    this.timer = setInterval(() => this.look(), PERIOD_MS).unref();
   }
 
   /** Stops watching. */

@@ -48,9 +48,7 @@ export function watchWriteLock(name: () => string): () => void {
       `${name()} has had the write lock for ${WRITE_LOCK_BOUND_MS} ms, and every other writer waits. ` +
         'Await nothing but the database in a transaction.',
     );
-  }, WRITE_LOCK_BOUND_MS);
-  // The timer alone must not keep the process running.
-  timer.unref();
+  }, WRITE_LOCK_BOUND_MS).unref();
   return () => {
     clearTimeout(timer);
     const total = Math.round(performance.now() - since);

@@ -34,7 +34,6 @@ export function probeWrites(
       // It still cannot be written, which is in the log already.
     }
   });
-  // The timer alone must not keep the process running.
   const timer = setInterval(() => void tries.run(), PERIOD_MS).unref();
   return () => clearInterval(timer);
 }
