@@ -3,7 +3,7 @@ import { AddressRefused } from './webhook-addresses.js';
 
 const TOO_MUCH = 'The host sends more than the response to a message needs.';
 
-/** By the code of Node or of TLS (OpenSSL). */
+/** By error code of Node or OpenSSL. */
 const FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The host refuses connections at this port.',
   ECONNRESET: 'The connection was closed without a response.',
@@ -23,11 +23,11 @@ const FAILURES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
 };
 
-/** Why an attempt got no answer, in words for the owner of the endpoint. */
+/** Why an attempt got no response, in words for the owner of the endpoint. */
 export function failureOf(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   const { code = '' } = error as NodeJS.ErrnoException;
-  // Node's HTTP parser names its rules, not what the receiver can do.
+  // Codes of Node's HTTP parser name its rules, which do not help the owner.
   if (code.startsWith('HPE_')) return FAILURES[code] ?? 'The host does not respond as HTTP/1.1 requires.';
   return FAILURES[code] ?? (code === '' ? 'The connection failed.' : `The connection failed: ${code}.`);
 }

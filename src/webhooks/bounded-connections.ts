@@ -3,15 +3,15 @@ import { Agent as HttpsAgent } from 'node:https';
 import { type NetConnectOpts, type Socket, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Most bytes that a receiver may send over one connection, TLS and all responses together, and most reads that they may take. */
+/** Maximum bytes that a receiver may send over one connection, including TLS and all responses, and maximum reads that they may take. */
 const MOST_BYTES = 65_536;
 const MOST_READS = 128;
-/** Most bytes of a read. */
+/** Maximum bytes per read. */
 const PIECE = 1_024;
-/** How often bytes of TLS are counted that carry no data, in milliseconds. */
+/** How often TLS bytes without data are counted, in milliseconds. */
 const COUNT_MS = 100;
 
-/** `code` of the error of a request whose receiver sends more than an answer needs. */
+/** `code` of the error when a receiver sends more than a response needs. */
 export const SENT_TOO_MUCH = 'SENT_TOO_MUCH';
 
 /** Makes that error. */
@@ -20,17 +20,17 @@ export function sentTooMuch(): Error {
 }
 
 /**
- * Has an agent close each connection over which the other end sends too much, whatever it is and also between two requests. Node
- * itself bounds only the head of a response.
+ * Makes an agent close each connection over which the receiver sends too much, whatever it is, also between two requests. Node only
+ * limits the size of response headers.
  */
 export function bounded(agent: HttpAgent): HttpAgent {
   const create = agent.createConnection.bind(agent);
   const keepAlive = agent.keepSocketAlive.bind(agent);
-  /** Each request may need half of what a connection may bring. */
+  /** Connections with less than half of their limits left, which a request may need. */
   const used = new WeakSet<Duplex>();
   agent.keepSocketAlive = (socket) => (used.has(socket) ? undefined : keepAlive(socket));
   agent.createConnection = (options, callback) => {
-    // The socket of TLS counts data alone.
+    // A TLS socket counts decrypted bytes only.
     const counted = connect(options as NetConnectOpts);
     const isTls = agent instanceof HttpsAgent;
     const socket = isTls
@@ -43,7 +43,7 @@ export function bounded(agent: HttpAgent): HttpAgent {
       else if (share > 0.5) used.add(socket);
     };
     const read = (): void => {
-      // The parser gets no more of what arrived once the request is given up.
+      // Once the request is given up, the parser gets nothing more.
       while (!socket.destroyed && socket.read(Math.min(socket.readableLength, PIECE) || undefined) !== null) {
         reads += 1;
         count();

@@ -1,22 +1,21 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Longest wait for a turn, in milliseconds, for each call that the turn before was given to. */
+/** Longest wait for a turn, in milliseconds, per caller of the previous turn. */
 const LONGEST_WAIT_MS = 10;
-/** Calls that a turn is given to together, so that what they read is read together. */
+/** Callers that share a turn, so that their queries run together. */
 const MOST = 8;
 
 /**
- * Gives turns, one after the other: the next one when the event loop has been idle for as long as it has worked since the last one,
- * and after 10 ms for each call of that at the latest. So what begins in turns keeps at most half of an idle process busy, and in a
- * busy one 100 calls a second begin.
+ * Limits background work to half of the event loop: a turn begins when the loop has been idle for as long as it was busy since the
+ * last turn, and at the latest after 10 ms per caller of the last turn, so that 100 callers a second proceed in a busy process.
  */
 export class EventLoopShare {
   private readonly waiting: (() => void)[] = [];
   private since = performance.eventLoopUtilization();
   private isGiving = false;
 
-  /** `isOver` answers whether turns are given at once, because nothing is begun in them any more. */
+  /** `isOver` returns whether to wait no longer, because callers start nothing any more. */
   constructor(private readonly isOver: () => boolean) {}
 
   /** Resolves when it is the caller's turn. */
@@ -41,7 +40,7 @@ export class EventLoopShare {
       const calls = this.waiting.splice(0, MOST);
       for (const begin of calls) begin();
       begun = calls.length;
-      // What they begin at once counts for the next turn.
+      // Let the callers start, so that their work counts towards the next turn.
       await Promise.resolve();
     }
     this.isGiving = false;

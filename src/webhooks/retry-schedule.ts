@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** How long after each failure in a row a message is tried again, in milliseconds (Standard Webhooks 1.0, "Retry schedule"). */
+/** Delays after each consecutive failure, in milliseconds (Standard Webhooks 1.0, "Retry schedule"). */
 export const RETRY_DELAYS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -14,14 +14,14 @@ export const RETRY_DELAYS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** By how much of itself a delay is longer at random, so that messages that failed together are not tried together. */
+/** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
-/** Longest that a receiver may ask to wait by Retry-After, in milliseconds. */
+/** Longest Retry-After that is respected, in milliseconds. */
 export const LONGEST_RETRY_AFTER = 24 * HOUR;
 
 /**
- * Milliseconds until a message is tried again that has failed so many times, at least what the receiver asked for; undefined when
- * it is not. `random` is from 0 to 1.
+ * Milliseconds until a message that has failed so many times is retried, at least what the receiver asked for; undefined if it is
+ * not retried. `random` is from 0 to 1.
  */
 export function webhookRetryDelay(
   failures: number,
@@ -32,7 +32,7 @@ export function webhookRetryDelay(
   return Math.round(Math.max(delay, Math.min(retryAfter, LONGEST_RETRY_AFTER)) * (1 + JITTER * random));
 }
 
-/** Milliseconds that the value of Retry-After asks to wait (RFC 9110 section 10.2.3); 0 for one that is malformed or past. */
+/** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 for a malformed or past one. */
 export function retryAfterOf(value: string | undefined, now: number): number {
   if (value === undefined) return 0;
   if (/^\d+$/.test(value)) return Number(value) * SECOND;

@@ -1,7 +1,7 @@
-/** Why an endpoint may not have a URL. */
+/** Why a URL is refused. */
 export interface UrlFault {
   readonly code: 'malformed' | 'not_allowed';
-  /** For people, what to do about it. */
+  /** What to do about it. */
   readonly message: string;
 }
 
@@ -11,8 +11,8 @@ const LONGEST_NAME = 253;
 const HOST = /^(?:[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*|\[[a-f\d:]+\])$/;
 
 /**
- * What is wrong with the text of a URL; undefined for one that is called as it is written. The parser of URLs repairs a lot: what
- * is shown would be another text than what is called. So only its normal form is accepted, and a name of a host alone.
+ * Why the text of a URL is refused; undefined if it is called exactly as written. The URL parser repairs a lot, so that another URL
+ * than the displayed one would be called. Therefore only the normal form is accepted.
  */
 export function faultOfForm(text: string): UrlFault | undefined {
   if (!URL.canParse(text))
@@ -33,7 +33,7 @@ export function faultOfForm(text: string): UrlFault | undefined {
   return undefined;
 }
 
-/** A fault for what the service does not send to. */
+/** A fault of a URL that the service does not send to. */
 export function refused(message: string): UrlFault {
   return { code: 'not_allowed', message };
 }

@@ -1,37 +1,33 @@
 import { promises as dns } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../core/config/settings.js';
 import { type UrlFault, faultOfForm, refused } from './url-form.js';
 
-/**
- * IPv4 addresses that are not public unicast (IANA's registry of special-purpose addresses, and multicast), by why.
- */
-const NOT_PUBLIC_4: readonly (readonly [network: string, prefix: number, what: string])[] = [
-  ['0.0.0.0', 8, 'this network'],
-  ['10.0.0.0', 8, 'private'],
-  ['100.64.0.0', 10, 'carrier-grade NAT'],
-  ['127.0.0.0', 8, 'loopback'],
-  ['169.254.0.0', 16, 'link-local'],
-  ['172.16.0.0', 12, 'private'],
-  ['192.0.0.0', 24, 'IETF protocols'],
-  ['192.0.2.0', 24, 'documentation'],
-  ['192.88.99.0', 24, '6to4 relays'],
-  ['192.168.0.0', 16, 'private'],
-  ['198.18.0.0', 15, 'benchmarks'],
-  ['198.51.100.0', 24, 'documentation'],
-  ['203.0.113.0', 24, 'documentation'],
-  ['224.0.0.0', 4, 'multicast'],
-  ['240.0.0.0', 4, 'reserved and broadcast'],
-];
-/** Parts of 2000::/3 that are not public unicast, or that carry an IPv4 address. All else of IPv6 is not public anyway. */
-const NOT_PUBLIC_6: typeof NOT_PUBLIC_4 = [
-  ['2001::', 23, 'IETF protocols, Teredo among them'],
-  ['2001:db8::', 32, 'documentation'],
-  ['2002::', 16, '6to4'],
-  ['3fff::', 20, 'documentation'],
-];
-const PUBLIC_6 = ['2000::', 3] as const;
+/** Networks that are not public unicast (IANA's registries of special-purpose addresses, and multicast). */
+const NOT_PUBLIC = blockListOf([
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // IETF protocols
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved and broadcast
+  '2001::/23', // IETF protocols, Teredo among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4, which carries an IPv4 address
+  '3fff::/20', // documentation
+]);
+/** IPv6 has public unicast addresses here only. */
+const UNICAST_6 = blockListOf(['2000::/3']);
 
 /** What operators do about a refusal, in development as well. */
 const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
@@ -39,13 +35,13 @@ const REMEDY = 'The operator of the service allows private networks with WEBHOOK
 /** How long one resolver waits for an answer, in milliseconds, and how often it asks. */
 const RESOLVER = { timeout: 3_000, tries: 2 };
 
-/** An address that may be connected to. */
+/** An allowed address. */
 export interface AllowedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** The same for whoever ordered the endpoint, so that nobody learns which names exist inside the network; the log has the reason. */
+/** Its message never says why, so that no client learns which names exist inside the network; the log has the reason. */
 export class AddressRefused extends Error {
   override message =
     'The host has no address that messages may be sent to: its name does not exist or cannot be looked up, or it is not public.';
@@ -53,35 +49,26 @@ export class AddressRefused extends Error {
 
 /**
  * Decides which addresses webhooks are sent to: public unicast addresses, and those of WEBHOOK_ALLOWED_NETWORKS. So no client can
- * have the service call what only the service can reach.
+ * make the service call what only the service can reach.
  */
 @Injectable()
 export class WebhookAddresses {
   private readonly logger = new Logger('Webhooks');
-  private readonly allowed = new BlockList();
-  private readonly notPublic = new BlockList();
-  private readonly public6 = new BlockList();
+  private readonly allowed: BlockList;
   private readonly hasAllowed: boolean;
 
   constructor({ webhookAllowedNetworks }: Settings) {
     this.hasAllowed = webhookAllowedNetworks.length > 0;
-    for (const network of webhookAllowedNetworks) {
-      const [address = '', prefix] = network.split('/');
-      const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-      this.allowed.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family);
-    }
-    for (const [address, prefix] of NOT_PUBLIC_4) this.notPublic.addSubnet(address, prefix, 'ipv4');
-    for (const [address, prefix] of NOT_PUBLIC_6) this.notPublic.addSubnet(address, prefix, 'ipv6');
-    this.public6.addSubnet(...PUBLIC_6, 'ipv6');
+    this.allowed = blockListOf(webhookAllowedNetworks);
   }
 
-  /** Whether an IPv4 or IPv6 address may be connected to. */
+  /** Whether messages may be sent to an IPv4 or IPv6 address. */
   allows(address: string): boolean {
-    return this.isAllowed(address) || isPublic(address, this.notPublic, this.public6);
+    return this.isAllowed(address) || isPublic(address);
   }
 
   /**
-   * What forbids to send messages to a URL, as far as it can be seen without resolving its name; undefined for one that may be used.
+   * Why messages are not sent to a URL, as far as that is known without resolving its name; undefined if they are.
    */
   faultOfUrl(text: string): UrlFault | undefined {
     const fault = faultOfForm(text);
@@ -102,8 +89,7 @@ export class WebhookAddresses {
   }
 
   /**
-   * The addresses of a URL's host that it may be connected to. Throws AddressRefused when there are none. A URL with http:// only
-   * reaches allowed networks.
+   * The allowed addresses of a URL's host. Throws AddressRefused if there are none. A URL with http:// reaches allowed networks only.
    */
   async of({ protocol, hostname }: URL): Promise<AllowedAddress[]> {
     const may = (address: string) => (protocol === 'https:' ? this.allows(address) : this.isAllowed(address));
@@ -122,8 +108,8 @@ export class WebhookAddresses {
   }
 
   /**
-   * Every address of a name, by the name servers. Node itself asks them: a name whose server does not answer would hold a thread of
-   * the few that files and SQLite need, if the system were asked.
+   * Every address of a name, from the name servers. Node queries them itself: the system's resolver would block one of the few threads
+   * that files and SQLite need while a server does not respond.
    */
   protected async resolve(hostname: string): Promise<string[]> {
     const resolver = new dns.Resolver(RESOLVER);
@@ -135,27 +121,42 @@ export class WebhookAddresses {
     });
   }
 
-  /** Every address of a name, by the system: the names of allowed networks may be in its hosts file. */
+  /** Every address of a name, from the system's resolver: names of allowed networks may be in its hosts file. */
   protected async resolveBySystem(hostname: string): Promise<string[]> {
     const found = await dns.lookup(hostname, { all: true }).catch(() => []);
     return found.map(({ address }) => address);
   }
 
   private isAllowed(address: string): boolean {
-    const family = isIP(address);
-    return family !== 0 && this.allowed.check(address, family === 4 ? 'ipv4' : 'ipv6');
+    return holds(this.allowed, address);
   }
 }
 
-function isPublic(address: string, notPublic: BlockList, public6: BlockList): boolean {
-  const family = isIP(address);
-  // One with a zone, such as fe80::1%eth0, is never public.
-  if (family === 0 || address.includes('%')) return false;
-  if (family === 4) return !notPublic.check(address, 'ipv4');
-  return public6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
+function isPublic(address: string): boolean {
+  // An address with a zone, such as fe80::1%eth0, is never public.
+  if (isIP(address) === 0 || address.includes('%')) return false;
+  return (isIPv4(address) || holds(UNICAST_6, address)) && !holds(NOT_PUBLIC, address);
 }
 
-/** The address that a host is, if it is no name. URL has made of every notation of IPv4 the usual one. */
+/** Networks as CIDRs, or single addresses. */
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    list.addSubnet(
+      address,
+      Number(prefix ?? (isIPv4(address) ? 32 : 128)),
+      isIPv4(address) ? 'ipv4' : 'ipv6',
+    );
+  }
+  return list;
+}
+
+function holds(list: BlockList, address: string): boolean {
+  return isIP(address) !== 0 && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/** The address that a host is, undefined for a name. URL has normalised every notation of IPv4. */
 function literalOf(hostname: string): string | undefined {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(address) === 0 ? undefined : address;

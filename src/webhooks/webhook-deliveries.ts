@@ -10,14 +10,14 @@ const DAY_MS = 86_400_000;
 /** By how much the clocks of two instances may differ, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** An endpoint that may be sent something. */
+/** An endpoint with a delivery that may be sent now. */
 export interface DueEndpoint {
   readonly id: string;
   /** How often its first waiting message has failed. */
   readonly failures: number;
 }
 
-/** A delivery that is next for its endpoint. */
+/** The next delivery of an endpoint. */
 export interface FirstDelivery extends Pick<
   WebhookEndpoint,
   'clientId' | 'url' | 'label' | 'secret' | 'previousSecrets' | 'failures' | 'failingSince'
@@ -32,11 +32,11 @@ export interface FirstDelivery extends Pick<
   readonly isMore: boolean | number;
 }
 
-/** What there is to do. */
+/** Which work waits. */
 export interface Waiting {
   /** Whether messages have no deliveries yet. */
   readonly messages: boolean;
-  /** Whether deliveries wait, for whichever endpoint. */
+  /** Whether deliveries wait for any endpoint. */
   readonly deliveries: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Backlog {
 const ANY = `SELECT EXISTS (SELECT 1 FROM webhook_fan_outs) AS messages,
   EXISTS (SELECT 1 FROM webhook_deliveries WHERE state = 'waiting') AS deliveries`;
 
-/** Goes from endpoint to endpoint in the index of what waits, so that its cost is of the endpoints and not of the deliveries. */
+/** Steps from endpoint to endpoint in the index of waiting deliveries, so that its cost depends on the endpoints, not on the deliveries. */
 export const WAITING_ENDPOINTS = `
   WITH RECURSIVE waiting(id) AS (
     SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE state = 'waiting'
@@ -81,10 +81,10 @@ export const FIRST = `
   WHERE endpoint_id = ?1 AND state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
   ORDER BY webhook_deliveries.id LIMIT 1`;
 
-/** Reads what waits for the endpoints; messages are deleted after WEBHOOK_RETENTION_DAYS, their deliveries with them. */
+/** Reads waiting messages and deliveries. Messages are deleted after WEBHOOK_RETENTION_DAYS, with their deliveries. */
 @Injectable()
 export class WebhookDeliveries {
-  /** Something may be due: whoever has written it calls this after the commit. The dispatcher sets it. */
+  /** Wakes the dispatcher, which sets this. Callers call it after the commit of what may be due. */
   ring = (): void => undefined;
 
   constructor(
@@ -102,15 +102,15 @@ export class WebhookDeliveries {
     });
   }
 
-  /** What waits: messages for their deliveries, deliveries for an endpoint. One look into an index each. */
+  /** Which work waits; one index look-up each. */
   async waiting(): Promise<Waiting> {
     const found = await this.reader.first(ANY, []);
     return { messages: Boolean(found?.['messages']), deliveries: Boolean(found?.['deliveries']) };
   }
 
   /**
-   * The endpoints for which something waits that may be sent now, except those that are disabled or whose client is suspended. One
-   * whose next attempt is further ahead than its delay is due as well: the clock was put back since the last one.
+   * The endpoints with a delivery that may be sent now, without disabled ones and those of suspended clients. An endpoint whose next
+   * attempt is further ahead than its delay is due too: the clock has been set back since the last attempt.
    */
   async dueEndpoints(): Promise<DueEndpoint[]> {
     const rows =
@@ -124,8 +124,8 @@ export class WebhookDeliveries {
   }
 
   /**
-   * The first delivery that waits for an endpoint, with its message and the endpoint as they are now; undefined when there is none, or
-   * it may not be sent.
+   * The first waiting delivery of an endpoint, with the current message and endpoint; undefined if none waits, or the endpoint is
+   * disabled or its client suspended.
    */
   async first(endpointId: string): Promise<FirstDelivery | undefined> {
     const row = await this.reader.first(FIRST, [endpointId]);
@@ -137,7 +137,7 @@ export class WebhookDeliveries {
     );
   }
 
-  /** What waits for endpoints that get messages: for those that fail, and for the others, with messages that have no deliveries yet. */
+  /** The backlog of enabled endpoints: of those that fail, and of the others, with messages that have no deliveries yet. */
   async backlog(): Promise<Backlog[]> {
     const rows = await this.dataSource.query<(Omit<Backlog, 'waiting'> & { waiting: number | string })[]>(
       `SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
@@ -158,7 +158,7 @@ export class WebhookDeliveries {
     return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
   }
 
-  /** How many endpoints get no messages, by why. */
+  /** The number of disabled endpoints, by reason. */
   async disabled(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ because: string; endpoints: number | string }[]>(
       `SELECT disabled_because AS "because", COUNT(*) AS "endpoints" FROM webhook_endpoints

@@ -3,13 +3,13 @@ import { Int64Key } from '../database/int64.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
-/** What became of a message for an endpoint: it waits, was taken (2xx), or was given up. */
+/** The state of a message for an endpoint: waiting, delivered (2xx), or given up. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** A message for one endpoint. An endpoint gets its deliveries in the order of their ids. */
 @Entity('webhook_deliveries')
-// Its first column is constant: so SQLite takes it for what waits rather than the next, which has all that was ever delivered.
+// The constant first column makes SQLite prefer this index to the next one, which holds every delivery ever made.
 @Index('webhook_deliveries_waiting', ['state', 'endpointId', 'id'], { where: `state = 'waiting'` })
 @Index('webhook_deliveries_endpoint', ['endpointId', 'id'])
 @Index('webhook_deliveries_message', ['messageId'])

@@ -13,25 +13,25 @@ import { WebhookSettlements } from './webhook-settlements.js';
 
 /** For how long without work the lease is kept, in seconds: messages come one by one. */
 const KEPT_SECONDS = 5;
-/** Attempts that are under way at a time, and those of them to endpoints that failed before: they must not take every place. */
+/** Maximum number of concurrent attempts, and of those to endpoints that failed before, which must not occupy every slot. */
 const MOST = 1_000;
 const MOST_FAILING = 500;
-/** Messages that an endpoint gets in a row before the database is asked again which endpoints are due. */
+/** Messages sent to an endpoint in a row before due endpoints are read again. */
 const TURN = 20;
-/** The key of the piece that fans messages out: no id of an endpoint. */
+/** The key of the piece of work that fans out messages; not the id of an endpoint. */
 const FAN_OUT = 'fan-out';
-/** How long a stop waits for attempts that are under way, in milliseconds: one that is cut is made again. */
+/** How long a stop waits for running attempts, in milliseconds; an aborted attempt is repeated later. */
 const STOP_MS = 2_000;
 
 /**
- * Sends what waits for the endpoints: by one process at a time, which any takes over that listens for requests; to each endpoint one
- * message after the other, to many side by side. The command line only writes messages.
+ * Sends waiting deliveries. One process at a time does so, under a lease that any serving process can take over: to each endpoint
+ * one message after the other, to many endpoints in parallel. The command line only writes messages.
  */
 @Injectable()
 export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop: BackgroundLoop;
   private readonly share = new EventLoopShare(() => this.loop.isStopping);
-  /** Attempts that are under way to endpoints that failed before. */
+  /** Running attempts to endpoints that failed before. */
   private failing = 0;
 
   constructor(
@@ -70,19 +70,19 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     await this.stop();
   }
 
-  /** Sends what is committed and due by the clock, and waits for it. Never rejects. */
+  /** Sends everything that is committed and due, and waits for it. Never rejects. */
   async deliver(): Promise<void> {
     await this.loop.run();
   }
 
-  /** Begins no attempt any more; waits for those that run, at most 2 s, then aborts them: they are made again. */
+  /** Starts no more attempts, waits at most 2 s for running ones, then aborts them; they are repeated later. */
   async stop(): Promise<void> {
     await this.loop.stop(Math.min(this.settings.shutdownTimeoutMs, STOP_MS));
   }
 
-  /** The messages to be fanned out, and a turn for each endpoint that may be sent something now, those that fail last. */
+  /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */
   private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
-    // Mostly nothing waits, and this asks prepared statements.
+    // Usually nothing waits, and this is one prepared statement.
     const waiting = await this.deliveries.waiting();
     const fanOut =
       waiting.messages && !inHand.has(FAN_OUT)
@@ -107,21 +107,21 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     ];
   }
 
-  /** Sends an endpoint what waits for it, one message after the other, until one is not delivered or not noted. */
+  /** Sends the waiting deliveries of an endpoint, one after the other, until one fails or cannot be recorded. */
   private async serve(id: string, signal: AbortSignal): Promise<boolean> {
     for (let sent = 0; sent < TURN; sent += 1) {
       const isMore = await this.sendFirst(id, signal);
-      // What is not noted would be read again. The loop tells what the database refuses.
-      const isNoted = await this.settlements.settle().then(
+      // A delivery that is not recorded would be read, and sent, again. The loop logs why the database refuses it.
+      const isRecorded = await this.settlements.settle().then(
         () => true,
         () => false,
       );
-      if (!isMore || !isNoted) break;
+      if (!isMore || !isRecorded) break;
     }
     return !signal.aborted;
   }
 
-  /** Sends an endpoint the first message that waits for it; answers whether it was delivered and more wait. */
+  /** Sends the first waiting delivery of an endpoint; returns whether it was delivered and more wait. */
   private async sendFirst(id: string, signal: AbortSignal): Promise<boolean> {
     await this.share.turn();
     if (signal.aborted || this.loop.isStopping) return false;

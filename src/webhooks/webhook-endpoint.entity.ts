@@ -3,7 +3,7 @@ import { Client } from '../auth/clients/client.entity.js';
 import { CachedAs } from '../database/data-version.js';
 import { Int64Column } from '../database/int64.js';
 
-/** Why an endpoint gets no messages: by its owner or an operator; it failed for three days; it answered 410. */
+/** Why an endpoint is disabled: by its owner or an operator, after failing for three days, or after a response of 410. */
 export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as const;
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 
@@ -38,18 +38,18 @@ export class WebhookEndpoint {
   @Column('varchar', { length: 255, nullable: true })
   label!: string | null;
 
-  /** What signs its messages: `whsec_` and 32 bytes in Base64 (Standard Webhooks 1.0, "Signature scheme"). */
+  /** The signing secret: `whsec_` and 32 bytes in Base64 (Standard Webhooks 1.0, "Signature scheme"). */
   @Column('varchar', { length: 100 })
   secret!: string;
 
-  /** What signs its messages besides, each until its end, after rotations; the oldest first. */
+  /** Rotated secrets that still sign, each until its end; the oldest first. */
   @Column('simple-json', { name: 'previous_secrets' })
   previousSecrets!: readonly PreviousSecret[];
 
   @Column('varchar', { name: 'created_at', length: 24 })
   createdAt!: string;
 
-  /** Since when it gets no messages; null while it does. */
+  /** When it was disabled; null while it is enabled. */
   @Column('varchar', { name: 'disabled_at', length: 24, nullable: true })
   disabledAt!: string | null;
 
@@ -60,15 +60,15 @@ export class WebhookEndpoint {
   @Column('integer')
   failures!: number;
 
-  /** Since when its first waiting message fails; null while it does not. */
+  /** When its first waiting message first failed; null if it has not. */
   @Column('varchar', { name: 'failing_since', length: 24, nullable: true })
   failingSince!: string | null;
 
-  /** When its first waiting message may be sent, in ms since the Unix epoch: 0 while it was never tried. */
+  /** When its first waiting message may be sent, in ms since the Unix epoch; 0 before the first attempt. */
   @Int64Column({ name: 'due_at' })
   dueAt!: bigint;
 
-  /** How long after the last failure that is, in milliseconds. */
+  /** The time from the last failure to `dueAt`, in milliseconds. */
   @Column('integer')
   delay!: number;
 }

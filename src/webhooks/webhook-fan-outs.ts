@@ -8,16 +8,16 @@ import { runForRows } from '../database/rows-as-json.js';
 import { Transactions } from '../database/transactions.js';
 import { WebhookFanOut } from './webhook-fan-out.entity.js';
 
-/** Most messages that one transaction fans out: fewer after one that took longer than this, in milliseconds. */
+/** Maximum number of messages per transaction, and the duration above which the next one takes fewer, in milliseconds. */
 const MOST = 100;
 const SHORT_MS = 20;
-/** How much longer than a transaction takes the database is left to others, while they use it, and the longest such time. */
+/** While others use the database, the pause after a transaction as a multiple of its duration, and the longest pause. */
 const REST = 9;
 const LONGEST_REST_MS = 500;
 
 /**
- * Deliveries of messages for each enabled endpoint that subscribes to their event. Whoever deletes a client locks it before its
- * endpoints: while the client is kept, so are they.
+ * Inserts deliveries for each enabled endpoint that subscribes to the event of a message. A deletion locks a client before its
+ * endpoints, so that the lock on the client keeps both.
  */
 const DELIVERIES = (rows: string, dialect: Dialect): string => `
   INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
@@ -32,11 +32,11 @@ const DELIVERIES = (rows: string, dialect: Dialect): string => `
     AND (webhook_fan_outs.client_id IS NULL OR webhook_fan_outs.client_id = webhook_endpoints.client_id)
   ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.kept('clients')}`;
 
-/** Writes the deliveries of messages after these were committed, so that no caller pays for the endpoints of others. */
+/** Writes the deliveries of messages after their commit, so that no request pays for the number of subscribers. */
 @Injectable()
 export class WebhookFanOuts {
   private batch = 1;
-  /** How long the last transaction has worked, in milliseconds. */
+  /** Duration of the last transaction, in milliseconds. */
   private tookMs = 0;
 
   constructor(
@@ -45,7 +45,7 @@ export class WebhookFanOuts {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Fans out the oldest messages that have no deliveries yet, and leaves the database to others for a while if they want it. */
+  /** Fans out the oldest messages without deliveries, then pauses if others use the database. */
   async run(): Promise<void> {
     await this.writes.run((manager) => this.fanOut(manager));
     const { inUse, waiting } = (this.dataSource as Database).load;
@@ -53,8 +53,8 @@ export class WebhookFanOuts {
   }
 
   /**
-   * Leaves little to `beforeChange`, which holds up all who write: fans out what is committed, in short transactions. Does nothing
-   * within a transaction.
+   * Fans out committed messages in short transactions, so that little is left to `beforeChange`, which blocks other writers. Does
+   * nothing within a transaction.
    */
   async catchUp(): Promise<void> {
     if (this.transactions.isInside()) return;
@@ -62,14 +62,14 @@ export class WebhookFanOuts {
   }
 
   /**
-   * Fans out, in the transaction that the caller takes part in, all messages that were committed before it changes endpoints: so they
-   * are for the endpoints that were there when they were written, whatever the clock says. Call it before the transaction locks a row.
+   * Fans out, in the caller's transaction, all messages that were committed before the caller changes endpoints: they go to the
+   * endpoints that existed when they were written, whatever the clock says. Call it before the transaction locks a row.
    */
   async beforeChange(manager: EntityManager): Promise<void> {
     while (await this.fanOut(manager));
   }
 
-  /** Answers whether there may be more. */
+  /** Returns whether there may be more. */
   private async fanOut(manager: EntityManager): Promise<boolean> {
     await this.transactions.claim('webhook fan-outs');
     const began = performance.now();

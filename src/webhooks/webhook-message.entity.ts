@@ -1,10 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What happened, as endpoints are told of it; each of them by a delivery of its own. */
+/** An event as it is sent to endpoints, with one delivery per endpoint. */
 @Entity('webhook_messages')
 @Index('webhook_messages_created', ['createdAt'])
 export class WebhookMessage {
-  /** `webhook-id` of every attempt: `msg_` and 32 hexadecimal digits. What may be found out twice has an id computed from what it is. */
+  /** `webhook-id` of every attempt: `msg_` and 32 hexadecimal digits, random or derived from the event (see MessageOptions.id). */
   @PrimaryColumn('varchar', { length: 36 })
   id!: string;
 

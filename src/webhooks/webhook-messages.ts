@@ -14,13 +14,13 @@ import { WebhookSubscribers } from './webhook-subscribers.js';
 /** Longest body of a message, in UTF-16 code units. */
 export const LONGEST_PAYLOAD = 65_536;
 
-/** Whom a message is for, and what it is. */
+/** Recipients and id of a message. */
 export interface MessageOptions {
   /** Only endpoints of this client; without it, every endpoint that subscribes to the event. */
   readonly clientId?: string;
   /**
-   * Computed from what happened, such as `<key id>/7d`: of one event and id there is one message, whoever finds out again what
-   * it tells, another instance or the same after a restart.
+   * Derived from what happened, such as `<key id>/7d`: there is one message per event and id, also if another instance, or this one
+   * after a restart, finds out the same again.
    */
   readonly id?: string;
 }
@@ -38,9 +38,9 @@ export class WebhookMessages {
   ) {}
 
   /**
-   * Writes a message for the enabled endpoints that subscribe to the event, in the transaction that the caller takes part in,
-   * otherwise in one of its own; writes nothing when there is none. Its deliveries are written and sent after the commit. `data` must be
-   * JSON; a `bigint` is written as an exact integer. Throws RangeError when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
+   * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing
+   * if none subscribes. It is sent after the commit. `data` must be JSON; a `bigint` is written as an exact integer. Throws RangeError
+   * when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
    */
   async send<Data extends object>(
     event: WebhookEvent<Data>,
@@ -53,8 +53,8 @@ export class WebhookMessages {
   }
 
   /**
-   * Runs a change and sends what `dataOf` makes of its result: in one transaction, so that both are committed or neither. While
-   * nobody subscribes the change runs by itself, in no transaction that it does not begin.
+   * Runs a change and sends what `dataOf` makes of its result, in one transaction, so that both are committed or neither. If no
+   * endpoint subscribes, the change runs without this transaction.
    */
   async sendWith<Data extends object, T>(
     event: WebhookEvent<Data>,
@@ -88,7 +88,7 @@ export class WebhookMessages {
     this.transactions.afterCommit(() => this.deliveries.ring());
   }
 
-  /** Whether a message was written; whoever else would write it waits until this transaction ends. */
+  /** Whether the message exists; another transaction that would write it waits until this one ends. */
   private async isThere(id: string, manager: EntityManager): Promise<boolean> {
     await this.transactions.claim(`webhook message ${id}`);
     return manager.existsBy(WebhookMessage, { id });

@@ -17,19 +17,19 @@ import { type AllowedAddress, WebhookAddresses } from './webhook-addresses.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { signing, webhookSignature } from './webhook-signature.js';
 
-/** Longest time of one attempt, from the look-up of the name to the status of the answer, in milliseconds. */
+/** Longest duration of an attempt, from the look-up of the name to the status of the response, in milliseconds. */
 const ATTEMPT_MS = 15_000;
-/** Bytes of an answer's body that are read, and for how long, in milliseconds, so that the connection can be used again; then it is cut. */
+/** How much of a response's body is read, in bytes and milliseconds, so that the connection can be reused; beyond that it is closed. */
 const MOST_READ = 4_096;
 const READ_MS = 1_000;
-/** Interim responses (1xx) before an answer. Node's client takes them without end. */
+/** Maximum number of interim responses (1xx); Node's client accepts any number. */
 const MOST_INTERIM = 5;
-/** How long a connection stays open between two attempts, in milliseconds, and how many of one receiver. */
+/** Connections that stay open between attempts: for how long, in milliseconds, and how many per receiver. */
 const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
 
 const USER_AGENT = `petstore-webhooks/${softwareVersion()}`;
 
-/** A message on its way to an endpoint, whose secrets sign it: one, and for a while after a rotation those before it. */
+/** A message to send to an endpoint, signed with its secret and, for a while after a rotation, with earlier ones. */
 export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previousSecrets'> {
   /** `webhook-id`. */
   readonly messageId: string;
@@ -37,25 +37,25 @@ export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previ
   readonly payload: string;
 }
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export interface AttemptOutcome {
-  /** `gone` when the receiver answered 410, `cut` when the signal aborted it. */
+  /** `gone` after a response of 410, `cut` when the signal aborted it. */
   readonly is: 'delivered' | 'failed' | 'gone' | 'cut';
-  /** What the receiver answered; null when it did not. */
+  /** Status of the response; null without one. */
   readonly status: number | null;
-  /** Why it failed, for people; null when it was delivered. */
+  /** Why it failed, for the owner; null when it was delivered. */
   readonly error: string | null;
-  /** How long the receiver asks to wait, in milliseconds; 0 when it does not. */
+  /** The wait that the receiver asks for, in milliseconds; 0 for none. */
   readonly retryAfter: number;
 }
 
-/** What a receiver answered. */
-interface ReceiverAnswer {
+/** The response of a receiver. */
+interface ReceiverResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
 }
 
-/** Posts messages to endpoints: signed, once, to allowed addresses alone; it follows no redirect and uses no proxy. */
+/** Posts signed messages to endpoints, at allowed addresses only; follows no redirect and uses no proxy. */
 @Injectable()
 export class WebhookSender implements OnModuleDestroy {
   private readonly http = bounded(new HttpAgent(POOL));
@@ -74,18 +74,21 @@ export class WebhookSender implements OnModuleDestroy {
   /** Makes one attempt. Never rejects. */
   async send(attempt: Attempt, stopped: AbortSignal): Promise<AttemptOutcome> {
     try {
-      // Whatever a connection tells or keeps to itself, an attempt ends when its time is over.
+      // Whatever happens on the connection, an attempt ends after its time limit.
       return this.outcomeOf(await withinTime(ATTEMPT_MS, stopped, (signal) => this.post(attempt, signal)));
     } catch (error) {
-      const { retryAfter, status } = { retryAfter: 0, status: null };
-      if (stopped.aborted) return { is: 'cut', status, error: 'The service stopped.', retryAfter };
-      const why =
-        error instanceof TookTooLong ? `No response within ${ATTEMPT_MS / 1_000} s.` : failureOf(error);
-      return { is: 'failed', status, error: why, retryAfter };
+      const none = { status: null, retryAfter: 0 };
+      if (stopped.aborted) return { is: 'cut', error: 'The service stopped.', ...none };
+      const isLate = error instanceof TookTooLong;
+      return {
+        is: 'failed',
+        error: isLate ? `No response within ${ATTEMPT_MS / 1_000} s.` : failureOf(error),
+        ...none,
+      };
     }
   }
 
-  private outcomeOf({ status, retryAfter }: ReceiverAnswer): AttemptOutcome {
+  private outcomeOf({ status, retryAfter }: ReceiverResponse): AttemptOutcome {
     if (status >= 200 && status < 300) return { is: 'delivered', status, error: null, retryAfter: 0 };
     const wait = status === 429 || status === 503 ? retryAfterOf(retryAfter, this.clock.now()) : 0;
     const isRedirect = status >= 300 && status < 400;
@@ -97,25 +100,25 @@ export class WebhookSender implements OnModuleDestroy {
     return [secret, ...signing(previousSecrets, this.clock.now()).map((previous) => previous.secret)];
   }
 
-  private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverAnswer> {
+  private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverResponse> {
     const url = new URL(attempt.url);
     const addresses = await this.addresses.of(url);
     signal.throwIfAborted();
     return (
       (await this.exchange(attempt, url, addresses, signal)) ??
-      // The receiver closed a connection that was kept open just when it was used again: it has hardly read anything.
+      // The receiver closed an idle connection just as it was reused, so it has hardly read anything: one more try, on a new one.
       (await this.exchange(attempt, url, addresses, signal, false)) ?? { status: 0, retryAfter: undefined }
     );
   }
 
-  /** Undefined when a connection that had been used before was closed without an answer. */
+  /** Undefined when a reused connection was closed without a response. */
   private exchange(
     attempt: Attempt,
     url: URL,
     addresses: readonly AllowedAddress[],
     signal: AbortSignal,
     mayReuse = true,
-  ): Promise<ReceiverAnswer | undefined> {
+  ): Promise<ReceiverResponse | undefined> {
     const { messageId: id, payload } = attempt;
     const timestamp = Math.floor(this.clock.now() / 1_000);
     const isTls = url.protocol === 'https:';
@@ -130,7 +133,7 @@ export class WebhookSender implements OnModuleDestroy {
               : this.http
             : bounded(isTls ? new HttpsAgent() : new HttpAgent()),
           signal,
-          // The very addresses that were looked at: the name is not resolved again.
+          // The addresses that were checked; the name is not resolved again.
           lookup: lookupOf(addresses),
           headers: {
             'Content-Type': 'application/json',
@@ -153,12 +156,12 @@ export class WebhookSender implements OnModuleDestroy {
         interim += 1;
         if (interim === MOST_INTERIM + 1) request.destroy(sentTooMuch());
       });
-      // 101: without this the client closes the connection and tells nobody.
+      // 101: without a listener the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();
         resolve({ status: statusCode, retryAfter: undefined });
       });
-      request.on('close', () => reject(closedWithoutAnswer()));
+      request.on('close', () => reject(closedWithoutResponse()));
       request.on('error', (error) => {
         const isStale =
           mayReuse && request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
@@ -170,7 +173,7 @@ export class WebhookSender implements OnModuleDestroy {
   }
 }
 
-/** Reads the body of an answer away, as much as is allowed of it: the status counts, however the body ends. */
+/** Discards the body of a response, up to the limits; only the status counts. */
 function readAway(response: IncomingMessage): void {
   let read = 0;
   const timer = setTimeout(() => response.destroy(), READ_MS).unref();
@@ -179,16 +182,16 @@ function readAway(response: IncomingMessage): void {
       read += chunk.length;
       if (read > MOST_READ) response.destroy();
     })
-    // It was cut, by the receiver or here.
+    // Closed by the receiver or here.
     .on('error', () => undefined)
     .on('close', () => clearTimeout(timer));
 }
 
-function closedWithoutAnswer(): Error {
+function closedWithoutResponse(): Error {
   return Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' });
 }
 
-/** Answers the addresses that were found before. */
+/** Resolves to addresses that were found before. */
 function lookupOf(addresses: readonly AllowedAddress[]): LookupFunction {
   return (_hostname, { all }, callback) => {
     const [first] = addresses;

@@ -15,7 +15,7 @@ import { WebhookMessages } from './webhook-messages.js';
 import { WEBHOOK_ENDPOINT_DISABLED } from './webhooks.events.js';
 import type { AttemptOutcome } from './webhook-sender.js';
 
-/** Attempts that one transaction notes. */
+/** Maximum number of attempts per transaction. */
 const BATCH = 100;
 
 /** An attempt that has ended. */
@@ -27,29 +27,29 @@ interface Ended {
   readonly delay: number | undefined;
 }
 
-/** Notes attempts, unless the owner of the endpoint has changed meanwhile what its failures count from. */
-const ENDPOINTS_NOTED = (rows: string): string => `
+/** Records failures, unless the owner has changed the endpoint since the attempt. */
+const RECORD_ENDPOINTS = (rows: string): string => `
   UPDATE webhook_endpoints
   SET failures = CAST(value ->> 'failures' AS INTEGER), failing_since = value ->> 'failingSince',
     due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
-  FROM ${rows} AS noted
+  FROM ${rows} AS recorded
   WHERE webhook_endpoints.id = value ->> 'endpointId' AND webhook_endpoints.url = value ->> 'url'
     AND webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER)`;
 
-/** For what waits alone, but found by id: SQLite would go through all that waits if it could by that index. */
-const DELIVERIES_NOTED = (rows: string): string => `
+/** Only waiting deliveries; written as NOT IN, because SQLite would otherwise scan the index of all waiting ones. */
+const RECORD_DELIVERIES = (rows: string): string => `
   UPDATE webhook_deliveries
   SET state = value ->> 'state', attempts = CAST(value ->> 'attempts' AS INTEGER), attempted_at = value ->> 'attemptedAt',
     status = CAST(value ->> 'status' AS INTEGER), error = value ->> 'error'
-  FROM ${rows} AS noted
+  FROM ${rows} AS recorded
   WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
-/** Notes how attempts ended: what was delivered, what is tried again and when, and which endpoints get no messages any more. */
+/** Records the outcome of attempts: deliveries made, the time of the next attempt, and endpoints to disable. */
 @Injectable()
 export class WebhookSettlements {
   private readonly logger = new Logger('Webhooks');
   private readonly commits = new OneAtATime(() => this.commit());
-  /** Attempts that are not noted yet. */
+  /** Attempts that are not recorded yet. */
   private readonly ended: Ended[] = [];
 
   constructor(
@@ -61,14 +61,14 @@ export class WebhookSettlements {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps how an attempt ended until it is noted: read anew, its message would be sent again. */
+  /** Keeps the outcome of an attempt until it is recorded; otherwise its message would be sent again. */
   add(delivery: FirstDelivery, outcome: AttemptOutcome): void {
     if (outcome.is === 'cut') return;
     const delay = webhookRetryDelay(delivery.failures + 1, { retryAfter: outcome.retryAfter });
     this.ended.push({ delivery, outcome, at: this.clock.now(), delay });
   }
 
-  /** Notes the attempts that have ended, many in one commit. Rejects when the database does, and keeps what is not noted. */
+  /** Records the attempts that have ended, many in one commit. Rejects when the database does, and keeps what is not recorded. */
   settle(): Promise<void> {
     return this.commits.run();
   }
@@ -77,8 +77,8 @@ export class WebhookSettlements {
     while (this.ended.length > 0) {
       const batch = this.ended.slice(0, BATCH);
       const others = batch.filter((one) => !disablesBecause(one));
-      if (others.length > 0) await this.writes.run((manager) => note(manager, others));
-      // When the database refuses one of these the others are noted once more, which changes nothing.
+      if (others.length > 0) await this.writes.run((manager) => record(manager, others));
+      // If this fails, the others are recorded a second time, which changes nothing.
       for (const one of batch) {
         const because = disablesBecause(one);
         if (because) await this.disable(one, because);
@@ -87,21 +87,21 @@ export class WebhookSettlements {
     }
   }
 
-  /** Gives the delivery up, and has the endpoint get no messages any more; the client's other endpoints are told. */
+  /** Gives up the delivery and disables the endpoint; the client's other endpoints get a message about it. */
   private async disable(ended: Ended, because: DisabledBecause): Promise<void> {
     const disabledAt = new Date(ended.at).toISOString();
     const { endpointId: id, clientId, url, label, failures } = ended.delivery;
     await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction(async (manager) => {
       await this.fanOuts.beforeChange(manager);
-      // Its owner may have named another address meanwhile, or enabled it anew: the answer says nothing of that.
+      // The owner may have changed its address or enabled it again, which the outcome says nothing about.
       const { affected } = await manager.update(
         WebhookEndpoint,
         { id, url, failures, disabledAt: IsNull() },
         { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
       );
       const state = affected === 0 ? 'waiting' : 'failed';
-      await runForRows(manager, [deliveryAfter(ended, state)], DELIVERIES_NOTED);
+      await runForRows(manager, [deliveryAfter(ended, state)], RECORD_DELIVERIES);
       if (affected === 0) return false;
       const details = { endpointId: id, because };
       await this.audit.record(manager, SERVICE_ITSELF, {
@@ -126,16 +126,16 @@ export class WebhookSettlements {
   }
 }
 
-/** Endpoints first, as whoever deletes one locks it before its deliveries. */
-async function note(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
+/** Endpoints first: a deletion locks an endpoint before its deliveries. */
+async function record(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
   const changed = ended.filter(
     ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
   );
-  await runForRows(manager, changed.map(endpointAfter), ENDPOINTS_NOTED);
+  await runForRows(manager, changed.map(endpointAfter), RECORD_ENDPOINTS);
   const deliveries = ended.map((one) =>
     deliveryAfter(one, one.outcome.is === 'delivered' ? 'delivered' : 'waiting'),
   );
-  await runForRows(manager, deliveries, DELIVERIES_NOTED);
+  await runForRows(manager, deliveries, RECORD_DELIVERIES);
 }
 
 function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
@@ -156,7 +156,7 @@ function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): 
   return { id, state, attempts: attempts + 1, attemptedAt: new Date(at).toISOString(), status, error };
 }
 
-/** Why an endpoint gets no messages after an attempt; undefined where it does. */
+/** Why an endpoint is disabled after an attempt; undefined if it is not. */
 function disablesBecause({ outcome, delay }: Ended): DisabledBecause | undefined {
   if (outcome.is === 'gone') return 'gone';
   return outcome.is === 'failed' && delay === undefined ? 'failing' : undefined;

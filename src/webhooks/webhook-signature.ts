@@ -14,7 +14,7 @@ export function signing(previous: readonly PreviousSecret[], now: number): Previ
 }
 
 /**
- * What signs a message with each of these secrets (Standard Webhooks 1.0, "Signature scheme"): the value of `webhook-signature`.
+ * The value of `webhook-signature`: one signature per secret (Standard Webhooks 1.0, "Signature scheme").
  * `timestamp` is in Unix seconds.
  */
 export function webhookSignature(

@@ -8,7 +8,7 @@ const ANY = `SELECT 1 AS found FROM webhook_subscriptions JOIN webhook_endpoints
   WHERE webhook_subscriptions.event = ?1 AND webhook_endpoints.disabled_at IS NULL
     AND (CAST(?2 AS TEXT) IS NULL OR webhook_endpoints.client_id = ?2) LIMIT 1`;
 
-/** Knows which endpoints are told of an event. */
+/** Answers whether any endpoint subscribes to an event. */
 @Injectable()
 export class WebhookSubscribers {
   private readonly known = new Map<string, { readonly version: number; readonly isAny: boolean }>();
@@ -20,12 +20,12 @@ export class WebhookSubscribers {
   ) {}
 
   /**
-   * Whether any enabled endpoint subscribes, as of now or later: one that was committed before the call, by whichever process,
-   * counts. Where the DataVersion tells of every commit at once the answer is cached; elsewhere the database is asked, by all who ask
-   * at the same time together. Not for callers in a transaction, whose own writes it does not see.
+   * Whether any enabled endpoint subscribes; an endpoint that any process committed before the call counts. The result is cached
+   * where the DataVersion reports every commit at once; elsewhere concurrent callers share one query. Not for callers in a
+   * transaction: it does not see their own writes.
    */
   async isAny(event: string): Promise<boolean> {
-    // Ask before reading: a commit in between must void what is cached.
+    // Read the version first, so that a commit during the query invalidates what is cached.
     const version = this.dataVersion.isComplete ? this.dataVersion.current('keys') : undefined;
     const known = this.known.get(event);
     if (known && version !== undefined && known.version === version) return known.isAny;
@@ -36,7 +36,7 @@ export class WebhookSubscribers {
     return isAny;
   }
 
-  /** Whether any enabled endpoint subscribes, of this client or of any, as the caller's transaction sees it. */
+  /** Whether any enabled endpoint of this client, or of any, subscribes, as the caller's transaction sees it. */
   async isAnyNow(event: string, clientId: string | null = null): Promise<boolean> {
     return (await this.reader.first(ANY, [event, clientId])) !== undefined;
   }

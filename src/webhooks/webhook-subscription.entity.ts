@@ -2,7 +2,7 @@ import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } fr
 import { CachedAs } from '../database/data-version.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
-/** One kind of event that an endpoint is told of. */
+/** An event that an endpoint subscribes to. */
 @CachedAs('keys', { isAbsenceCached: true })
 @Entity('webhook_subscriptions')
 @Index('webhook_subscriptions_event', ['event'])

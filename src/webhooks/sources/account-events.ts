@@ -12,12 +12,12 @@ import { WebhookMessages } from '../webhook-messages.js';
 import { WEBHOOK_API_KEY_BANNED, WEBHOOK_QUOTA_THRESHOLD } from './account-webhook.events.js';
 
 /**
- * Sends what the quota finds out. It is told after the request was decided, in a later turn of the event loop, so that no request waits
- * for it or fails with it; what happens in a process that dies right then is not told.
+ * Sends what the quota reports. The events arrive after the request was decided, in a later turn of the event loop, so that no
+ * request waits for them or fails with them; they are lost if the process dies at that moment.
  */
 @Injectable()
 export class AccountEvents {
-  /** The last message that is being written: listeners run side by side, and 80 % must be told before 100 %. */
+  /** The last message, which the next one waits for: listeners run concurrently, and 80 % must be sent before 100 %. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -29,14 +29,14 @@ export class AccountEvents {
   @OnDomainEvent(API_KEY_BANNED)
   async onBan({ keyId, clientId, bannedUntil }: ApiKeyBanned): Promise<void> {
     const key = await this.dataSource.manager.findOneBy(ApiKey, { id: keyId });
-    // It was deleted with its client.
+    // The key was deleted with its client.
     if (!key) return;
     const { prefix, label } = key;
     const id = `${keyId}/${bannedUntil}`;
     await this.messages.send(WEBHOOK_API_KEY_BANNED, { keyId, prefix, label, bannedUntil }, { clientId, id });
   }
 
-  /** A share of a window is used up. Instances, and one that is started anew, find out the same. */
+  /** A share of a window is used up. Other instances, and this one after a restart, report the same; the id makes it one message. */
   @OnDomainEvent(QUOTA_THRESHOLD)
   async onThreshold({ clientId, ...reached }: QuotaThreshold): Promise<void> {
     const { window, percent, limit, resetsAt } = reached;

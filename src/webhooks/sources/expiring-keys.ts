@@ -9,7 +9,7 @@ import { WebhookSubscription } from '../webhook-subscription.entity.js';
 import { API_KEY_EXPIRING } from './account-webhook.events.js';
 import { LONGEST_NOTICE_MS, dueNotice } from './expiry-notice.js';
 
-/** How often keys are looked for that end soon, in milliseconds. */
+/** How often expiring keys are looked for, in milliseconds. */
 const PERIOD_MS = 10 * 60_000;
 /** How many keys are read at a time. */
 const BATCH = 200;
@@ -17,11 +17,11 @@ const BATCH = 200;
 /** A key with an end. */
 type EndingKey = ApiKey & { readonly expiresAt: string };
 
-/** Tells clients of keys that end soon. */
+/** Notifies clients of keys that expire soon. */
 @Injectable()
 export class ExpiringKeys {
-  /** The end of each key that this process has told of, by message: the next run asks the database for no such message. */
-  private readonly told = new Map<string, string>();
+  /** Expiry of the keys with a notice, by id of the message, so that the next run does not look these messages up. */
+  private readonly notified = new Map<string, string>();
 
   constructor(
     private readonly messages: WebhookMessages,
@@ -30,14 +30,14 @@ export class ExpiringKeys {
   ) {}
 
   /**
-   * Tells of each key 7 days and 1 day before its end: once for each end, whichever process runs this. A key that was revoked is not
-   * told of. One that was rotated is, with the key that follows it: it may still be in use somewhere.
+   * Sends a notice 7 days and 1 day before the end of each key, once for each end whichever process runs this. Revoked keys have none;
+   * a rotated key has one that names its successor, because it may still be in use.
    */
   @Job({ name: 'api_keys.tell_of_end', every: PERIOD_MS })
   async tell(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
     const today = new Date(now).toISOString();
-    for (const [id, expiresAt] of this.told) if (expiresAt <= today) this.told.delete(id);
+    for (const [id, expiresAt] of this.notified) if (expiresAt <= today) this.notified.delete(id);
     let after = '';
     for (;;) {
       const keys = await this.ending(now, after);
@@ -55,16 +55,16 @@ export class ExpiringKeys {
     if (notice === undefined) return;
     const { id: keyId, clientId, prefix, label, expiresAt, replacedBy } = key;
     const id = [keyId, expiresAt, notice].join('/');
-    if (this.told.has(id)) return;
+    if (this.notified.has(id)) return;
     const data = { keyId, prefix, label, notice, expiresAt, replacedBy };
     await this.messages.send(API_KEY_EXPIRING, data, { clientId, id });
-    this.told.set(id, expiresAt);
+    this.notified.set(id, expiresAt);
   }
 
-  /** Keys that end soon, of clients with an endpoint that is told of it, in the order of their ids. */
+  /** Keys that expire soon, of clients with an endpoint that subscribes to it, in the order of their ids. */
   private ending(now: number, after: string): Promise<EndingKey[]> {
     const query = this.dataSource.manager.createQueryBuilder(ApiKey, 'key');
-    const told = query
+    const subscribed = query
       .subQuery()
       .select('endpoint.clientId')
       .from(WebhookEndpoint, 'endpoint')
@@ -72,7 +72,7 @@ export class ExpiringKeys {
       .where('subscription.event = :event AND endpoint.disabledAt IS NULL')
       .getQuery();
     return query
-      .where(`key.clientId IN ${told}`)
+      .where(`key.clientId IN ${subscribed}`)
       .andWhere(
         'key.revokedAt IS NULL AND key.expiresAt > :now AND key.expiresAt <= :soon AND key.id > :after',
       )
