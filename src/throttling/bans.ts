@@ -45,8 +45,8 @@ export interface BanState {
 }
 
 /**
- * A copy of a state, limited to what is possible from now on: nothing in it may last longer, counted from now, than its full
- * length. The clock may have been set back since it was written. One that was set forward ends what it has passed.
+ * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was
+ * written. A clock that was set forward ends what it has passed.
  */
 export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
   const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
@@ -67,17 +67,17 @@ export function neverRefused(): BanState {
 }
 
 /**
- * Records that a key was refused now and told to wait until `retryAt`. A refusal while the previous wait still runs is a strike;
- * enough strikes begin a ban. Requests during a ban are no strikes, and the end of the ban stays as announced.
+ * Records that a key was refused now and has to wait until `retryAt`. A refusal while the previous wait still runs is a strike; enough
+ * strikes begin a ban. Requests during a ban are no strikes, and the end of the ban stays as announced.
  *
  * Only the wait that was announced last counts. A refusal with an earlier reset replaces it and is no strike: the plan was
- * raised, or another window is full now, and the client was never told to wait for that one.
+ * raised, or another window is full now, for which the client was never asked to wait.
  */
 export function recordRefusal(state: BanState, now: number, retryAt: number, rules: BanRules): void {
   if (now - state.lastStrikeAt >= rules.resetMs) {
     state.strikes = 0;
     state.bans = 0;
-    // It was over a day ago, and does not begin again when the clock is put back.
+    // It ended over a day ago, and must not begin again when the clock is set back.
     state.bannedUntil = 0;
   }
   if (now >= state.retryAt) state.forgivenUntil = now + rules.forgivenMs;
@@ -100,10 +100,10 @@ export function recordRefusal(state: BanState, now: number, retryAt: number, rul
   state.strikes = 0;
 }
 
-/** From how many refused keys on those are looked for that have served their time. */
+/** The number of refused keys from which ended ones are looked for. */
 const FEW = 1_000;
 
-/** The states of refused keys. Those that no refusal depends on any more are dropped once there are twice as many. */
+/** The states of refused keys. Ended states are dropped whenever the number of states has doubled. */
 export class RefusedKeys {
   private states = new Map<string, BanState>();
   private searchedFrom = FEW;

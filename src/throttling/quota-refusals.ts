@@ -3,15 +3,12 @@ import { unavailable } from '../database/unavailable.js';
 import { DAY_MS, type QuotaVerdict, violatedWindow } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 
-/** The failure of a store as service_unavailable; an ApiError that the store itself threw is kept. */
+/** The failure of a store as service_unavailable; an ApiError of the store itself is kept. */
 export function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
   return error instanceof ApiError ? error : unavailable(reason, error);
 }
 
-/**
- * The error for a refused request; `seconds` is the value of its `Retry-After`, `per` what its limit is told to be for (default: the
- * name of the window).
- */
+/** The error for a refused request; `seconds` is the value of its `Retry-After`, `per` the window in its message, by default its name. */
 export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string): ApiError {
   if (verdict.bannedUntil !== undefined) {
     const until = new Date(verdict.bannedUntil).toISOString();

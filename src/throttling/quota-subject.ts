@@ -19,7 +19,7 @@ export function clientIdOfSubject(subjectId: string): string | undefined {
   return subjectId.startsWith(CLIENT_PREFIX) ? subjectId.slice(CLIENT_PREFIX.length) : undefined;
 }
 
-/** Whom the request counts for: the client of its key, else the address that it comes from. */
+/** The subject that the request counts for: the client of its key, otherwise its address. */
 export function quotaSubjectOf(request: Request): QuotaSubject {
   return request.quotaSubject ?? addressSubject(addressOf(request) ?? '');
 }

@@ -14,7 +14,6 @@ import {
   type QuotaSubject,
   type QuotaVerdict,
   type QuotaWindow,
-  type WindowState,
   labelOf,
   requestOf,
   underLimits,
@@ -55,13 +54,13 @@ export class QuotaService {
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     let subject = quotaSubjectOf(request);
     const decided = this.decide(requestOf(subject, windows));
-    // In memory it is decided at once, and each await costs a request.
+    // The store in memory decides synchronously, and each await costs time.
     let verdict = decided instanceof Promise ? await decided : decided;
     if (subject.renewal && !subject.renewal.isCurrent()) {
       const before = subject;
       subject = await subject.renewal.renew();
       request.quotaSubject = subject;
-      // Windows of a route have limits of their own, whatever the plan is by now.
+      // The limits of a route's windows do not depend on the plan.
       if (!windows && !hasSameLimits(before, subject))
         verdict = underLimits(verdict, windowsOf(subject)) ?? (await this.decide(requestOf(subject)));
     }
@@ -69,20 +68,16 @@ export class QuotaService {
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
-    if (verdict.banBegins) this.tellOfBan(subject, verdict);
-    for (const [at, window] of verdict.windows.entries())
-      // Windows of a route are no quota of the client.
-      if (isNoteworthy(window) && (!windows || windows[at]?.key === subject.id))
-        this.tellOfThresholds(subject, window);
+    if (verdict.banBegins || verdict.windows.some(isNoteworthy)) this.publish(subject, verdict, windows);
     if (!this.refused.isLogged(subject, verdict)) request.isUnlogged = true;
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
   /**
-   * Admits one request of an `@Uncounted()` operation: it counts for nothing but the operation's own bound, and its headers tell the
-   * caller's quota and ban as they stand. A refusal is no strike, and a banned key is admitted: it may ask until when. Throws
-   * rate_limit_exceeded beyond the bound, with the headers of the bound, api_key_banned where the bound refuses banned keys, or
-   * service_unavailable.
+   * Admits one request of an `@Uncounted()` operation: it counts towards the operation's own bound only, and its headers show the
+   * caller's quota and ban without changing them. A refusal is no strike, and a banned key is admitted, so that its owner can see the
+   * ban. Throws rate_limit_exceeded beyond the bound, with the headers of the bound, api_key_banned if the bound refuses banned keys,
+   * or service_unavailable.
    */
   async takeUncounted(request: Request, response: Response, bound: UncountedBound): Promise<void> {
     let subject = quotaSubjectOf(request);
@@ -140,8 +135,8 @@ export class QuotaService {
   }
 
   /**
-   * Counts what is no valid HTTP request for its address, and answers the headers, and whether the log has a line for it. It is refused
-   * for what it is, also beyond the limit.
+   * Counts a malformed request towards the quota of its address; returns the headers, and whether to log it. The request is refused as
+   * malformed, also beyond the limit.
    */
   async countRefusal(address: QuotaSubject): Promise<CountedRefusal> {
     const verdict = await this.decide(requestOf(address));
@@ -150,7 +145,7 @@ export class QuotaService {
     return { headers, isLogged: this.refused.isLogged(address, verdict) };
   }
 
-  /** Counts a refused request as `countRefusal` does: writes the headers, and keeps its line out of the log where that has enough. */
+  /** Counts a refused request as `countRefusal` does, writes the headers, and marks the request if it is not to be logged. */
   async noteRefusal(request: Request, response: Response): Promise<void> {
     const { headers, isLogged } = await this.countRefusal(quotaSubjectOf(request));
     setHeaders(response, headers);
@@ -167,26 +162,25 @@ export class QuotaService {
     return quotaHeaders({ ...(await this.look(subject)), admitted: true });
   }
 
-  private tellOfBan(
-    { id, keyId, clientId = clientIdOfSubject(id) }: QuotaSubject,
-    { bannedUntil = 0 }: QuotaVerdict,
+  /** Publishes a ban that begins and thresholds that are reached; an address has no client to notify. */
+  private publish(
+    { id, keyId, perDay, clientId = clientIdOfSubject(id) }: QuotaSubject,
+    { bannedUntil = 0, banBegins, windows }: QuotaVerdict,
+    ofRoute?: readonly QuotaWindow[],
   ): void {
-    if (clientId === undefined || keyId === undefined) return;
-    this.events.publish(API_KEY_BANNED, {
-      keyId,
-      clientId,
-      bannedUntil: new Date(bannedUntil).toISOString(),
-    });
-  }
-
-  private tellOfThresholds(
-    { id, perDay, clientId = clientIdOfSubject(id) }: QuotaSubject,
-    window: WindowState,
-  ): void {
-    // Neither an address nor a user of another credential has anyone to be told.
     if (clientId === undefined || perDay === undefined) return;
-    for (const reached of this.thresholds.reached(clientId, window))
-      this.events.publish(QUOTA_THRESHOLD, reached);
+    if (banBegins && keyId !== undefined)
+      this.events.publish(API_KEY_BANNED, {
+        keyId,
+        clientId,
+        bannedUntil: new Date(bannedUntil).toISOString(),
+      });
+    for (const [at, window] of windows.entries()) {
+      // Windows of a route are not part of the client's quota.
+      if (ofRoute && ofRoute[at]?.key !== id) continue;
+      for (const reached of this.thresholds.reached(clientId, window))
+        this.events.publish(QUOTA_THRESHOLD, reached);
+    }
   }
 }
 

@@ -16,20 +16,20 @@ export interface QuotaSubject {
   readonly plan: string;
   /** The API key that was sent: bans belong to keys, counts to clients. */
   readonly keyId?: string;
-  /** The client of that key, where `id` does not tell it. */
+  /** The client of that key, if it does not follow from `id`. */
   readonly clientId?: string;
   readonly perMinute: number;
   /** Absent: no daily limit. */
   readonly perDay?: number;
-  /** Where instances share what they have cached: tells whether the subject still holds once a decision has come. */
+  /** If instances invalidate each other's caches: checks after a decision whether the subject is still current. */
   readonly renewal?: SubjectRenewal;
 }
 
 /** A subject that was made of a cached key, which another instance may have changed. */
 export interface SubjectRenewal {
-  /** Whether nothing has changed, as far as the last decision of Redis tells. */
+  /** Whether nothing has changed according to the last response of Redis. */
   isCurrent(): boolean;
-  /** The subject, read anew. Throws when the key is refused by now. */
+  /** Reads the subject again. Throws if the key is now refused. */
   renew(): Promise<QuotaSubject>;
 }
 
@@ -132,8 +132,8 @@ function pick(
 }
 
 /**
- * What a decision would have been under other limits of the same windows. A request that was admitted is counted already. Undefined
- * when it has to be decided anew.
+ * The decision under other limits of the same windows; an admitted request has been counted already. Undefined if it has to be decided
+ * again.
  */
 export function underLimits(
   verdict: QuotaVerdict,

@@ -1,23 +1,23 @@
 import { isAddress } from './quota-subject.js';
 import { MINUTE_MS, type QuotaSubject, type QuotaVerdict } from './quota.js';
 
-/** What is told of a refusal of what is no valid HTTP request. */
+/** Headers and logging of a refused malformed request. */
 export interface CountedRefusal {
   /** The rate-limit headers of its address. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the log has a line for it. */
+  /** Whether to log it. */
   readonly isLogged: boolean;
 }
 
 /**
- * Bounds what a client without a valid key can write to the log: beyond the limit of its address, one line a minute. Metrics count
+ * Limits what a client without a valid key can write to the log: beyond the limit of its address, one line a minute. Metrics count
  * every request.
  */
 export class RefusedAddresses {
   private minute = Number.NaN;
   private readonly logged = new Set<string>();
 
-  /** Whether the request of this verdict gets a line. */
+  /** Whether to log the request of this verdict. */
   isLogged(subject: QuotaSubject, { admitted, at }: QuotaVerdict): boolean {
     if (admitted || !isAddress(subject)) return true;
     const minute = Math.floor(at / MINUTE_MS);

@@ -20,14 +20,14 @@ export interface QuotaThreshold {
   readonly percent: number;
   /** Requests allowed in the window. */
   readonly limit: number;
-  /** Requests admitted in it when this was found out. */
+  /** Requests admitted in it so far. */
   readonly used: number;
   /** When the window is full again; ISO 8601 text in UTC. */
   readonly resetsAt: string;
 }
 
 /**
- * A client has used up a share of a window: told once for each by every process that finds it out, and once again after a restart
- * within the window.
+ * A client has used up a share of a window: published once by each process that notices it, and again after a restart within the
+ * window.
  */
 export const QUOTA_THRESHOLD = defineEvent<QuotaThreshold>('quota.threshold');

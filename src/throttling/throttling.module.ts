@@ -52,7 +52,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           clock,
           { version, journal },
         );
-        // The command line takes part in what Redis has, but admits no requests: limits are not divided by it.
+        // The command line uses the same counts, but admits no requests, so that it does not take part when limits are divided.
         listen$.subscribe(() => store.join());
         return store;
       },

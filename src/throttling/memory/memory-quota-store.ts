@@ -14,7 +14,7 @@ import { WindowCounts } from './current-counts.js';
 import type { KeyBanState, QuotaJournal } from './quota-journal.js';
 
 /**
- * Counts in the memory of this process; with a journal, bans and the minute and day of clients survive a restart. Windows of
+ * Counts in the memory of this process; with a journal, bans and the minutes and days of clients survive a restart. Windows of
  * addresses and routes are never written.
  */
 export class MemoryQuotaStore extends QuotaStore {
@@ -24,7 +24,7 @@ export class MemoryQuotaStore extends QuotaStore {
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
   private readonly loading = new Map<string, Promise<void>>();
-  /** Time of the last request. A request that had to wait for the journal is decided at this time, not at its own earlier one. */
+  /** Time of the last request; a request that had to wait for the journal is decided at this time, not at the time of its arrival. */
   private lastNow = 0;
 
   constructor(
@@ -55,13 +55,13 @@ export class MemoryQuotaStore extends QuotaStore {
     await this.journal?.lift(keyId, now);
   }
 
-  /** Drops a key's strikes and ban because another process lifted them. */
+  /** Drops a key's strikes and ban. */
   forgetBan(keyId: string): void {
     this.refused.forget(keyId);
     this.journal?.forgetBan(keyId);
   }
 
-  /** Puts in strikes and bans that the journal kept over a restart. */
+  /** Restores strikes and bans that the journal kept over a restart. */
   restoreBans(bans: readonly KeyBanState[], now: number): void {
     for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
   }
@@ -103,7 +103,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return { admitted, at: now, windows: states };
   }
 
-  /** The counts that a window is counted in. */
+  /** The counts of a window. */
   private countsOf(window: QuotaWindow, request: QuotaRequest, now: number): WindowCounts {
     const { lengthMs } = window;
     if (isOwn(window, request)) return lengthMs === DAY_MS ? this.days : this.minutes;

@@ -19,7 +19,7 @@ export class OtherProcesses implements OnModuleDestroy {
   private lockFiles: ProcessLockFiles | undefined;
   private timer: NodeJS.Timeout | undefined;
   private known = 0;
-  /** Whether the last count failed; the log is told of the first failure only. */
+  /** Whether the last count failed; only the first failure is logged. */
   private isBlind = false;
   private ended = false;
 
@@ -28,7 +28,7 @@ export class OtherProcesses implements OnModuleDestroy {
     private readonly settings: Settings,
   ) {}
 
-  /** Marks this process as one that serves the database, and counts the others from now on. Never rejects. */
+  /** Registers this process as serving the database, and counts the others from now on. Never rejects. */
   async begin(): Promise<void> {
     if (fileOf(this.dataSource) === undefined) return;
     await this.looks.run();
@@ -36,7 +36,7 @@ export class OtherProcesses implements OnModuleDestroy {
     this.timer = setInterval(() => void this.looks.run(), PERIOD_MS).unref();
   }
 
-  /** Whether this process alone serves an SQLite file; false where that cannot be told. Call it after `begin`. Never rejects. */
+  /** Whether only this process serves an SQLite file; false if unknown. Call it after `begin`. Never rejects. */
   async isNone(): Promise<boolean> {
     if (this.isBlind) return false;
     return (await this.lockFiles?.others('left').catch(() => undefined)) === 0;
@@ -45,7 +45,7 @@ export class OtherProcesses implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);
-    // Wait for a run that is under way: it would create the mark again.
+    // Wait for a running count, which would create the lock file again.
     await this.looks.run();
     await this.lockFiles?.remove().catch(() => undefined);
   }

@@ -39,16 +39,16 @@ export interface KeyBanState {
   readonly state: BanState;
 }
 
-/** Decides by bans that the journal keeps. */
+/** The store that decides by the bans in the journal. */
 interface BanHolder {
   restoreBans(bans: readonly KeyBanState[], now: number): void;
   forgetBan(keyId: string): void;
 }
 
-/** Keeps counts and bans in the database over restarts, and tells which bans other processes have lifted. It is written every second. */
+/** Keeps counts and bans in the database over restarts, and finds bans that other processes have lifted. It is written every second. */
 @Injectable()
 export class QuotaJournal extends WriteBehind {
-  /** Undefined where Redis has the bans; then the journal only keeps the counts of days for reports. */
+  /** Undefined if Redis has the bans; then the journal only keeps the counts of days for reports. */
   holder: BanHolder | undefined;
   /** What is not written yet, in one entry per day and client, or key, however many requests there are. */
   private counts = new Map<string, CountChange>();
@@ -77,7 +77,7 @@ export class QuotaJournal extends WriteBehind {
     super.onModuleInit();
   }
 
-  /** Has the holder continue with the keys that are banned, told to wait, or had strikes within the last day. */
+  /** Restores the keys that are banned, have to wait, or had strikes within the last day. */
   async restore(): Promise<void> {
     if (!this.holder) return;
     const now = this.clock.now();
