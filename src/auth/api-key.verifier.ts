@@ -14,18 +14,17 @@ import { type FoundKey, KeyCache } from './key-cache.js';
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
 
-/** Runs a look-up in the database, at once or queued. */
+/** Runs a look-up in the database, immediately or queued. */
 export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
 
-/** A key that admits its request. */
+/** A valid key. */
 export interface VerifiedKey {
   readonly key: ApiKey;
   /**
-   * The data version that it was cached with, where another instance may have changed it since; undefined when it was read for this
-   * request.
+   * The data version of its cache entry, if another instance may have changed the key since; undefined if it was read for this request.
    */
   readonly cachedAt: number | undefined;
-  /** The versions of the moment at which it was looked for. */
+  /** The data versions when the look-up began. */
   readonly versions: Versions;
 }
 
@@ -37,12 +36,12 @@ export class ApiKeyVerifier {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a key that was cached with this version still holds, as far as the last decision of Redis tells. */
+  /** Whether a key that was cached with this version is still valid, according to the last response of Redis. */
   isCurrent(cachedAt: number): boolean {
     return this.cache.isCurrent(cachedAt);
   }
 
-  /** The key of the credential as it was last read; undefined if that is not cached. It admits nobody: it may have changed since. */
+  /** The cached key of the credential, if there is one. It may have changed since, so it must not admit a request. */
   lastRead(authorization = ''): ApiKey | undefined {
     const token = BEARER.exec(authorization)?.[1];
     return token !== undefined && isWellFormedApiKey(token)
@@ -51,9 +50,9 @@ export class ApiKeyVerifier {
   }
 
   /**
-   * The key of the credential, with its client; `isFresh` reads it anew. `turn` runs the look-up of a key that is not cached. Throws
-   * missing_api_key, invalid_api_key, expired_api_key or revoked_api_key; the last two only when the whole key matched, so
-   * that guessing reveals nothing. Throws service_unavailable when the database does not answer. Returns a cached key at once.
+   * The key of the credential, with its client; `isFresh` reads it from the database. `turn` runs the look-up of a key that is not
+   * cached; a cached key is returned synchronously. Throws missing_api_key, invalid_api_key, and, only when the whole key matched, so
+   * that guessing reveals nothing, expired_api_key or revoked_api_key. Throws service_unavailable if the database does not respond.
    */
   verify(
     authorization: string | undefined,

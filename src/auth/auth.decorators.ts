@@ -13,8 +13,8 @@ export function Public(): ClassDecorator & MethodDecorator {
 }
 
 /**
- * Lets only keys pass that hold all these scopes, and documents 403. One that defineScopes() has not made stops the start,
- * because no key could hold it.
+ * Admits only keys with all these scopes, and documents 403. A scope that defineScopes() has not made stops the start, because no key
+ * could have it.
  */
 export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & MethodDecorator {
   const unknown = scopes.filter((scope) => !isScope(scope));

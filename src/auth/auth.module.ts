@@ -7,7 +7,7 @@ import { KeyCache } from './key-cache.js';
 import { OtherCredentials } from './other-credentials.js';
 import { ShownQuota } from './shown-quota.js';
 
-/** Who sends a request: what the guards of the chain need to verify its credential. */
+/** Verifies the credential of a request, for the guards of the chain. */
 @Module({
   imports: [ClientsModule, DatabaseModule, ThrottlingModule],
   providers: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** Who sends a request, known once the credential guard has verified its key or token. */
+/** The sender of a request, once the credential guard has verified its key or token. */
 export interface Caller {
-  /** Id of the client that the key belongs to; with another credential the id made of its user. */
+  /** Id of the client that the key belongs to; with another credential the id derived from its user. */
   readonly clientId: string;
-  /** Id of the API key; null where another credential was sent. */
+  /** Id of the API key; null with another credential. */
   readonly keyId: string | null;
   /** The user of another credential, as its CredentialVerifier names it; null for an API key. */
   readonly user: string | null;

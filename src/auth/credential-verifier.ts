@@ -4,22 +4,21 @@ import type { ErrorRow } from '../core/errors/define-errors.js';
 import type { PlanLimits } from '../core/config/plan-table.js';
 import type { Plan } from '../throttling/plans.js';
 
-/** Who a credential belongs to, and what it may do. */
+/** The user of a credential, with scopes and plan. */
 export interface VerifiedCredential {
   /**
-   * The user, by a name that is unique among all users and stays the same, such as `${iss} ${sub}` of a JWT. Quotas, answers
-   * kept for an `Idempotency-Key` and counts of deprecated calls belong to the user. It is not logged: `clientIdOfUser()` makes
-   * of it the id that is.
+   * A unique and permanent name of the user, such as `${iss} ${sub}` of a JWT. Quotas, responses stored for an `Idempotency-Key` and
+   * counts of deprecated calls belong to it. The log has the id that `clientIdOfUser()` derives from it instead.
    */
   readonly user: string;
   /** Names of scopes. Those that no feature declared grant nothing. */
   readonly scopes: readonly string[];
   readonly plan: Plan;
-  /** Limits of a user of the plan enterprise, which needs them; for other plans they are not used. */
+  /** Limits, required for the plan enterprise and ignored for others. */
   readonly limits?: PlanLimits;
 }
 
-/** How a credential stands in the OpenAPI documents. */
+/** The security scheme of a credential in the OpenAPI documents. */
 export interface CredentialScheme {
   /** Name of the security scheme, such as `oidc`; `bearer` is the API key's. */
   readonly name: string;
@@ -34,18 +33,18 @@ export interface CredentialScheme {
  * token that is no API key is refused. An API key never reaches it: whatever begins with `pst_` is taken for one.
  */
 export abstract class CredentialVerifier {
-  /** How it stands in the OpenAPI documents. */
+  /** Its security scheme in the OpenAPI documents. */
   abstract readonly scheme: CredentialScheme;
 
   /** The errors that `verify` throws, with status 401 or 403; they are documented for every operation that needs a credential. */
   readonly errors: readonly ErrorRow[] = [];
 
   /**
-   * Whose token it is; undefined when it is not one of this kind, which is answered 401 `invalid_api_key`. It is called for
-   * every request, and verifies everything: signature, algorithm, expiry, issuer, audience. Throw an `ApiError` of status 401
-   * or 403 to refuse a token: that counts for the address of the caller, and a `WWW-Authenticate` (RFC 6750 section 3) is added.
-   * Throw service_unavailable when it cannot be told, for example because the keys of the provider cannot be fetched: that
-   * counts for nobody. Anything else that is thrown is answered 500.
+   * The owner of a token; undefined for a token of another kind, which gets 401 `invalid_api_key`. It is called for every request and
+   * verifies everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError` with status 401 or 403:
+   * it counts for the address of the caller, and a `WWW-Authenticate` (RFC 6750 section 3) is added. Throw service_unavailable if the
+   * token cannot be verified now, for example because the keys of the provider cannot be fetched: the request is not counted. Any other
+   * error becomes a 500.
    */
   abstract verify(
     token: string,
@@ -54,8 +53,8 @@ export abstract class CredentialVerifier {
 }
 
 /**
- * The id of a user: a UUID of version 8 (RFC 9562 section 5.8) made of the SHA-256 of the name. Ids of clients have version 4,
- * so no user can be taken for a client.
+ * The id of a user: a UUID of version 8 (RFC 9562 section 5.8) from the SHA-256 of the name. Ids of clients have version 4, so that no
+ * user is mistaken for a client.
  */
 export function clientIdOfUser(user: string): string {
   const hex = createHash('sha256').update(user).digest('hex');

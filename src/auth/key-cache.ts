@@ -12,12 +12,12 @@ import { refusalOfFailure } from '../throttling/quota-refusals.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
-/** Maximum number of cached keys that admit requests. */
+/** Maximum number of cached valid keys. */
 const MOST_KEYS = 10_000;
-/** Maximum number of cached digests that admit none: enough for clients that repeat a wrong key, too few to fill memory. */
+/** Maximum number of cached invalid digests: enough for clients that repeat a wrong key, too few to fill memory. */
 const MOST_UNKNOWN = 1_000;
 
-/** What the database has for a digest: a key with its client, or none. */
+/** The key with a digest, with its client, or none. */
 export interface FoundKey {
   readonly key: ApiKey | undefined;
 }
@@ -35,7 +35,7 @@ export interface CachedKey extends FoundKey {
  */
 @Injectable()
 export class KeyCache {
-  /** How often it was asked, and had an entry. */
+  /** Hits and misses, for metrics. */
   readonly use = new CacheUse();
   private readonly found: LRUCache<string, CachedKey>;
   private readonly unknown: LRUCache<string, CachedKey>;
@@ -51,32 +51,32 @@ export class KeyCache {
   ) {
     const options = {
       ttl: CACHED_MS,
-      // The time is asked for at each use; by default it may be a millisecond old.
+      // By default the cache's time may be a millisecond old.
       ttlResolution: 0,
       ttlAutopurge: true,
-      // An entry of the instant 0 would never expire.
+      // An entry made at 0 would never expire.
       perf: { now: () => clock.steady() + 1 },
     };
     this.found = new LRUCache({ max: MOST_KEYS, ...options });
     this.unknown = new LRUCache({ max: MOST_UNKNOWN, ...options });
   }
 
-  /** How many entries it has. */
+  /** The number of entries. */
   get size(): number {
     return this.found.size + this.unknown.size;
   }
 
-  /** Whether another instance may change keys of which this one learns with the next decision of Redis. */
+  /** Whether another instance may have changed keys, which this one learns from the next response of Redis. */
   get isShared(): boolean {
     return this.dataVersion.isShared;
   }
 
-  /** The data versions of this moment; ask for them before the database is read. */
+  /** The current data versions; read them before the database. */
   versions(): Versions {
     return this.dataVersion.versions();
   }
 
-  /** The key of a digest as it was last read, whatever has been committed since. */
+  /** The cached key of a digest, whatever has been committed since. */
   lastRead(digest: string): ApiKey | undefined {
     return this.found.get(digest)?.key;
   }
@@ -89,16 +89,16 @@ export class KeyCache {
     return cached;
   }
 
-  /** Whether what was read at a data version still holds. */
+  /** Whether what was read at a data version is still valid. */
   isCurrent(version: number | undefined, { keys } = this.versions()): boolean {
     return version === keys && (version !== undefined || !this.dataVersion.isShared);
   }
 
-  /** Caches what was read after the data version was asked for. */
+  /** Caches what was read after the data version. */
   set(digest: string, key: ApiKey | undefined, version: number | undefined): void {
     const [cache, other] = admits(key) ? [this.found, this.unknown] : [this.unknown, this.found];
     other.delete(digest);
-    // Another process may have let the key in since then.
+    // Another process may have made the key valid since.
     if (cache === this.unknown && (version === undefined || !this.dataVersion.isComplete)) return;
     cache.set(digest, { key, version });
   }

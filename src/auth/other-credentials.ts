@@ -12,13 +12,13 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 /** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
 const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** Who sends a request with another credential, and what it counts for. */
+/** The caller of a request with another credential, and the subject that it counts for. */
 export interface OtherCaller {
   readonly caller: Caller;
   readonly subject: QuotaSubject;
 }
 
-/** Credentials other than API keys, where a module has provided a CredentialVerifier. */
+/** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
 export class OtherCredentials {
   constructor(
@@ -26,13 +26,13 @@ export class OtherCredentials {
     @Optional() readonly verifier?: CredentialVerifier,
   ) {}
 
-  /** The token to verify; undefined for an API key, for what is no bearer token, and where no module verifies others. */
+  /** The token to verify; undefined for an API key, for anything but a bearer token, and if no module verifies others. */
   tokenIn(authorization: string | undefined): string | undefined {
     if (!this.verifier || authorization === undefined) return undefined;
     return OTHER_TOKEN.exec(authorization)?.[1];
   }
 
-  /** Whose token it is. Throws what the verifier throws, and invalid_api_key when it does not know the token. */
+  /** The owner of a token. Throws what the verifier throws, and invalid_api_key if it does not accept the token. */
   async verify(token: string, request: Request): Promise<OtherCaller> {
     const verified = await this.verifier?.verify(token, request);
     if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
@@ -50,7 +50,7 @@ export class OtherCredentials {
   }
 }
 
-/** Names the scheme in a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal's own wins. */
+/** Adds the scheme to a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal replaces it. */
 export function challenge(refusal: HttpException, response: Response): void {
   const header = refusal.getStatus() === 401 ? CHALLENGE_AFTER_CREDENTIAL : CHALLENGE;
   response.setHeader('WWW-Authenticate', header);

@@ -9,8 +9,8 @@ import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';
 
 /**
- * Lets only keys pass that hold the scopes of `@RequireScopes()`; throws insufficient_scope (RFC 6750 section 3.1). It
- * stands behind the quota, so that a request that is refused for its scope is counted too.
+ * Admits only keys with the scopes of `@RequireScopes()`; throws insufficient_scope (RFC 6750 section 3.1). It runs after the quota, so
+ * that a request that is refused for its scope is counted too.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
@@ -36,8 +36,8 @@ export class ScopesGuard implements CanActivate {
 }
 
 /**
- * The scopes of a gateway are asked for when a WebSocket is opened. A message does not tell who sends it, so that scopes of its
- * own handler cannot be; it must not pass as if they were.
+ * The scopes of a gateway are checked when a WebSocket is opened. The sender of a message is unknown, so that scopes on the handler of
+ * a message cannot be checked; such a declaration is an error.
  */
 function passesMessage(handler: object): true {
   if (!Reflect.hasMetadata(REQUIRED_SCOPES, handler)) return true;

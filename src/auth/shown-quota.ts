@@ -6,7 +6,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 
-/** Tells what is left to the caller of a request that is refused before its credential is verified. */
+/** The rate-limit headers of a request that is refused before its credential is verified. */
 @Injectable()
 export class ShownQuota {
   constructor(
@@ -16,8 +16,8 @@ export class ShownQuota {
   ) {}
 
   /**
-   * The rate-limit headers, without counting and without a look at the database: those of a key that is cached, of the address otherwise.
-   * None when the counters cannot be read.
+   * The headers, without counting and without a query: of the key if it is cached, otherwise of the address. None if the counters cannot
+   * be read.
    */
   async headersFor(request: Request): Promise<Readonly<Record<string, string>>> {
     return this.quota.headersFor(this.subjectOf(request)).catch(() => ({}));

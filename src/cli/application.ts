@@ -14,11 +14,11 @@ import type { DatabaseUse } from './shell.js';
 /** A database that ends with the process. */
 export const IN_MEMORY = 'sqlite::memory:';
 
-/** The application and all modules, imported by those commands alone that need them: the others work while a module cannot be imported. */
+/** Imports the application and all modules, only for commands that need them: the others work even if a module cannot be imported. */
 export async function importApplication(): Promise<typeof import('../app.setup.js')> {
   const application = await importing(() => import('../app.setup.js'));
   await projectModules();
-  // Commands without an application open databases too: a warning of theirs would stand in the output, before its JSON.
+  // Commands without an application open databases too, whose warnings would precede the JSON in the output.
   Logger.overrideLogger(false);
   return application;
 }
@@ -41,7 +41,7 @@ export async function withApplication<T>(
     return await command(app);
   } catch (error) {
     const file = fileOf(app.get(DataSource));
-    // A remedy for callers over HTTP, such as a header to look at, is of no use here: the database file is named instead.
+    // Remedies for HTTP clients, such as headers to check, do not help here: the message names the database file instead.
     throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
   } finally {
     await app.close();
@@ -49,8 +49,8 @@ export async function withApplication<T>(
 }
 
 /**
- * The SQLite file of DATABASE_URL where it is not there. Its path is relative to the working directory: whoever calls a command
- * elsewhere works on another store than that of the service, which has to be told.
+ * The SQLite file of DATABASE_URL if it does not exist. Its path is relative to the working directory: a command in another folder would
+ * work on another database than the service, so this is reported.
  */
 export function absentFile({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string | undefined {
   const address = readDatabaseUrl(databaseUrl);
@@ -58,7 +58,7 @@ export function absentFile({ databaseUrl }: Pick<Settings, 'databaseUrl'>): stri
   return file === undefined || existsSync(file) ? undefined : file;
 }
 
-/** What is told of a file that was not there. */
+/** The message about a database file that did not exist. */
 export function absenceText(file: string, use: DatabaseUse): string {
   if (use === 'write') return `Made the database ${file}, which was not there.\n`;
   return `There is no database ${file}; the first start of the service makes it, or \`petstore db migrate\`.\n`;

@@ -9,7 +9,7 @@ import { Refusal } from './refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
 
-/** Options that no DTO reads, as Commander hands them over; a command has some of them. */
+/** Options that no DTO validates, as Commander parses them; a command has some of them. */
 interface Options {
   readonly client?: string;
   readonly key?: string;
@@ -39,9 +39,9 @@ type Flag =
   | 'wide'
   | 'yes';
 
-/** One call of a command: its options, the application to carry it out in, and the person who called it. */
+/** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
-  /** Who orders what it changes. */
+  /** The operator of its changes. */
   readonly by = commandLineOperator();
 
   readonly options: Options & { readonly [Name in Flag]?: boolean };
@@ -63,7 +63,7 @@ export class Call {
     return this.shell.loadModules();
   }
 
-  /** Writes to standard error, for what is told while it runs. */
+  /** Writes to standard error, while the command runs. */
   readonly tell = (text: string): void => this.shell.writeError(text);
 
   /**
@@ -77,15 +77,15 @@ export class Call {
     return lost === undefined;
   }
 
-  /** Throws Refusal where nobody can be asked and `--yes` is missing: before the application starts, which may migrate a database. */
+  /** Throws Refusal if nobody can be asked and `--yes` is missing; before the application starts, which may migrate a database. */
   requireConsent(): void {
     if (this.options.yes === true || this.shell.prompt) return;
     throw new Refusal('This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.');
   }
 
   /**
-   * Asks before what cannot be undone, unless `--yes` was given; the question is what would be done, such as `Delete the client 7f…`.
-   * Throws Refusal when the answer is not yes, and Interrupted at Ctrl-C.
+   * Asks before an irreversible change, unless `--yes` was given; the question names the change, such as `Delete the client 7f…`. Throws
+   * Refusal unless the answer is yes, and Interrupted at Ctrl-C.
    */
   async confirm(question: string): Promise<void> {
     this.requireConsent();
@@ -94,7 +94,7 @@ export class Call {
     if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
   }
 
-  /** A value; where it is `-`, one line of standard input, so that no secret stands in a list of processes or a shell's history. */
+  /** A value; for `-` one line of standard input, so that no secret appears in a process list or a shell's history. */
   async secret(given: string, title: string): Promise<string> {
     if (given !== '-') return given;
     const { prompt, readLine } = this.shell;
@@ -103,12 +103,12 @@ export class Call {
     return readLine(title);
   }
 
-  /** As show(), of what was changed, which stays changed when the result cannot be written. */
+  /** As show(), for a change, which remains if the result cannot be written. */
   showChange(result: unknown, text: (view: View) => string): Promise<void> {
     return this.show(result, text, true);
   }
 
-  /** Prints the result: with `--json` as it is, else the text for people; undefined prints nothing. */
+  /** Prints the result: with `--json` as JSON, otherwise as text; undefined prints nothing. */
   async show(result: unknown, text: (view: View) => string | undefined, isChange = false): Promise<void> {
     const { json = false, wide: isWide = false } = this.options;
     const { screen, write, flushed, writeError } = this.shell;
@@ -121,7 +121,7 @@ export class Call {
     const stays = isChange
       ? ' What was changed stays changed; `petstore audit list` shows clients and keys.'
       : '';
-    // Who reads the output may have seen enough, as `head` has: that is no failure.
+    // The reader may have seen enough, as `head` has; that is not a failure.
     if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
     if (isChange) writeError(`The result was not read.${stays}\n`);
   }

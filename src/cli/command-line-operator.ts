@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Operator } from '../auth/clients/audited-changes.js';
 
-/** Who runs the command line: it stands in the audit trail as user@host, and may grant every scope. */
+/** The user of the command line: user@host in the audit trail, who may grant every scope. */
 export function commandLineOperator(): Operator {
   return {
     kind: 'command_line',
@@ -12,7 +12,7 @@ export function commandLineOperator(): Operator {
   };
 }
 
-/** A container may run under a number that no user has. */
+/** A container may run with a uid that no user has. */
 function userName(): string {
   try {
     return userInfo().username;

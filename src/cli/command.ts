@@ -3,20 +3,20 @@ import { Call } from './call.js';
 import type { Shell } from './shell.js';
 
 /**
- * How a command is called, and what it does. Files that declare commands import nothing of Nest, TypeORM or the service's modules, so
- * that help and refusals are quick (bench/start.mjs): `run` imports them.
+ * A command. Files that declare commands import nothing of Nest, TypeORM or the service's modules, so that help and refusals are quick
+ * (bench/start.mjs): `run` imports them.
  */
 interface Definition {
   readonly description: string;
   /** Name of its one argument, such as `<id>`, and what that is. */
   readonly argument?: readonly [name: string, description?: string];
-  /** Its options. `--json` is added as the last one, unless it stands among them. */
+  /** Its options; `--json` is added as the last one if it is missing. */
   readonly options?: readonly Option[];
   /** Whether it has no `--json`, because it writes something else. */
   readonly hasNoJson?: boolean;
-  /** How it is called, shown below its help; without the leading `petstore`. */
+  /** Examples below its help, without the leading `petstore`. */
   readonly examples: readonly string[];
-  /** Carries it out; `argument` is empty when it was left out. Throws what refuses it. */
+  /** Runs it; `argument` is empty if it was left out. */
   readonly run: (call: Call, argument: string) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function group(name: string, description: string, commands: readonly Addi
   };
 }
 
-/** An option with a value, which stays text: the DTO of the command reads and refuses it. `choices` are shown and completed. */
+/** An option with a text value, which the DTO of the command validates. `choices` are shown and completed. */
 export function option(flags: string, description: string, choices?: readonly string[]): Option {
   const made = new Option(flags, description);
   return (choices ? made.choices(choices) : made).argParser(once);
@@ -87,13 +87,13 @@ export const DAYS = option(
 /** `--client`, of commands that show what belongs to one. */
 export const CLIENT = option('--client <client>', 'only those of this client, by its id or name');
 
-/** Commander would take the last of several values without a word. */
+/** Commander would silently use the last of several values. */
 function once(text: string, before: unknown): string {
   if (before !== undefined) throw new InvalidArgumentError('It is given twice.');
   return text;
 }
 
-/** An empty argument is what a shell makes of a variable that is not set: it stands for nothing, not for all. */
+/** A shell makes an empty argument of an unset variable; it must not mean “all”. */
 function filled(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
   return text;

@@ -16,7 +16,7 @@ export interface View {
   readonly screen?: Screen;
   /** Whether everything is to be shown, however long lines become. */
   readonly isWide: boolean;
-  /** Milliseconds since the epoch that short times are told from. */
+  /** Milliseconds since the epoch that short times are relative to. */
   readonly now: number;
 }
 

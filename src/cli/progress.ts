@@ -1,32 +1,32 @@
 import { SystemClock } from '../core/time/clock.js';
 import { columnsOf } from './table.js';
 
-/** How often a line is drawn anew, in milliseconds. */
+/** How often the line is redrawn, in milliseconds. */
 const REDRAWN_MS = 100;
 /** Moves the cursor to the start of the line and clears it (ECMA-48). */
 const ANEW = '\r\u001B[K';
 
-/** How far work is, in rows. */
+/** Progress of work, in rows. */
 export interface Progress {
-  /** What is done. */
+  /** Name of the current work. */
   readonly phase: string;
   readonly done: number;
   readonly of: number;
 }
 
-/** Shows how far long work is, in one line of the terminal that is drawn anew; where there is no terminal it shows nothing. */
+/** Shows progress in one line of the terminal, which is redrawn; shows nothing without a terminal. */
 export class ProgressLine {
   private readonly clock = new SystemClock();
   private phase = '';
   private shownAt = -Infinity;
 
-  /** `columns` answers how wide the terminal is, and is absent without one. */
+  /** `columns` returns the width of the terminal, and is absent without one. */
   constructor(
     private readonly write: (text: string) => void,
     private readonly columns: (() => number) | undefined = terminalColumns(),
   ) {}
 
-  /** Shows it, unless something was shown a moment ago. The begin and the end of a phase are always shown. */
+  /** Shows progress, unless the line was redrawn a moment ago; always at the beginning and the end of a phase. */
   show({ phase, done, of }: Progress): void {
     const now = this.clock.steady();
     if (!this.columns) return;
@@ -35,18 +35,18 @@ export class ProgressLine {
     this.shownAt = now;
     const percent = of === 0 ? 100 : Math.min(100, Math.floor((done / of) * 100));
     const text = `${phase} ${String(percent).padStart(3)} %  ${grouped(done)} of ${grouped(of)} rows`;
-    // A longer line cannot be drawn anew, and some terminals wrap as soon as the last column is written.
+    // A longer line cannot be redrawn, and some terminals wrap as soon as the last column is written.
     this.write(ANEW + text.slice(0, Math.max(0, this.columns() - 1)));
   }
 
-  /** Leaves the line, so that what is written next has one of its own. */
+  /** Ends the line, so that what is written next begins a new one. */
   end(): void {
     if (this.shownAt > -Infinity) this.write('\n');
     this.shownAt = -Infinity;
   }
 }
 
-/** How wide the terminal that standard error is may be asked for; undefined where it is none, or one that cannot draw a line anew. */
+/** Returns the width of the terminal on standard error; undefined if there is none, or it cannot redraw a line. */
 function terminalColumns(): (() => number) | undefined {
   const { stderr } = process;
   return stderr.isTTY && process.env['TERM'] !== 'dumb' ? () => columnsOf(stderr) : undefined;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 
-/** Most bytes that are read where one line with a key or a URL is expected. */
+/** Maximum bytes of a line with a key or a URL. */
 const MOST_BYTES = 8_192;
 
 /** A person ended the command at a question, with Ctrl-C. */
@@ -21,7 +21,7 @@ export function terminalPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writ
       const echo =
         how === 'shown' ? output : new Writable({ write: (_chunk, _encoding, written) => written() });
       const lines = createInterface({ input, output: echo, terminal: true, historySize: 0, prompt: '' });
-      // Only now, when the terminal has no echo of its own any more: the answer may be there at once.
+      // Only now that the terminal's echo is off: the answer may arrive immediately.
       output.write(question);
       let answer: string | undefined;
       let isInterrupted = false;
@@ -42,7 +42,7 @@ export function terminalPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writ
     });
 }
 
-/** A line that stands for what must not be seen in a list of processes. Throws InvalidArgumentError when it is none. */
+/** Checks that a text is one line with a secret. Throws InvalidArgumentError if it is not. */
 export function secretLine(text: string | undefined, title: string): string {
   const line = (text ?? '').trim();
   if (line === '') throw new InvalidArgumentError(`${title}: Standard input is empty. Give one line.`);
@@ -52,7 +52,7 @@ export function secretLine(text: string | undefined, title: string): string {
   return line;
 }
 
-/** Reads a whole input that should be one line, and no more of it than such a line may have. Throws InvalidArgumentError. */
+/** Reads an input that should be one line, and no more than the longest such line. Throws InvalidArgumentError. */
 export async function readSecret(input: AsyncIterable<Buffer | string>, title: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

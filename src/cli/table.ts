@@ -25,10 +25,10 @@ export function alignedLines(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** What is taken for the width of a terminal that does not know it. */
+/** Assumed width of a terminal that does not report one. */
 const USUAL_COLUMNS = 80;
 
-/** How wide a terminal is, in characters. Serial lines and terminals that programs make may say 0, as if nothing would fit. */
+/** The width of a terminal, in characters. Serial lines and pseudo-terminals may report 0. */
 export function columnsOf({ columns }: { readonly columns?: number }): number {
   return columns !== undefined && columns > 0 ? columns : USUAL_COLUMNS;
 }

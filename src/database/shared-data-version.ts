@@ -174,7 +174,10 @@ export class SharedDataVersion extends DataVersion {
     const writer = randomUUID();
     const isWithdrawn = await link.withdraw(kinds, writer);
     // A writer that says nothing for a minute counts as dead.
-    const renewal = setInterval(() => void link.withdraw(kinds, writer).catch(() => undefined), RENEWAL_MS).unref();
+    const renewal = setInterval(
+      () => void link.withdraw(kinds, writer).catch(() => undefined),
+      RENEWAL_MS,
+    ).unref();
     return {
       confirm: async (sent) => {
         await sent.done;

@@ -112,8 +112,8 @@ async function migrationsText(database: Database): Promise<string> {
 }
 
 /**
- * Whether the migrations make what the entities declare, in a database of its own in memory; and whether the database, if it is
- * there and every migration ran, still has it.
+ * Whether the migrations make what the entities declare, in a separate database in memory; and whether the database, if it exists and
+ * every migration ran, still has it.
  */
 async function entitiesText(database?: Database): Promise<string> {
   await checkDeclaredMigrations();

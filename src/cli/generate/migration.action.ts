@@ -17,7 +17,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   if (folder === undefined || name === undefined)
     throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${path}.`);
   await call.loadModules();
-  // A database of its own, made by the declared migrations: that of DATABASE_URL is neither read nor changed.
+  // A separate database, made by the declared migrations; that of DATABASE_URL is neither read nor changed.
   const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
     await migrate(dataSource);

@@ -72,7 +72,7 @@ function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where
   const here = process.cwd();
   const folder = softwareFolder();
   const called = here === folder ? 'npx petstore' : `node ${word(join(folder, 'bin', 'petstore.js'))}`;
-  // What stands in .env reaches the command by itself.
+  // The command reads .env itself.
   const isGiven = process.env['DATABASE_URL'] !== undefined;
   const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
   const given = [
