@@ -1,10 +1,19 @@
-import { expect, it } from 'vitest';
-import { openParts } from '../../../test/support/service-parts.js';
+import { DataSource } from 'typeorm';
+import { expect, it, onTestFinished } from 'vitest';
+import { TestService } from '../../../test/kit/test-service.js';
+import { Metrics } from '../../core/metrics/metrics.js';
+import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { ClientRequests } from './client-requests.service.js';
 
 const operation = 'GET /v1/pets';
 
 it('what waits to be written is bounded, and so is what one second writes; a stop writes all of it', async () => {
-  const { requests, dataSource } = await openParts();
+  const service = await TestService.open();
+  onTestFinished(() => service.close());
+  const { app, clock } = service;
+  const dataSource = app.get(DataSource);
+  // One that writes when it is told to alone.
+  const requests = new ClientRequests(app.get(CacheNeutralWrites), clock, new Metrics());
   const note = (clientId: string, status: number) => {
     const caller = { clientId, keyId: clientId, user: null, scopes: [] };
     requests.note({
