@@ -42,5 +42,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** The refusal of what violates a constraint, so that a feature need not look before it writes; any other error as it is. */
 export function refusalOfViolation(error: unknown): unknown {
   if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, { cause: error });
-  return isForeignKeyViolation(error) ? new ApiError(HTTP_ERRORS.reference_conflict, { cause: error }) : error;
+  return isForeignKeyViolation(error)
+    ? new ApiError(HTTP_ERRORS.reference_conflict, { cause: error })
+    : error;
 }

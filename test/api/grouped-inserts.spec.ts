@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import {
   BeforeInsert,
   Column,
-  DataSource,
   Entity,
   type ObjectLiteral,
   PrimaryColumn,
@@ -11,14 +10,11 @@ import {
   type Repository,
 } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
-import { digestOf, generateApiKey } from '../../src/auth/clients/api-key.format.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { emptyFolder } from '../support/service-process.js';
-import { TestService } from '../kit/test-service.js';
 
 async function open() {
   const { path, remove } = await emptyFolder();
@@ -155,32 +151,4 @@ describe('a row of an entity', () => {
     ]);
     expect(await numbered.find({ order: { place: 'ASC' } })).toEqual([rows[0], rows[2]]);
   });
-});
-
-it('a key that was looked up in vain is looked up again once it is inserted', async () => {
-  const { path, remove } = await emptyFolder();
-  const service = await TestService.open({
-    environment: { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` },
-  });
-  onTestFinished(async () => {
-    await service.close();
-    await remove();
-  });
-  const secret = generateApiKey('test');
-  const apiKey = Object.assign(new ApiKey(), {
-    id: '00000000-0000-0000-0000-000000000001',
-    clientId: service.clientId,
-    digest: digestOf(secret),
-    prefix: secret.slice(0, 13),
-    scopes: ['pets:read'],
-    createdAt: '2026-11-20T12:00:00.000Z',
-  });
-  // The version is told from the first commit of the service on.
-  expect((await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })).status).toBe(
-    201,
-  );
-  for (let asked = 0; asked < 2; asked += 1)
-    expect((await service.request('GET', '/v1/pets', { key: secret })).status).toBe(401);
-  await service.app.get(DataSource).getRepository(ApiKey).insert(apiKey);
-  expect((await service.request('GET', '/v1/pets', { key: secret })).status).toBe(200);
 });

@@ -171,7 +171,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     const path = await smallDisk();
     const service = await serviceOfTest(path);
     await fill(path);
-    const full = /petstore\.sqlite cannot be written: the disk is full/;
+    const full = /petstore\.sqlite cannot be used: the disk is full/;
     expect(await finding(path, 'database')).toMatchObject(wrong(full));
     const create = ['client', 'create', '--name', 'x'.repeat(200), '--plan', 'free'];
     let made = await petstore(path, create);

@@ -74,7 +74,7 @@ describe('a restore', () => {
     const refused = await ReplacedStore.take(database).catch((error: unknown) => String(error));
     process.seteuid?.(0);
     expect(refused).toMatch(
-      /petstore\.sqlite cannot be opened .*Give the user that runs this the permission/,
+      /petstore\.sqlite cannot be used: it cannot be opened .*Give the user that runs this the permission/,
     );
     expect((await restoreFrom(backup, database)).rows).toBeGreaterThan(0);
   });

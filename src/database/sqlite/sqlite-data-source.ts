@@ -128,7 +128,7 @@ export class SqliteDataSource extends Database {
     const hasLog = mode?.journal_mode === 'wal';
     if (hasLog && this.dataVersion instanceof WalDataVersion) this.dataVersion.watch(`${resolved}-shm`);
     if (!hasLog && enableWAL) logger.warn(`${resolved} ${WITHOUT_LOG}`);
-    this.files.watch({ configured: resolve(file), resolved, hasLog });
+    this.files.watch(resolve(file), resolved, hasLog);
     this.reader = await ReadConnection.open(this, resolved, busyTimeout);
     await this.writer.reads.open(resolved, busyTimeout);
     this.files.confirm();

@@ -14,16 +14,6 @@ interface OpenedFile {
   readonly stats: BigIntStats;
 }
 
-/** The paths of the files, as SQLite has resolved them. */
-export interface FilePaths {
-  /** The path as configured, which may be a symbolic link. */
-  readonly configured: string;
-  /** The target of the link: SQLite creates `-wal` and `-shm` beside this. */
-  readonly resolved: string;
-  /** Whether there is a write-ahead log. */
-  readonly hasLog: boolean;
-}
-
 /**
  * Watches that the files that SQLite has open are still those that the next process would open, because what is written to a file
  * that was removed or replaced is lost. If they are not, every statement is refused until they are back or the service restarts.
@@ -52,11 +42,12 @@ export class DatabaseFiles {
       throw new UnusableDatabase(`${file} was replaced while it was opened. Try again.`);
   }
 
-  /** Starts to watch the files that SQLite has just opened. */
-  watch({ configured, resolved, hasLog }: FilePaths): void {
-    const log = hasLog
-      ? [opened(`${resolved}-wal`, RESTART_GENTLY), opened(`${resolved}-shm`, RESTART_GENTLY)]
-      : [];
+  /**
+   * Starts to watch the files that SQLite has just opened: what the configured path leads to, which may be a link, the file as SQLite has
+   * resolved it, and its write-ahead log if it has one.
+   */
+  watch(configured: string, resolved: string, hasLog: boolean): void {
+    const log = (hasLog ? ['-wal', '-shm'] : []).map((end) => opened(`${resolved}${end}`, RESTART_GENTLY));
     const paths = [...new Set([configured, resolved])];
     this.opened = [...paths.map((path) => opened(path, RESTART_ON_ANOTHER)), ...log];
     this.timer = setInterval(() => this.look(), PERIOD_MS).unref();

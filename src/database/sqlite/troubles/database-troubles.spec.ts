@@ -64,8 +64,8 @@ describe('a read that fails', () => {
     troubles.ofReader(new Error(`${code}: it failed`), code) as ApiError;
 
   it.each([
-    ['SQLITE_BUSY', 'it is locked, by another process or a long write'],
-    ['SQLITE_LOCKED', 'it is locked, by another process or a long write'],
+    ['SQLITE_BUSY', 'it is locked by another process, or by a long write'],
+    ['SQLITE_LOCKED', 'it is locked by another process, or by a long write'],
     ['SQLITE_IOERR', 'the disk fails'],
     ['SQLITE_CANTOPEN', 'it cannot be opened'],
   ])('with %s is told of once, however many follow, and once when it is over', (code, what) => {

@@ -3,44 +3,8 @@ import { WriteTrouble } from '../../database.js';
 import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
 import type { DatabaseFiles } from './database-files.js';
-import { damaged, messageOf, truerCode } from './sqlite-errors.js';
+import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, truerCode } from './sqlite-errors.js';
 
-/** A state of the database that passes without a change of the service. */
-interface State {
-  /** What a client is told. */
-  readonly refusal: string;
-  /** What the log says of it, and what to do. */
-  readonly trouble: string;
-  readonly remedy: string;
-}
-
-const LOCKED: State = {
-  refusal: 'the database is busy',
-  trouble: 'it is locked, by another process or a long write',
-  remedy: 'Let what has it locked end ("fuser -v" with the file shows the processes)',
-};
-const NOT_WRITTEN = 'the database cannot be written to';
-/** By SQLite's code. */
-const STATES: Readonly<Record<string, State>> = {
-  SQLITE_BUSY: LOCKED,
-  SQLITE_LOCKED: LOCKED,
-  SQLITE_FULL: { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Make room on it' },
-  SQLITE_READONLY: {
-    refusal: NOT_WRITTEN,
-    trouble: 'it is read-only',
-    remedy: 'Let the service write it',
-  },
-  SQLITE_CANTOPEN: {
-    refusal: 'the database cannot be opened',
-    trouble: 'it cannot be opened',
-    remedy: 'Look after its folder and the number of open files',
-  },
-  SQLITE_IOERR: {
-    refusal: 'the database cannot be read or written',
-    trouble: 'the disk fails',
-    remedy: 'Look after it',
-  },
-};
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 /** What statements meet in files that were removed, replaced or cut. */
 const OF_FILES = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);

@@ -12,6 +12,47 @@ export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
 const MOST_NAMED = 3;
 const BACKUP = 'put a backup in its place with "petstore db restore <backup>"';
 
+/** A state of the database that passes without a change of the service. */
+export interface State {
+  /** What a client is told. */
+  readonly refusal: string;
+  /** What the log and a command say of it, and what to do. */
+  readonly trouble: string;
+  readonly remedy: string;
+}
+
+/** What a client is told when nothing can be written. */
+export const NOT_WRITTEN = 'the database cannot be written to';
+/** The state of a file that another process has locked. */
+export const LOCKED: State = {
+  refusal: 'the database is busy',
+  trouble: 'it is locked by another process, or by a long write',
+  remedy: 'Let what has it locked end ("fuser -v" with the file shows the processes)',
+};
+const FULL: State = { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Make room on it' };
+/** By SQLite's code, or that of the file system. */
+export const STATES: Readonly<Record<string, State>> = {
+  SQLITE_BUSY: LOCKED,
+  SQLITE_LOCKED: LOCKED,
+  SQLITE_FULL: FULL,
+  ENOSPC: FULL,
+  SQLITE_READONLY: {
+    refusal: NOT_WRITTEN,
+    trouble: 'it is read-only',
+    remedy: 'Give the user that runs this the permission to write it',
+  },
+  SQLITE_CANTOPEN: {
+    refusal: 'the database cannot be opened',
+    trouble: 'it cannot be opened',
+    remedy: 'Give the user that runs this the permission, in its folder too, or let it open more files',
+  },
+  SQLITE_IOERR: {
+    refusal: 'the database cannot be read or written',
+    trouble: 'the disk fails',
+    remedy: 'Look after the disk that it is on',
+  },
+};
+
 /** The database cannot be used in its current state; the message is one line that names the file and says what to do. */
 export class UnusableDatabase extends Error {}
 
@@ -57,33 +98,23 @@ export function damaged(file: string, found: string): string {
   return `${file} is damaged (${told}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
 }
 
-function lineOf(file: string, code: string | undefined, error: unknown): string | undefined {
-  const reason = messageOf(error);
-  switch (code ?? '') {
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-      return `${file} is locked by another process. End that process ("fuser -v ${file}" shows it) or wait for it, then try again.`;
+function lineOf(file: string, code = '', error: unknown): string | undefined {
+  const said = messageOf(error);
+  switch (code) {
     case 'SQLITE_NOTADB':
       return `${file} is not an SQLite database, or its beginning is damaged. ${NAME_ANOTHER}, or ${BACKUP}.`;
     case 'SQLITE_CORRUPT':
-      return damaged(file, reason);
-    case 'SQLITE_READONLY':
-      return withPermission(`${file} may not be written (${reason})`);
-    case 'SQLITE_CANTOPEN':
-      return withPermission(`${file} cannot be opened (${reason})`);
-    case 'SQLITE_FULL':
-    case 'ENOSPC':
-      return `${file} cannot be written: the disk is full. Make room on it, then try again.`;
-    case 'SQLITE_IOERR':
-      return `${file} cannot be read or written (${reason}). Look after the disk that it is on, then try again.`;
+      return damaged(file, said);
     case 'ENOTDIR':
     case 'EEXIST':
       return `${file} cannot be used: ${dirname(file)} is not a folder. ${NAME_ANOTHER}.`;
     case 'EACCES':
     case 'EPERM':
       return withPermission(`${file} may not be read (${code})`);
-    default:
-      return undefined;
+    default: {
+      const state = STATES[code];
+      return state && `${file} cannot be used: ${state.trouble} (${said}). ${state.remedy}, then try again.`;
+    }
   }
 }
 
