@@ -214,6 +214,9 @@ const SHOP_ERRORS = defineErrors({
   shop_closed: { status: 503, message: 'The shop is closed.', cause: 'Closed.', remedy: 'Come again.' },
 });
 
+// `catch` is the method of a filter here, not that of a Promise.
+/* eslint-disable promise/valid-params */
+
 /** As docs/guides/replacing-parts.md shows it. */
 @Catch(OutOfStock)
 class OutOfStockFilter extends BaseExceptionFilter {
@@ -228,6 +231,8 @@ class ConflictFilter extends BaseExceptionFilter {
     super.catch(new ApiError(SHOP_ERRORS.shop_closed), host);
   }
 }
+
+/* eslint-enable promise/valid-params */
 
 @ApiErrors(...Object.values(SHOP_ERRORS))
 @Controller({ path: 'stock', version: '1' })
