@@ -17,7 +17,6 @@ import { projectModules } from './core/project-modules.js';
 import { leaveOtherTablesOf } from './database/tables.module.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
-import { routesOf } from './http/adapter/registered-routes.js';
 import { BodyGuard } from './http/body/body.guard.js';
 import { EarlyResponses } from './http/early-response.js';
 import { replyExactly } from './http/reply.js';
@@ -26,7 +25,6 @@ import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { serverOf } from './http/adapter/service-server.js';
 import { Upgrades } from './http/adapter/upgrades.js';
-import { isAnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
 import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
@@ -74,30 +72,31 @@ export function setupApp(application: INestApplication): INestApplication {
   replyExactly(adapter);
   app.useGlobalGuards(app.get(BodyGuard));
   app.get(EarlyResponses).heed(config);
-  app.get(Overload).exceptFor(once(() => answeredUnderOverload(adapter.getInstance() as Application)));
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   usePublicPrefix(app, settings.publicBaseUrl);
   app.enableVersioning({ type: VersioningType.URI });
-  app.use(
-    combined(
-      assignRequestId,
-      traceRequest,
-      app.get(RequestRecords).use,
-      app.get(MalformedRequestMiddleware).use,
-      app.get(AdministrationPortMiddleware).use,
-    ),
-  );
-  if (settings.corsOrigins.length > 0) {
-    const [first] = settings.corsOrigins;
+  const first = [
+    assignRequestId,
+    traceRequest,
+    app.get(RequestRecords).use,
+    app.get(MalformedRequestMiddleware).use,
+    app.get(AdministrationPortMiddleware).use,
+  ];
+  const overload = app.get(Overload).use;
+  const { corsOrigins } = settings;
+  if (corsOrigins.length > 0) {
+    app.use(combined(...first));
     app.enableCors({
-      origin: first === '*' ? '*' : [...settings.corsOrigins],
+      origin: corsOrigins[0] === '*' ? '*' : [...corsOrigins],
       exposedHeaders: [...EXPOSED_HEADERS],
       maxAge: 600,
     });
-  }
+    // A preflight is answered however overloaded the service is: without its answer a page could not read that of its request.
+    app.use(overload);
+  } else app.use(combined(...first, overload));
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();
   app.get(Upgrades).attachTo(server, config, (socket) => app.get(Connections).giveUp(socket));
@@ -161,16 +160,4 @@ function configOf(app: NestExpressApplication): ApplicationConfig {
   const { config } = app as unknown as { config: unknown };
   if (config instanceof ApplicationConfig) return config;
   throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
-}
-
-/** The paths that are answered however overloaded the service is. */
-function answeredUnderOverload(application: Application): ReadonlySet<string> {
-  const routes = routesOf(application);
-  return new Set(routes.filter(({ handler }) => isAnsweredUnderOverload(handler)).map(({ path }) => path));
-}
-
-/** Calls `ask` at the first request, when everything global is registered, and keeps its result. */
-function once<T>(ask: () => T): () => T {
-  let answer: { readonly value: T } | undefined;
-  return () => (answer ??= { value: ask() }).value;
 }

@@ -219,13 +219,10 @@ describe('at the bound of requests in flight', () => {
     expect(await inFlight(service)).toBe(1);
   });
 
-  it.each([
-    ['without CORS_ORIGINS', '', { 'access-control-request-method': 'POST' }],
-    ['that is no preflight', 'https://shop.example', {}],
-  ])('OPTIONS %s is refused', async (_, origins, headers) => {
-    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: origins });
+  it('OPTIONS without CORS_ORIGINS is refused', async () => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1', CORS_ORIGINS: '' });
     await busy(service, 1);
-    const options = { headers: { origin: 'https://shop.example', ...headers } };
+    const options = { headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' } };
     expect((await service.request('OPTIONS', '/v1/pets', options)).status).toBe(503);
   });
 

@@ -220,7 +220,7 @@ export class Connections implements AnswersInTurn {
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
     if (this.draining) response.setHeader('Connection', 'close');
-    if (this.overload.admit(request, response)) this.handle?.(request, response);
+    this.handle?.(request, response);
   }
 
   /**

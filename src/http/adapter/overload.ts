@@ -1,18 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Injectable, Logger } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { setImmediate } from 'node:timers/promises';
+import { Injectable, Logger, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ShownQuota } from '../../auth/shown-quota.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { helpLink } from '../../core/errors/help-link.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { publicPrefix } from '../../core/public-prefix.js';
+import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { RequestRecords, assignRequestId } from '../request-records.js';
-import { crossOriginHeaders } from '../cross-origin.js';
+import { isAnsweredUnderOverload } from '../answered-under-overload.decorator.js';
 import { EventLoopLag } from './event-loop-lag.js';
-import { traceRequest } from './request-spans.js';
-import { isCountable, RequestsInFlight } from './requests-in-flight.js';
+import { routesOf } from './registered-routes.js';
+import { type Countable, isCountable, RequestsInFlight } from './requests-in-flight.js';
 import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 
 /** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
@@ -35,26 +33,22 @@ type Reason = 'in_flight' | 'event_loop_lag';
  * and the log has no line for it, only for the begin and the end of the overload.
  */
 @Injectable()
-export class Overload {
+export class Overload implements NestMiddleware {
   private readonly logger = new Logger('Overload');
   private readonly inFlight = new RequestsInFlight();
   private readonly lag;
   private readonly shed;
-  private readonly fields: Readonly<Record<string, string>>;
-  private exempt: () => ReadonlySet<string> = () => new Set();
+  private exempt: ReadonlySet<string> | undefined;
   private refused = 0;
   private lastRefusedAt = 0;
   private begunAt: number | undefined;
 
   constructor(
     private readonly settings: Settings,
-    private readonly requests: RequestRecords,
     private readonly quota: ShownQuota,
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
-    const prefix = publicPrefix(settings.publicBaseUrl);
-    this.fields = { ...FIELDS, ...helpLink(prefix, HTTP_ERRORS.service_unavailable.code) };
     this.shed = metrics.counter(
       'http_requests_shed_total',
       'Requests answered 503 at once because of overload.',
@@ -76,36 +70,23 @@ export class Overload {
     );
   }
 
-  /** Sets which paths are always answered, such as probes; asked at the first refusal. */
-  exceptFor(paths: () => ReadonlySet<string>): void {
-    this.exempt = paths;
-  }
-
   /**
-   * Whether a request may begin; otherwise it is answered 503. It counts while the service works on the answer: from the end of the
-   * body until the head of the response is sent. Slow bodies, slow readers, streams and upgraded connections do not count.
+   * Has a request go on, or answers it 503. It counts while the service works on the answer: from the end of the body until the head of
+   * the response is sent. Slow bodies, slow readers, streams and upgraded connections do not count.
    */
-  admit(request: IncomingMessage, response: ServerResponse): boolean {
+  use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();
-    if (reason !== undefined) {
-      if (this.isExempt(request) || this.isPreflight(request)) return true;
-      void this.refuse(request as Request, response, reason);
-      return false;
-    }
-    if (!isCountable(response)) return true;
-    if (hasUnreadBody(request) && !BODILESS.has(request.method ?? ''))
-      (request as ReportingRequest).whenWhole = () => this.inFlight.begin(response);
-    else this.inFlight.begin(response);
-    return true;
-  }
+    if (reason !== undefined && !this.isExempt(request)) return this.refuse(request, response, reason);
+    if (reason === undefined && isCountable(response)) this.count(request, response);
+    next();
+    return undefined;
+  };
 
   /** The refusal of a connection that is to be upgraded; undefined if it may be. */
   async refusalOfUpgrade(request: Request): Promise<ApiError | undefined> {
     const reason = this.reason();
-    if (reason === undefined) return undefined;
-    const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
-    return new ApiError(HTTP_ERRORS.service_unavailable, { params: OVERLOADED, headers, isLogged: true });
+    return reason === undefined ? undefined : this.refusalOf(request, reason);
   }
 
   /** Tells the log when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
@@ -130,41 +111,36 @@ export class Overload {
     return count >= most || count >= this.inFlight.answeredPerSecond * MOST_WAIT_S;
   }
 
-  private isExempt({ url = '' }: IncomingMessage): boolean {
-    return this.exempt().has(url.split('?', 1)[0] ?? '');
-  }
-
-  /**
-   * Whether the CORS middleware answers it, which asks nothing of the service. Refused, it would hide from the page what it is about:
-   * a browser that gets no 2xx sends no request, and shows its page neither status nor `Retry-After` (Fetch, "CORS-preflight fetch").
-   */
-  private isPreflight({ method, headers }: IncomingMessage): boolean {
-    return (
-      this.settings.corsOrigins.length > 0 &&
-      method === 'OPTIONS' &&
-      headers.origin !== undefined &&
-      headers['access-control-request-method'] !== undefined
+  private isExempt({ app, path }: Request): boolean {
+    // At the first refusal every route is registered.
+    this.exempt ??= new Set(
+      routesOf(app)
+        .filter(({ handler }) => isAnsweredUnderOverload(handler))
+        .map((route) => route.path),
     );
+    return this.exempt.has(path);
   }
 
-  private async refuse(request: Request, response: ServerResponse, reason: Reason): Promise<void> {
-    const headers = this.note(reason);
-    const labels = { method: request.method, route: 'shed', status: 503 };
-    this.requests.count(labels, 0, HTTP_ERRORS.service_unavailable.code);
-    traceRequest(request, response as Response, () => undefined);
-    assignRequestId(request, response as Response, () => undefined);
-    const quota = await this.quota.headersFor(request);
-    const end = (): void => {
-      const crossOrigin = crossOriginHeaders(this.settings.corsOrigins, request.headers.origin);
-      response.writeHead(503, { ...headers, ...quota, ...this.fields, ...crossOrigin }).end(BODY);
-    };
-    if (!announcesBody(request)) {
-      end();
-      return;
-    }
+  private count(request: Request, response: Response & Countable): void {
+    if (hasUnreadBody(request) && !BODILESS.has(request.method))
+      (request as Request & ReportingRequest).whenWhole = () => this.inFlight.begin(response);
+    else this.inFlight.begin(response);
+  }
+
+  /** The log has lines for the begin and the end of an overload alone. */
+  private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
+    request.isUnlogged = true;
+    request.servedRoute = 'shed';
+    const refusal = await this.refusalOf(request, reason);
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
-    request.resume();
-    setImmediate(end);
+    if (announcesBody(request)) await setImmediate(request.resume());
+    writeRefusal(refusal, request, response);
+  }
+
+  private async refusalOf(request: Request, reason: Reason): Promise<ApiError> {
+    const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
+    const params = { reason: 'it is overloaded' };
+    return new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
   }
 
   /** Counts a refusal; answers its `Retry-After`. */
@@ -185,11 +161,3 @@ export class Overload {
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
 }
-
-const OVERLOADED = { reason: 'it is overloaded' };
-const BODY = JSON.stringify(new ApiError(HTTP_ERRORS.service_unavailable, { params: OVERLOADED }).body);
-const FIELDS = {
-  'Content-Type': 'application/json; charset=utf-8',
-  'Content-Length': String(Buffer.byteLength(BODY)),
-  'Cache-Control': 'no-store',
-};
