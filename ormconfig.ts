@@ -4,10 +4,9 @@ import { AppModule } from './src/app.module.js';
 import { loadSettings } from './src/core/config/settings.js';
 import { projectModules } from './src/core/project-modules.js';
 import { createDataSource } from './src/database/data-source.js';
-import { leaveOtherTablesOf } from './src/database/tables.module.js';
+import { tablesBelow } from './src/database/tables.module.js';
 
-leaveOtherTablesOf(AppModule);
-await projectModules();
+tablesBelow(AppModule, ...(await projectModules()));
 
 /** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
 export default await createDataSource(loadSettings());

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { type Settings, loadSettings } from '../core/config/settings.js';
 import { fileOf } from '../database/sqlite/sqlite-data-source.js';
+import { tablesBelow } from '../database/tables.module.js';
 import { named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { importing } from '../core/import-failure.js';
@@ -17,7 +18,7 @@ export const IN_MEMORY = 'sqlite::memory:';
 /** Imports the application and all modules, only for commands that need them: the others work even if a module cannot be imported. */
 export async function importApplication(): Promise<typeof import('../app.setup.js')> {
   const application = await importing(() => import('../app.setup.js'));
-  await projectModules();
+  tablesBelow(application.AppModule, ...(await projectModules()));
   // Commands without an application open databases too, whose warnings would precede the JSON in the output.
   Logger.overrideLogger(false);
   return application;

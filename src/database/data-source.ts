@@ -12,7 +12,7 @@ import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
 import { UnusableDatabase, messageOf, naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
-import { addedTables, otherTables } from './tables.module.js';
+import { addedTables, otherTables, registeredEntities } from './tables.module.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -76,7 +76,7 @@ export async function createDataSource(
   const isOther = otherTables();
   const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
   const declared = {
-    entities: distinct([...own(entities), ...added.entities]),
+    entities: distinct([...own(entities), ...added.entities, ...registeredEntities()]),
     migrations: distinct([...own(migrations), ...added.migrations]) as never[],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',

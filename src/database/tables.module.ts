@@ -6,7 +6,7 @@ import {
   type ValueProvider,
 } from '@nestjs/common';
 import { TypeOrmModule, getRepositoryToken } from '@nestjs/typeorm';
-import type { DataSourceOptions, MigrationInterface } from 'typeorm';
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
 
 /** The tables of a module: their entities, and the migrations that make and change them. */
 export interface Tables {
@@ -38,18 +38,26 @@ export function addedTables(): Tables {
   return { entities: [...entities], migrations: [...migrations] };
 }
 
-let root: Type | undefined;
+let roots: readonly unknown[] = [];
 
-/** Names the module that imports all others: what these register for another DataSource is left to that, wherever its file lies. */
-export function leaveOtherTablesOf(module: Type): void {
-  root = module;
+/**
+ * Names the modules below which all are: entities that these register for the DataSource of the service belong to it, and those for
+ * another are left to that, wherever their files lie.
+ */
+export function tablesBelow(...modules: readonly unknown[]): void {
+  roots = modules;
+}
+
+/** The entities of `TypeOrmModule.forFeature()`, wherever their files lie. */
+export function registeredEntities(): Type[] {
+  return registered().flatMap(({ inject: [from] = [], targetEntitySchema }) =>
+    from === DataSource && targetEntitySchema ? [targetEntitySchema.target] : [],
+  );
 }
 
 /** Tells of an entity or a migration whether it is registered for a DataSource with a name, and not for that of the service. */
 export function otherTables(): (found: Type) => boolean {
-  const providers = [...dynamicModules(root, new Set())].flatMap(
-    (one) => (one.providers ?? []) as Registered[],
-  );
+  const providers = registered();
   const tokens = new Set(providers.map(({ provide }) => provide));
   const names = [...tokens].flatMap((token) => /^(.+)DataSource$/.exec(String(token))?.[1] ?? []);
   const options = providers.flatMap(({ provide, useValue }) =>
@@ -68,7 +76,17 @@ export function otherTables(): (found: Type) => boolean {
 
 /** The token of what `TypeOrmModule.forRoot()` is given, which @nestjs/typeorm does not export: test/packed/extending.spec.ts notices a new one. */
 const OPTIONS = 'TypeOrmModuleOptions';
-type Registered = FactoryProvider & ValueProvider<(DataSourceOptions & { name?: string }) | undefined>;
+/** `targetEntitySchema` is set by `forFeature()`: test/api/nest-words.spec.ts notices when it is not. */
+type Registered = FactoryProvider &
+  ValueProvider<(DataSourceOptions & { name?: string }) | undefined> & {
+    readonly targetEntitySchema?: { readonly target: Type };
+  };
+
+function registered(): Registered[] {
+  const seen = new Set<unknown>();
+  const found = roots.flatMap((root) => [...dynamicModules(root, seen)]);
+  return found.flatMap((one) => (one.providers ?? []) as Registered[]);
+}
 
 /** What `forRoot()` and `forFeature()` have made of the modules below one. */
 function* dynamicModules(imported: unknown, seen: Set<unknown>): Generator<DynamicModule> {

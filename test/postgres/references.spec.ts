@@ -1,6 +1,6 @@
 import { Body, Controller, Module, Param, Patch, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm';
+import { Check, Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
@@ -11,6 +11,7 @@ import { TestService } from '../kit/test-service.js';
 import { addedTable } from '../support/added-table.js';
 
 @Entity('litters')
+@Check('litters_named', `name <> 'never'`)
 class Litter {
   @Int64Key()
   id!: bigint;
@@ -26,13 +27,6 @@ class Litter {
   @Column('varchar', { length: 9 })
   name!: string;
 }
-
-const TABLE = [
-  `CREATE TABLE litters (
-    id integer PRIMARY KEY AUTOINCREMENT NOT NULL, mother_id bigint NOT NULL REFERENCES pets (id),
-    father_id bigint REFERENCES pets (id), name varchar(9) NOT NULL CHECK (name <> 'never')
-  )`,
-];
 
 class NewLitter {
   @Int64()
@@ -89,7 +83,7 @@ class LittersController {
   }
 }
 
-@Module({ imports: [addedTable(Litter, TABLE)], controllers: [LittersController] })
+@Module({ imports: [addedTable(Litter)], controllers: [LittersController] })
 class LittersModule {}
 
 let service: TestService;

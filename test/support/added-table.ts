@@ -1,47 +1,25 @@
-import { Inject, Injectable, Module, type OnModuleInit, type Type } from '@nestjs/common';
+import { Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, Table, TableForeignKey } from 'typeorm';
+import { TablesModule } from '../../src/database/tables.module.js';
 
-const STATEMENTS = Symbol('statements');
-const ENTITY = Symbol('entity');
+/** A module that offers the repository of an entity, whose table a migration makes as the entity declares it. */
+export function addedTable(entity: Type): Type {
+  class Added1799600000001 implements MigrationInterface {
+    readonly name = `Added${entity.name}1799600000001`;
 
-/** Makes the table of an entity that a suite declares; entities of the service are found by their file names. */
-@Injectable()
-class AddedTable implements OnModuleInit {
-  constructor(
-    private readonly dataSource: DataSource,
-    @Inject(ENTITY) private readonly entity: Type,
-    @Inject(STATEMENTS) private readonly statements: readonly string[],
-  ) {}
+    async up(runner: QueryRunner): Promise<void> {
+      const { connection } = runner;
+      const metadata = connection.getMetadata(entity);
+      await runner.createTable(Table.create(metadata, connection.driver));
+      for (const key of metadata.foreignKeys)
+        await runner.createForeignKey(metadata.tablePath, TableForeignKey.create(key, connection.driver));
+    }
 
-  async onModuleInit(): Promise<void> {
-    const { dataSource, entity, statements } = this;
-    dataSource.setOptions({ entities: [...(dataSource.options.entities as Type[]), entity] });
-    // What TypeORM calls at its start.
-    await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
-    const numbered = dataSource.options.type === 'postgres' ? 'bigserial PRIMARY KEY' : undefined;
-    for (const statement of statements)
-      await dataSource.query(
-        numbered === undefined
-          ? statement
-          : statement
-              .replace('integer PRIMARY KEY AUTOINCREMENT', numbered)
-              .replace('datetime', 'timestamp')
-              // As columns are that migrations make by TypeORM's Table.
-              .replaceAll(/varchar\(\d+\)/g, '$& COLLATE "C"'),
-      );
+    async down(): Promise<void> {}
   }
-}
-
-/** A module that offers the repository of an entity whose table these statements make. */
-export function addedTable(entity: Type, statements: readonly string[]): Type {
   @Module({
-    imports: [TypeOrmModule.forFeature([entity])],
-    providers: [
-      AddedTable,
-      { provide: ENTITY, useValue: entity },
-      { provide: STATEMENTS, useValue: statements },
-    ],
+    imports: [TablesModule.forFeature({ entities: [entity], migrations: [Added1799600000001] })],
     exports: [TypeOrmModule],
   })
   class TableModule {}

@@ -67,21 +67,6 @@ export class Visit {
   deletedAt!: Date | null;
 }
 
-/** The table, as a migration of the module would make it. */
-export const VISITS_TABLE = [
-  `CREATE TABLE visits (
-    id integer PRIMARY KEY AUTOINCREMENT NOT NULL, reason varchar(100) NOT NULL, note varchar(1000),
-    state varchar(9) NOT NULL, starts_at varchar(24) NOT NULL, price_cents bigint NOT NULL, deleted_at datetime
-  )`,
-  'CREATE INDEX visits_state_id ON visits (state, id)',
-  'CREATE INDEX visits_starts_at ON visits (starts_at, id)',
-  'CREATE INDEX visits_state_starts_at ON visits (state, starts_at, id)',
-  'CREATE INDEX visits_price_cents ON visits (price_cents, id)',
-  'CREATE INDEX visits_state_price_cents ON visits (state, price_cents, id)',
-  'CREATE INDEX visits_reason ON visits (reason, id)',
-  'CREATE INDEX visits_state_reason ON visits (state, reason, id)',
-];
-
 @ApiSchema({ name: 'NewVisit' })
 export class NewVisit {
   @Text({ description: 'Why the animal comes', example: 'Vaccination', maxLength: 100 })
@@ -277,7 +262,7 @@ export class VisitsController {
 }
 
 @Module({
-  imports: [addedTable(Visit, VISITS_TABLE)],
+  imports: [addedTable(Visit)],
   controllers: [VisitsController],
   providers: [VisitsService],
 })
