@@ -169,9 +169,7 @@ function checkOperation(
   }
   for (const type of (declared(DECORATORS.API_CONSUMES) ?? []) as readonly string[])
     if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
-      fault(
-        `the document promises to read ${type}, which is answered 415. Replace @ApiConsumes() by @Consumes().`,
-      );
+      fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
 }
 
 function checkSecurity({ name, declared }: CheckedHandler): void {

@@ -1,6 +1,6 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { ApiBody, ApiConsumes } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, DECORATORS } from '@nestjs/swagger';
 import { parametersOf } from '../adapter/handler-parameters.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 
@@ -45,33 +45,47 @@ export function ignoresBodies(consumption: Consumption): boolean {
  * an interceptor, such as Nest's `FileInterceptor`, or to the handler, which reads the request as a stream.
  */
 export function Consumes(type: string, options: { readonly limitBytes?: number } = {}): MethodDecorator {
-  const range = type.toLowerCase();
-  const isJson = isJsonType(range);
   return (prototype, method, descriptor: PropertyDescriptor) => {
     // The decorators of parameters have run before those of their method.
-    const parameters = parametersOf(prototype.constructor as Type, String(method));
-    const kinds = new Set(parameters.map(({ kind }) => kind));
-    const hasBody = kinds.has(RouteParamtypes.BODY);
-    const consumption: Consumption = {
-      types: [range],
-      limitBytes: options.limitBytes,
-      isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
-      isParsed: isJson || hasBody,
-    };
+    const consumption = consumptionFor([type], prototype.constructor as Type, String(method), options);
     Reflect.defineMetadata(CONSUMES, consumption, descriptor.value as object);
     // @nestjs/swagger documents a body by the class of `@Body()`; bytes have none.
-    const documented = hasBody || isJson ? [] : [ApiBody({ schema: { type: 'string', format: 'binary' } })];
+    const documented = consumption.isParsed
+      ? []
+      : [ApiBody({ schema: { type: 'string', format: 'binary' } })];
     applyDecorators(ApiConsumes(type), ...documented)(prototype, method, descriptor);
   };
 }
 
+/** How bodies of these types are read, by the parameters of the handler. */
+function consumptionFor(
+  types: readonly string[],
+  controller: Type,
+  method: string,
+  { limitBytes }: { readonly limitBytes?: number } = {},
+): Consumption {
+  const ranges = types.map((type) => type.toLowerCase());
+  const isJson = ranges.every(isJsonType);
+  const kinds = new Set(parametersOf(controller, method).map(({ kind }) => kind));
+  return {
+    types: ranges,
+    limitBytes,
+    isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
+    isParsed: isJson || kinds.has(RouteParamtypes.BODY),
+  };
+}
+
 /**
- * Which bodies a handler takes, or the function that Nest registers for it: those of `@Consumes()`, else JSON of the types that
- * the class of its `@Body()` takes. Without the controller and the method's name, the latter are not known.
+ * Which bodies a handler takes, or the function that Nest registers for it: those of `@Consumes()` or `@ApiConsumes()`, else JSON of
+ * the types that the class of its `@Body()` takes. Without the controller and the method's name, only those of `@Consumes()` are known.
  */
 export function consumptionOf(handler: object, controller?: Type, method?: string): Consumption {
   const declared = Reflect.getMetadata(CONSUMES, handler) as Consumption | undefined;
-  if (declared || !controller) return declared ?? JSON_BODY;
+  if (declared || !controller || method === undefined) return declared ?? JSON_BODY;
+  const ofNest: unknown =
+    Reflect.getMetadata(DECORATORS.API_CONSUMES, handler) ??
+    Reflect.getMetadata(DECORATORS.API_CONSUMES, controller);
+  if (ofNest) return consumptionFor(ofNest as string[], controller, method);
   return { ...JSON_BODY, types: mediaTypesOf(controller, method) };
 }
 
@@ -89,8 +103,7 @@ export function declareMediaTypes(dto: object, ...types: readonly string[]): voi
 }
 
 /** The media types that the body of a handler may have, by the class of its `@Body()` parameter. */
-export function mediaTypesOf(controller: Type, method: string | undefined): readonly string[] {
-  if (method === undefined) return JSON_ALONE;
+export function mediaTypesOf(controller: Type, method: string): readonly string[] {
   const body = parametersOf(controller, method).find(({ kind }) => kind === RouteParamtypes.BODY);
   const dto: unknown = body?.metatype;
   if (typeof dto !== 'function') return JSON_ALONE;
