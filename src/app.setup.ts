@@ -9,17 +9,17 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application, RequestHandler } from 'express';
+import type { Application, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
 import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
 import { projectModules } from './core/project-modules.js';
-import { leaveOtherTablesOf } from './database/tables.module.js';
+import { tablesBelow } from './database/tables.module.js';
 import { Connections } from './http/adapter/connections.js';
 import { MalformedRequestMiddleware } from './http/adapter/malformed-request.middleware.js';
 import { BodyGuard } from './http/body/body.guard.js';
 import { EarlyResponses } from './http/early-response.js';
-import { replyExactly } from './http/reply.js';
+import { refuseExactly, replyExactly } from './http/reply.js';
 import { Overload } from './http/adapter/overload.js';
 import { traceRequest } from './http/adapter/request-spans.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
@@ -35,7 +35,7 @@ import { trustedProxies } from './core/request-address.js';
 
 export { AppModule };
 
-leaveOtherTablesOf(AppModule);
+tablesBelow(AppModule);
 
 /** How the application is created. */
 export interface AppOptions {
@@ -51,6 +51,7 @@ export interface AppOptions {
  */
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
+  tablesBelow(AppModule, ...modules);
   const early = new LogBuffer();
   const app = await NestFactory.create({ module: AppModule, imports: [...modules] }, new ServiceAdapter(), {
     logger: early,
@@ -70,6 +71,7 @@ export function setupApp(application: INestApplication): INestApplication {
   const adapter = app.getHttpAdapter();
   if (!(adapter instanceof ServiceAdapter)) configurePlainAdapter(adapter);
   replyExactly(adapter);
+  refuseExactly(adapter.getInstance<{ readonly response: Response }>());
   app.useGlobalGuards(app.get(BodyGuard));
   app.get(EarlyResponses).heed(config);
   app.set('etag', false);

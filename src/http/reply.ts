@@ -40,6 +40,19 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   };
 }
 
+/**
+ * Has what writes an error itself by `response.json()`, such as an exception filter as Nest teaches it, answer with the Error body, which has
+ * its message.
+ */
+export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
+  const { json } = prototype;
+  prototype.json = function writeJson(this: Response, body: unknown): Response {
+    if (this.statusCode < 400 || isErrorBody(body, this.statusCode)) return json.call(this, body);
+    writeRefusal(new HttpException(body as string | object, this.statusCode), this.req, this);
+    return this;
+  };
+}
+
 /** Whether a response gets an entity tag: what GET answers with 200, unless its handler has set `Cache-Control`. */
 function isTagged(response: Response): boolean {
   const { method } = response.req;

@@ -1,0 +1,217 @@
+import {
+  type ArgumentsHost,
+  Body,
+  type CanActivate,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Injectable,
+  Module,
+  Param,
+  ParseIntPipe,
+  Post,
+  UploadedFile,
+  UseInterceptors,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import { FileInterceptor } from '@nestjs/platform-express';
+import { ApiBody, ApiConsumes, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { IsInt, IsString, Length, Max, Min } from 'class-validator';
+import type { Response } from 'express';
+import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, type Repository, Table } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TablesModule } from '../../src/database/tables.module.js';
+import { TestService } from '../kit/test-service.js';
+
+/** An entity in no file of its own, whose repository Nest's own module provides. */
+@Entity('kites')
+class Kite {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('varchar', { length: 40 })
+  name!: string;
+
+  @Column('integer')
+  tails!: number;
+}
+
+class Kites1799700000001 {
+  async up(runner: QueryRunner): Promise<void> {
+    const id = { name: 'id', type: 'integer', isPrimary: true, isGenerated: true } as const;
+    await runner.createTable(
+      new Table({
+        name: 'kites',
+        columns: [
+          { ...id, generationStrategy: 'increment' },
+          { name: 'name', type: 'varchar', length: '40' },
+          { name: 'tails', type: 'integer' },
+        ],
+      }),
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('kites');
+  }
+}
+
+class NewKite {
+  @ApiProperty({ description: 'What it is called' })
+  @IsString()
+  @Length(1, 40)
+  name!: string;
+
+  @ApiProperty({ minimum: 0, maximum: 9 })
+  @IsInt()
+  @Min(0)
+  @Max(9)
+  tails!: number;
+}
+
+class KiteDto extends NewKite {
+  @ApiProperty()
+  id!: number;
+}
+
+class Torn extends Error {}
+
+@Catch(Torn)
+class TornFilter implements ExceptionFilter<Torn> {
+  catch(_: Torn, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(409).json({ message: 'The kite is torn.' });
+  }
+}
+
+/** A guard under its class, so that another can take its place. */
+@Injectable()
+class WindGuard implements CanActivate {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+@ApiTags('Kites')
+@Controller({ path: 'kites', version: '1' })
+class KitesController {
+  constructor(
+    @InjectRepository(Kite) private readonly kites: Repository<Kite>,
+    private readonly events: EventEmitter2,
+  ) {}
+
+  @Post()
+  @ApiOperation({ operationId: 'flyKite', summary: 'Fly a kite' })
+  @ApiResponse({ status: 201, description: 'It flies', type: KiteDto })
+  async fly(@Body() kite: NewKite): Promise<Kite> {
+    const flown = await this.kites.save(this.kites.create(kite));
+    this.events.emit('kite.flown', flown.name);
+    return flown;
+  }
+
+  @Get(':id')
+  @ApiResponse({ status: 200, type: KiteDto })
+  one(@Param('id', ParseIntPipe) id: number): Promise<Kite | null> {
+    if (id === 13) throw new Torn();
+    return this.kites.findOneBy({ id });
+  }
+
+  @Post('pictures')
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: { type: 'object', properties: { picture: { type: 'string', format: 'binary' } } } })
+  @ApiResponse({ status: 201, schema: { type: 'object', properties: { size: { type: 'integer' } } } })
+  @UseInterceptors(FileInterceptor('picture'))
+  picture(@UploadedFile() file: { readonly size: number }): object {
+    return { size: file.size };
+  }
+}
+
+@Injectable()
+class Spectator {
+  readonly seen: string[] = [];
+
+  @OnEvent('kite.flown')
+  see(name: string): void {
+    this.seen.push(name);
+  }
+}
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([Kite]),
+    TablesModule.forFeature({ entities: [], migrations: [Kites1799700000001] }),
+  ],
+  controllers: [KitesController],
+  providers: [
+    Spectator,
+    WindGuard,
+    { provide: APP_GUARD, useExisting: WindGuard },
+    { provide: APP_FILTER, useClass: TornFilter },
+  ],
+})
+class KitesModule {}
+
+describe('a module in the words of Nest alone', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await TestService.open({ modules: [KitesModule] });
+  });
+  afterAll(() => service.close());
+  const fly = (json: object, more = {}) => service.request('POST', '/v1/kites', { json, ...more });
+
+  it('needs a key, counts, and stores by the repository of an entity in no file of its own', async () => {
+    expect((await fly({ name: 'Red', tails: 2 }, { key: null })).status).toBe(401);
+    const { status, body, headers } = await fly({ name: 'Red', tails: 2 });
+    expect([status, body]).toEqual([201, { id: 1, name: 'Red', tails: 2 }]);
+    expect(Number(headers.get('x-ratelimit-limit'))).toBeGreaterThan(0);
+    expect((await service.request('GET', '/v1/kites/1')).body).toMatchObject({ name: 'Red' });
+  });
+
+  it('validates by class-validator, with every fault in the Error body', async () => {
+    const { status, body } = await fly({ name: '', tails: 10, colour: 'red' });
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+    const { details } = body as unknown as { details: { field: string }[] };
+    expect(details.map(({ field }) => field).toSorted()).toEqual(['colour', 'name', 'tails']);
+    expect((await service.request('GET', '/v1/kites/x')).body).toMatchObject({ status: 400 });
+  });
+
+  it('has its events heard, its filter answer with an Error body, and its file taken', async () => {
+    await fly({ name: 'Blue', tails: 0 });
+    expect(service.app.get(Spectator).seen).toContain('Blue');
+    const torn = await service.request('GET', '/v1/kites/13');
+    expect([torn.status, torn.body]).toEqual([
+      409,
+      { code: 'conflict', message: 'The kite is torn.', status: 409 },
+    ]);
+    const form = new FormData();
+    form.set('picture', new Blob(['12345']), 'kite.png');
+    const headers = { authorization: `Bearer ${service.key}` };
+    const sent = await fetch(`${service.url}/v1/kites/pictures`, { method: 'POST', body: form, headers });
+    expect([sent.status, await sent.json()]).toEqual([201, { size: 5 }]);
+  });
+
+  it('is documented as its decorators say, with what the service adds', () => {
+    const { paths, components } = service.document;
+    const post = paths['/kites']?.post;
+    expect([post?.operationId, post?.summary, post?.tags]).toEqual(['flyKite', 'Fly a kite', ['Kites']]);
+    expect(Object.keys(post?.responses ?? {})).toEqual(expect.arrayContaining(['201', '400', '401', '429']));
+    expect(components?.schemas?.['NewKite']).toMatchObject({
+      properties: { name: { description: 'What it is called' }, tails: { maximum: 9 } },
+      additionalProperties: false,
+    });
+    const picture = paths['/kites/pictures']?.post?.requestBody;
+    expect(picture).toMatchObject({ content: { 'multipart/form-data': {} } });
+  });
+
+  it('has its guard replaced in a test', async () => {
+    const refusing = await TestService.open({
+      modules: [KitesModule],
+      override: (builder) => builder.overrideProvider(WindGuard).useValue({ canActivate: () => false }),
+    });
+    onTestFinished(() => refusing.close());
+    const headers = { authorization: `Bearer ${refusing.key}` };
+    expect((await fetch(`${refusing.url}/v1/kites/1`, { headers })).status).toBe(403);
+  });
+});
