@@ -47,7 +47,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { json } = prototype;
   prototype.json = function writeJson(this: Response, body: unknown): Response {
-    if (this.statusCode < 400 || isErrorBody(body, this.statusCode)) return json.call(this, body);
+    if (this.statusCode < 400) return json.call(this, body);
     writeRefusal(new HttpException(body as string | object, this.statusCode), this.req, this);
     return this;
   };
