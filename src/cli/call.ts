@@ -1,8 +1,9 @@
+import { hostname, userInfo } from 'node:os';
 import type { INestApplication } from '@nestjs/common';
 import type { Command } from 'commander';
 import { stringify } from 'lossless-json';
+import type { Operator } from '../auth/clients/audited-changes.js';
 import { SystemClock } from '../core/time/clock.js';
-import { commandLineOperator } from './command-line-operator.js';
 import type { View } from './list-table.js';
 import { secretLine } from './prompt.js';
 import { Refusal } from './refusal.js';
@@ -124,5 +125,25 @@ export class Call {
     // The reader may have seen enough, as `head` has; that is not a failure.
     if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
     if (isChange) writeError(`The result was not read.${stays}\n`);
+  }
+}
+
+/** The user of the command line: user@host in the audit trail, who may grant every scope. */
+function commandLineOperator(): Operator {
+  return {
+    kind: 'command_line',
+    keyId: null,
+    from: `${userName()}@${hostname()}`,
+    requestId: null,
+    scopes: 'all',
+  };
+}
+
+/** A container may run with a uid that no user has. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
   }
 }

@@ -7,8 +7,7 @@ import { type Restored, restore } from '../database/commands/restore.js';
 import type { CopiedStore } from '../database/commands/checked-copy.js';
 import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
-import { grouped } from './progress.js';
-import { stoppable } from './stoppable.js';
+import { grouped, stoppable } from './progress.js';
 
 const MEBIBYTE = 2 ** 20;
 

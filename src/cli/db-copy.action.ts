@@ -4,8 +4,7 @@ import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
 import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
-import { grouped } from './progress.js';
-import { stoppable } from './stoppable.js';
+import { grouped, stoppable } from './progress.js';
 import { tableOf } from './table.js';
 
 /** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */

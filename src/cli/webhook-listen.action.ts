@@ -15,7 +15,7 @@ import { webhookSignature } from '../webhooks/webhook-signature.js';
 import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
 import { clientOf, everyPage } from './service-calls.js';
-import { stoppable } from './stoppable.js';
+import { stoppable } from './progress.js';
 import { printable } from './table.js';
 
 const LABEL = 'petstore webhook listen';

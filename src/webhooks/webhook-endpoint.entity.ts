@@ -72,3 +72,20 @@ export class WebhookEndpoint {
   @Column('integer')
   delay!: number;
 }
+
+/** An event that an endpoint subscribes to. */
+@CachedAs('keys', { isAbsenceCached: true })
+@Entity('webhook_subscriptions')
+@Index('webhook_subscriptions_event', ['event'])
+export class WebhookSubscription {
+  @PrimaryColumn('varchar', { name: 'endpoint_id', length: 36 })
+  endpointId!: string;
+
+  @ManyToOne(() => WebhookEndpoint, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'endpoint_id', foreignKeyConstraintName: 'webhook_subscriptions_of_endpoint' })
+  endpoint!: Relation<WebhookEndpoint>;
+
+  /** Such as `pets.created`. */
+  @PrimaryColumn('varchar', { length: 100 })
+  event!: string;
+}

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.js';
 import type { Dialect } from '../database/dialect.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { Transactions } from '../database/transactions.js';
-import { WebhookFanOut } from './webhook-fan-out.entity.js';
+import { WebhookFanOut } from './webhook-message.entity.js';
 
 /** Maximum number of messages per transaction, and the duration above which the next one takes fewer, in milliseconds. */
 const MOST = 100;

@@ -7,8 +7,7 @@ import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { Transactions } from '../database/transactions.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
-import { WebhookFanOut } from './webhook-fan-out.entity.js';
-import { WebhookMessage } from './webhook-message.entity.js';
+import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
 import { WebhookSubscribers } from './webhook-subscribers.js';
 
 /** Longest body of a message, in UTF-16 code units. */

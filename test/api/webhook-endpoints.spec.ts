@@ -5,9 +5,8 @@ import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
-import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
-import { WebhookSubscription } from '../../src/webhooks/webhook-subscription.entity.js';
 import { asClient, beginAt } from '../support/as-client.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 

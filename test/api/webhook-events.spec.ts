@@ -11,7 +11,7 @@ import { defineWebhookEvent } from '../../src/webhooks/webhook-events.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
-import { dueNotice } from '../../src/webhooks/sources/expiry-notice.js';
+import { dueNotice } from '../../src/webhooks/sources/expiring-keys.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 
 const HOUR = 3_600_000;

@@ -4,9 +4,8 @@ import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, cr
 import { type ServerOptions, createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { EntityManager } from 'typeorm';
-import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { newWebhookSecret } from '../../src/webhooks/webhook-signature.js';
-import { WebhookSubscription } from '../../src/webhooks/webhook-subscription.entity.js';
 
 /** One request that a receiver was sent. */
 export interface Received {

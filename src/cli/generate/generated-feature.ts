@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.js';
 import type { Field } from './feature-fields.js';
 import { featureNames } from './feature-names.js';
 import { APP_MODULE, exists, filledTemplates, formatted } from './generated-files.js';
-import { timeAfter } from './migration-text.js';
+import { timeAfter } from './schema-changes.js';
 
 type Names = ReturnType<typeof featureNames>;
 

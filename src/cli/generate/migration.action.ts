@@ -5,8 +5,7 @@ import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
 import { projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
-import { migrationText, timeAfter } from './migration-text.js';
-import { schemaChanges } from './schema-changes.js';
+import { migrationText, schemaChanges, timeAfter } from './schema-changes.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;

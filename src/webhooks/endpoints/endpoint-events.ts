@@ -1,7 +1,6 @@
 import { type EntityManager, In } from 'typeorm';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
-import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
-import { WebhookSubscription } from '../webhook-subscription.entity.js';
+import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 
 /** Has an endpoint told of these events and of no others. */
 export async function subscribe(

@@ -4,15 +4,22 @@ import { ApiKey } from '../../auth/clients/api-key.entity.js';
 import { Clock } from '../../core/time/clock.js';
 import { Job } from '../../events/jobs/job.decorator.js';
 import { WebhookMessages } from '../webhook-messages.js';
-import { WebhookEndpoint } from '../webhook-endpoint.entity.js';
-import { WebhookSubscription } from '../webhook-subscription.entity.js';
+import { WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 import { API_KEY_EXPIRING } from './account-webhook.events.js';
-import { LONGEST_NOTICE_MS, dueNotice } from './expiry-notice.js';
 
 /** How often expiring keys are looked for, in milliseconds. */
 const PERIOD_MS = 10 * 60_000;
 /** How many keys are read at a time. */
 const BATCH = 200;
+const DAY_MS = 86_400_000;
+
+/** How long before the end of a key its owner is notified, shortest first. */
+const NOTICES = [
+  { name: '1d', ms: DAY_MS },
+  { name: '7d', ms: 7 * DAY_MS },
+] as const;
+
+const LONGEST_NOTICE_MS = 7 * DAY_MS;
 
 /** A key with an end. */
 type EndingKey = ApiKey & { readonly expiresAt: string };
@@ -86,4 +93,25 @@ export class ExpiringKeys {
       .take(BATCH)
       .getMany() as Promise<EndingKey[]>;
   }
+}
+
+/** Creation and end of a key; instants are ISO 8601 text. */
+interface EndOfKey {
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** The end that it was issued with; null for none. */
+  readonly issuedUntil: string | null;
+}
+
+/**
+ * The notice that is due for a key; undefined for none. It is the shortest that has begun, so that there is one notice when the end is
+ * brought forward. A key that was issued for a shorter time than the notice has none: its owner knows. `now` is in ms since the Unix epoch.
+ */
+export function dueNotice({ createdAt, expiresAt, issuedUntil }: EndOfKey, now: number): string | undefined {
+  const end = Date.parse(expiresAt);
+  if (end <= now) return undefined;
+  const begun = NOTICES.find(({ ms }) => now >= end - ms);
+  // Not the current end, which may have been brought forward without the user of the key knowing.
+  const madeFor = issuedUntil === null ? Infinity : Date.parse(issuedUntil) - Date.parse(createdAt);
+  return begun && madeFor > begun.ms ? begun.name : undefined;
 }
