@@ -2,29 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRedisUrl } from './redis-url.js';
 
-const access = { username: undefined, password: undefined, tls: false };
-const sentinel = {
-  kind: 'sentinel',
-  ...access,
-  database: 0,
-  sentinelUsername: undefined,
-  sentinelPassword: undefined,
-};
-const server = { kind: 'server', ...access, node: { host: 'cache', port: 6379 }, database: 0 };
-const cluster = { kind: 'cluster', ...access };
 const at = (host: string, port: number) => ({ host, port });
+const plain = { tls: false, database: 0, name: '' };
+const sentinel = { ...plain, kind: 'sentinel' };
+const server = { ...plain, kind: 'server', nodes: [at('cache', 6379)] };
+const cluster = { ...plain, kind: 'cluster' };
 
 describe('REDIS_URL', () => {
   it.each([
     ['redis://cache', server],
     [
       'rediss://user:p%40ss@cache:6380/2',
-      { ...server, node: at('cache', 6380), database: 2, username: 'user', password: 'p@ss', tls: true },
+      { ...server, nodes: [at('cache', 6380)], database: 2, username: 'user', password: 'p@ss', tls: true },
     ],
     ['redis://:p:a@ss+%0A@cache:/', { ...server, password: 'p:a@ss+\n' }],
     ['redis://user@cache?', { ...server, username: 'user', password: '' }],
-    ['redis://[::1]', { ...server, node: at('::1', 6379) }],
-    ['redis://é.example', { ...server, node: at('xn--9ca.example', 6379) }],
+    ['redis://[::1]', { ...server, nodes: [at('::1', 6379)] }],
+    ['redis://é.example', { ...server, nodes: [at('xn--9ca.example', 6379)] }],
     ['redis+sentinel://a/shop', { ...sentinel, nodes: [at('a', 26_379)], name: 'shop' }],
     [
       'redis+sentinel://user:p%40%3Ass@a:1,b,[::1]:3/my%20shop/7',

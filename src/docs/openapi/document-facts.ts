@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { ClientQuotas } from '../../auth/clients/client-quotas.js';
 import { Settings } from '../../core/config/settings.js';
+import { publicPrefix } from '../../core/public-prefix.js';
 import { PLANS } from '../../throttling/plans.js';
 import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 
@@ -15,7 +16,7 @@ export interface DocumentFacts {
 /** The facts of an application, as it is configured. */
 export function documentFactsOf(app: INestApplication): DocumentFacts {
   const { publicBaseUrl } = app.get(Settings);
-  const before = new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$/, '');
+  const before = publicPrefix(publicBaseUrl);
   return {
     plans: plansTable(app.get(ClientQuotas, { strict: false }).policy),
     page: (path) => before + path,

@@ -44,7 +44,7 @@ export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit):
   const tls = address.tls ? (ca === null ? {} : { ca: readCertificates('REDIS_CA', ca) }) : undefined;
   const access = { ...accessOf(address), ...(tls ? { tls } : {}) };
   if (address.kind === 'server')
-    return new Redis({ ...options, ...access, ...address.node, db: address.database });
+    return new Redis({ ...options, ...access, ...address.nodes[0], db: address.database });
   if (address.kind === 'cluster')
     return new RedisCluster([...address.nodes], clusterOptions({ ...options, ...access }));
   return new Redis({
