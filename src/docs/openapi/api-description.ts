@@ -1,4 +1,5 @@
 import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
+import { headersOfAll } from './headers.js';
 
 /** The prose at the head of the API's document, in Markdown; each paragraph is one line, because pages keep line breaks. */
 export function apiDescription({ plans, page }: DocumentFacts): string {
@@ -19,6 +20,9 @@ export function apiDescription({ plans, page }: DocumentFacts): string {
     '## Quotas',
     'Requests are counted per UTC minute and per UTC day. A request is accepted only if both have requests left; a refused one does not count. Every response has `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the window with the fewest requests left; `RateLimit` and `RateLimit-Policy` describe both.',
     `After a 429, wait for \`Retry-After\`: then the full limit is available again. If the retry fails, wait longer each time (1 s, 2, 4, 8, with some randomness). A key that does not wait is [banned](${errors}#api_key_banned) for a while.`,
+
+    '## Headers of every response',
+    headersOfAll(),
 
     '## Errors',
     `Every status from 400 on has the same body: \`code\` for programs, \`message\` for people, and \`status\`. [\`validation_failed\`](${errors}#validation_failed) adds \`details\`, one entry per fault. Codes never change their meaning. Quote the \`X-Request-Id\` of the response when you report a problem.`,

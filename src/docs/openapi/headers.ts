@@ -79,6 +79,16 @@ export const DOCUMENTED_HEADERS: Headers = {
   ...HEADERS,
 };
 
+/** The headers of every response, as a table in Markdown. */
+export function headersOfAll(): string {
+  const rows = Object.entries({ 'X-Request-Id': HEADERS['X-Request-Id'], ...QUOTA_HEADERS });
+  return [
+    '| Header | Meaning | Example |',
+    '|---|---|---|',
+    ...rows.map(([name, { description, example }]) => `| \`${name}\` | ${description} | \`${example}\` |`),
+  ].join('\n');
+}
+
 /** References to the headers that a response with this status carries, by their names. */
 export function headersOf(
   status: string,
