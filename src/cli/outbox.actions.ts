@@ -17,7 +17,7 @@ export async function list(call: Call): Promise<void> {
   const { parked, waiting } = await call.inApp(async (app) => {
     const store = app.get(OutboxStore);
     const { names } = app.get(Outbox);
-    const counts = [...(await store.waiting())];
+    const counts = [...(await store.byListener('waiting'))];
     return {
       parked: await store.parked(limit),
       waiting: counts.map(([listener, events]) => ({ listener, events, isKnown: names.includes(listener) })),
@@ -40,7 +40,7 @@ export async function retry(call: Call, given: string): Promise<void> {
     if (given !== '')
       return changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
     return app.get(DataSource).transaction(async (manager) => {
-      const listeners = await store.parkedByListener();
+      const listeners = Object.fromEntries(await store.byListener('parked'));
       const events = await store.retry();
       const change = { action: 'outbox_event.retried', details: { events, listeners } };
       if (events > 0) await app.get(AuditService).record(manager, call.by, change);

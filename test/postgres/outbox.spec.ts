@@ -79,7 +79,7 @@ async function open(options: TestServiceOptions = {}) {
     feed: (petId: number, step: string) => events.publish(PET_FED, { petId: BigInt(petId), step }),
     deliver: () => outbox.deliver(),
     stop: () => outbox.stop(),
-    waiting: async (listener = 'mailer') => (await store.waiting()).get(listener) ?? 0,
+    waiting: async (listener = 'mailer') => (await store.byListener('waiting')).get(listener) ?? 0,
     count: (outcome: string) =>
       service.metric('petstore_outbox_deliveries_total', { listener: 'mailer', outcome }),
   };

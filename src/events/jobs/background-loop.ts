@@ -60,7 +60,6 @@ export class BackgroundLoop {
   private alarm: NodeJS.Timeout | undefined;
   private stopped: Promise<void> | undefined;
   private isServing = false;
-  private isWoken = false;
   private isFailing = false;
   private idleSeconds = 0;
   /** How many pieces have ended after which more may be due. */
@@ -88,14 +87,9 @@ export class BackgroundLoop {
     this.wake();
   }
 
-  /** Something may be due: looks in a later turn of the event loop, once for all calls of this one. Call it after the commit. */
+  /** Something may be due: looks for it. Call it after the commit. */
   wake(): void {
-    if (!this.isServing || this.isWoken) return;
-    this.isWoken = true;
-    setImmediate(() => {
-      this.isWoken = false;
-      void this.lookOutside();
-    });
+    if (this.isServing) void this.lookOutside();
   }
 
   /** Runs what is due until nothing is, and waits for it. Never rejects. */
@@ -236,7 +230,7 @@ export class BackgroundLoop {
     this.fill();
     if (!isMore) return;
     this.done += 1;
-    if (this.isServing && this.waiting.length === 0) void this.lookOutside();
+    if (this.waiting.length === 0) this.wake();
   }
 
   private async carryOut({ key, run }: Piece): Promise<boolean> {

@@ -28,7 +28,7 @@ export class OutboxMetrics {
       'petstore_outbox_waiting_events',
       'Durable events that wait for a listener; those that are parked do not',
       labels,
-      () => this.values(({ waiting }) => waiting),
+      () => this.values(({ events }) => events),
     );
     metrics.gauge(
       'petstore_outbox_oldest_waiting_seconds',

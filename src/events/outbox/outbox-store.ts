@@ -22,11 +22,11 @@ export interface FailedDelivery {
   readonly error: unknown;
 }
 
-/** The events of one name that wait for one listener; those that are parked do not wait. */
+/** The events of one name that wait for one listener, or are parked: those do not wait. */
 export interface Backlog {
   readonly listener: string;
   readonly event: string;
-  readonly waiting: number;
+  readonly events: number;
   /** When the oldest of them was published, ISO 8601 text in UTC. */
   readonly oldest: string;
 }
@@ -93,26 +93,27 @@ export class OutboxStore {
     });
   }
 
-  /** What waits for each listener, by event; read from an index alone. */
-  async backlog(): Promise<Backlog[]> {
+  /** What waits for each listener, by event, read from an index alone; or what is parked. */
+  async backlog(state: 'waiting' | 'parked' = 'waiting'): Promise<Backlog[]> {
     const rows = await this.dataSource.manager
-      .createQueryBuilder(OutboxEvent, 'waiting')
-      .select('waiting.listener', 'listener')
-      .addSelect('waiting.event', 'event')
-      .addSelect('COUNT(*)', 'waiting')
-      .addSelect('MIN(waiting.published_at)', 'oldest')
-      .where('waiting.due_at IS NOT NULL')
-      .groupBy('waiting.listener')
-      .addGroupBy('waiting.event')
-      .getRawMany<Omit<Backlog, 'waiting'> & { waiting: number | string }>();
-    return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
+      .createQueryBuilder(OutboxEvent, 'kept')
+      .select('kept.listener', 'listener')
+      .addSelect('kept.event', 'event')
+      .addSelect('COUNT(*)', 'events')
+      .addSelect('MIN(kept.published_at)', 'oldest')
+      .where(`kept.due_at IS ${state === 'parked' ? '' : 'NOT '}NULL`)
+      .groupBy('kept.listener')
+      .addGroupBy('kept.event')
+      .orderBy('kept.listener')
+      .getRawMany<Omit<Backlog, 'events'> & { events: number | string }>();
+    return rows.map((row) => ({ ...row, events: Number(row.events) }));
   }
 
-  /** How many events wait for each listener. */
-  async waiting(): Promise<ReadonlyMap<string, number>> {
+  /** How many events wait for each listener, or are parked. */
+  async byListener(state: 'waiting' | 'parked'): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const { listener, waiting } of await this.backlog())
-      counts.set(listener, (counts.get(listener) ?? 0) + waiting);
+    for (const { listener, events } of await this.backlog(state))
+      counts.set(listener, (counts.get(listener) ?? 0) + events);
     return counts;
   }
 
@@ -128,19 +129,6 @@ export class OutboxStore {
   /** An event, whether it is parked or waits; null when there is none. */
   find(id: bigint): Promise<OutboxEvent | null> {
     return this.dataSource.manager.findOneBy(OutboxEvent, { id });
-  }
-
-  /** How many events are parked, by listener. */
-  async parkedByListener(): Promise<Readonly<Record<string, number>>> {
-    const rows = await this.dataSource.manager
-      .createQueryBuilder(OutboxEvent, 'parked')
-      .select('parked.listener', 'listener')
-      .addSelect('COUNT(*)', 'events')
-      .where('parked.due_at IS NULL')
-      .groupBy('parked.listener')
-      .orderBy('parked.listener')
-      .getRawMany<{ listener: string; events: number | string }>();
-    return Object.fromEntries(rows.map(({ listener, events }) => [listener, Number(events)]));
   }
 
   /** Has parked events delivered again, one or all; answers how many. */

@@ -125,7 +125,7 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   /** Events of a listener that was renamed or removed wait for nobody. */
   private async tellOfOrphans(): Promise<void> {
     try {
-      for (const [listener, count] of await this.store.waiting())
+      for (const [listener, count] of await this.store.byListener('waiting'))
         if (!this.listeners.has(listener))
           this.logger.warn(`${count} events wait for listener ${listener}, which this version does not have`);
     } catch {
