@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { Connection } from './connection.js';
 import { makePrivateFile, realFileOf } from './private-files.js';
 
 /** How often creating a lock file is tried again when another process removes it as left over before it is locked. */
 const ATTEMPTS = 5;
-/** After this time a lock file that is seen for the first time is checked again, in milliseconds. */
-const SECOND_LOOK_MS = 100;
 const AT_ONCE = { busyTimeoutMs: 0 };
 
 /**
@@ -17,8 +14,6 @@ const AT_ONCE = { busyTimeoutMs: 0 };
  * next process that finds it removes it. This needs no clock and no writes, and works across containers that share the file.
  */
 export class ProcessLockFiles {
-  /** Lock files of other processes that were held at the last count. */
-  private known = new Set<string>();
   private own: OwnLockFile | undefined;
 
   private constructor(
@@ -59,18 +54,14 @@ export class ProcessLockFiles {
 
   /** How many other processes serve the file; lock files of processes that have ended are `removed` or `left`. */
   async others(leftOver: 'removed' | 'left'): Promise<number> {
-    const names = await readdir(this.folder);
-    const held = new Set<string>();
-    for (const lockFile of names.filter((name) => name.startsWith(this.prefix))) {
-      const path = join(this.folder, lockFile);
+    let held = 0;
+    for (const name of await readdir(this.folder)) {
+      const path = join(this.folder, name);
       // The own lock file is not opened: closing it would release the lock.
-      if (path === this.own?.path || !(await isHeld(path, leftOver))) continue;
-      // At first sight it may only be locked by another process that is about to remove it.
-      if (!this.known.has(path)) await setTimeout(SECOND_LOOK_MS);
-      if (this.known.has(path) || (await isHeld(path, leftOver))) held.add(path);
+      if (name.startsWith(this.prefix) && path !== this.own?.path && (await isHeld(path, leftOver)))
+        held += 1;
     }
-    this.known = held;
-    return held.size;
+    return held;
   }
 }
 
@@ -103,14 +94,18 @@ async function inodeOf(path: string): Promise<bigint | undefined> {
   return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
 }
 
-/** Whether a process holds the lock file; one that is not held is `removed` or `left`. */
+/**
+ * Whether a process holds the lock file; one that is not held is `removed` or `left`. It is read, not locked: several processes that look
+ * at the same time do not take each other for its holder.
+ */
 async function isHeld(path: string, leftOver: 'removed' | 'left'): Promise<boolean> {
-  const connection = await Connection.open(path, 'write', AT_ONCE).catch(() => undefined);
+  const connection = await Connection.open(path, 'read', AT_ONCE).catch(() => undefined);
   // It was removed since it was listed, or may not be opened by this user: it is not counted.
   if (!connection) return false;
   try {
-    await lock(connection);
-    // Removed while it is locked: a process that is just creating it finds it gone as soon as it gets the lock.
+    await connection.all('BEGIN');
+    await connection.all('SELECT count(*) FROM sqlite_master');
+    // A process that is just creating it cannot lock it now, and finds it gone then.
     if (leftOver === 'removed') await rm(path, { force: true });
     return false;
   } catch (error) {
