@@ -4,9 +4,8 @@ import { DataSource } from 'typeorm';
 import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
-import { pageParameters } from './page-statement.js';
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
-import { ShownRows } from './shown-rows.js';
+import { ShownRows, pageParameters } from './shown-rows.js';
 
 /** JSON that is answered as it stands, because the database has written it: what a DTO shows, or an array of that. */
 export class JsonText<Shown = unknown> {

@@ -4,8 +4,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { type Dialect, type ShownKind, quoted } from './dialect.js';
 import { int64Transformer } from './int64.js';
-import { pageStatement } from './page-statement.js';
-import type { Order, PageCondition } from './selection.js';
+import type { Bindable, Order, PageCondition } from './selection.js';
 
 /** Types of columns that JSON shows as they are stored. */
 const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
@@ -19,11 +18,22 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
 ]);
 /** Texts of statements that are kept at most; clients choose among as many as there are ways to filter and sort. */
 const MOST_STATEMENTS = 500;
+/** Lists whose values are searched for one by one; of further ones the values are compared row by row. */
+const MOST_LISTS = 2;
 
 /** The column that a page is ordered by. */
 interface OrderColumn {
   readonly name: string;
   readonly isInteger: boolean;
+}
+
+/** What is bound to the statement of a page, in its order: `from` is the id, and behind it the value of the ordering column. */
+export function pageParameters(
+  limit: number,
+  from: readonly Bindable[],
+  where: readonly PageCondition[],
+): (Bindable | null)[] {
+  return [limit, ...from, ...where.flatMap(({ value }) => value)];
 }
 
 /** The statements that read the rows of one entity as one DTO shows them; each is written once. */
@@ -36,7 +46,8 @@ export class ShownRows {
   readonly hasGrowingIds: boolean;
   private readonly source: string;
   private readonly row: string;
-  private readonly deletedAt: string | undefined;
+  /** The condition that a row is not deleted; none where rows are deleted for good. */
+  private readonly isThere: readonly string[];
   private readonly pages = new Map<string, string>();
   private readonly orders = new Map<string, OrderColumn>();
 
@@ -53,12 +64,11 @@ export class ShownRows {
     this.hasGrowingIds = this.table !== undefined && isGenerated && dialect.generatesGrowingIds;
     this.row = this.rowAs(dto);
     const { deleteDateColumn } = entity;
-    this.deletedAt = deleteDateColumn && quoted(deleteDateColumn.databaseName);
-    const isThere = this.deletedAt === undefined ? '' : ` AND ${this.deletedAt} IS NULL`;
-    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE id = ?1${isThere}`;
+    this.isThere = deleteDateColumn ? [`${quoted(deleteDateColumn.databaseName)} IS NULL`] : [];
+    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${['id = ?1', ...this.isThere].join(' AND ')}`;
   }
 
-  /** The statement of a page. */
+  /** The statement of a page, which begins behind a row or is the first. */
   page(where: readonly PageCondition[], order: Order | undefined, isBehind: boolean): string {
     const orderedBy = this.orderColumn(order)?.name;
     const isDescending = order?.isDescending ?? false;
@@ -68,19 +78,7 @@ export class ShownRows {
     let sql = this.pages.get(shape);
     if (sql === undefined) {
       if (this.pages.size >= MOST_STATEMENTS) this.pages.clear();
-      const columnOf = (property: string): string => quoted(this.columnOf(property).databaseName);
-      const { dialect, source, row, deletedAt } = this;
-      sql = pageStatement({
-        dialect,
-        table: source,
-        row,
-        deletedAt,
-        columnOf,
-        where,
-        orderedBy,
-        isDescending,
-        isBehind,
-      });
+      sql = this.pageStatement(where, orderedBy, isDescending, isBehind);
       this.pages.set(shape, sql);
     }
     return sql;
@@ -102,6 +100,67 @@ export class ShownRows {
       this.orders.set(order.property, column);
     }
     return column;
+  }
+
+  /**
+   * Answers the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the last row when more follow. One row
+   * more than the page tells whether another follows.
+   *
+   * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of
+   * a list, and one each for the rows that equal the last row in the ordering value, and for those behind it (with `(at, id) > (…)` SQLite
+   * would read all that equal it). So a page costs the same wherever it begins and whatever it selects, as long as there is an index of
+   * the columns that are compared for equality, the ordering column and the id. The id has a condition also where the page is the first:
+   * without one SQLite would scan the table.
+   */
+  private pageStatement(
+    where: readonly PageCondition[],
+    orderedBy: string | undefined,
+    isDescending: boolean,
+    isBehind: boolean,
+  ): string {
+    const after = isDescending ? '<' : '>';
+    const positions =
+      orderedBy === undefined
+        ? [[`id ${after}= ?2`]]
+        : isBehind
+          ? [[`${orderedBy} = ?3`, `id ${after} ?2`], [`${orderedBy} ${after} ?3`]]
+          : [[]];
+    const selections = this.selections(where, orderedBy === undefined ? 2 : isBehind ? 3 : 1);
+    const searches = positions.flatMap((position) =>
+      selections.map((selection) => {
+        const conditions = [...position, ...selection, ...this.isThere].join(' AND ');
+        return `SELECT * FROM ${this.source}${conditions === '' ? '' : ` WHERE ${conditions}`}`;
+      }),
+    );
+    const columns = orderedBy === undefined ? ['id'] : [orderedBy, 'id'];
+    const order = columns.map((column) => (isDescending ? `${column} DESC` : column)).join(', ');
+    const ofLast = (column: string) =>
+      `CASE WHEN count(*) > ?1 THEN CAST(max(${column}) FILTER (WHERE "place in page" = ?1) AS TEXT) END`;
+    return `
+      SELECT
+        ${this.dialect.array(this.row, '"place in page"', '"place in page" <= ?1')} AS rows,
+        ${ofLast('id')} AS last${orderedBy === undefined ? '' : `, ${ofLast(orderedBy)} AS at`}
+      FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${this.dialect.merged(searches, order, '?1 + 1')}) AS page_rows)
+        AS numbered_rows`;
+  }
+
+  /** The conditions on values of each search: one for each combination of the values that lists have. `before` parameters come first. */
+  private selections(where: readonly PageCondition[], before: number): string[][] {
+    let selections: string[][] = [[]];
+    let [lists, place] = [0, before];
+    const next = (): string => `?${(place += 1)}`;
+    for (const { property, comparison, isBinary, value } of where) {
+      const column = quoted(this.columnOf(property).databaseName);
+      const left = isBinary ? this.dialect.binary(column) : column;
+      let conditions: string[];
+      if (typeof value !== 'object') conditions = [`${left} ${comparison} ${next()}`];
+      else if (lists++ < MOST_LISTS) conditions = value.map(() => `${column} = ${next()}`);
+      else conditions = [`${column} IN (${value.map(next).join(', ')})`];
+      selections = selections.flatMap((selection) =>
+        conditions.map((condition) => [...selection, condition]),
+      );
+    }
+    return selections;
   }
 
   /** The expression that makes the JSON object of a row. */
