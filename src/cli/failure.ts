@@ -19,7 +19,7 @@ export function reasonOf(error: unknown): string {
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** The same message as over HTTP, with options in place of fields. */
+/** The same message as over HTTP, with options instead of fields. */
 function messageOf({ code, message, body }: ApiError): string {
   if (body.details) return body.details.map((fault) => optionOf(fault.field) + fault.message).join('\n');
   const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;

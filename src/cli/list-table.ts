@@ -38,7 +38,7 @@ const ELLIPSIS = '…';
 const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
 
 /**
- * Formats a list: whole, or so that it fits the terminal, with a last line that tells how to see the rest. Columns that do not fit are
+ * Formats a list: whole, or so that it fits the terminal, with a last line that says how to see the rest. Columns that do not fit are
  * left out from the right, and the last one that is shown is cut; the first one is always whole.
  */
 export function listTable(

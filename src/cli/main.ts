@@ -15,7 +15,7 @@ let lost: NodeJS.ErrnoException | undefined;
 // Who reads the output may stop reading, as `head` does: the command is carried out all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** Whoever is asked sees the question, and types the answer. */
+/** A question needs a terminal on standard error, and the answer one on standard input. */
 const isAskable = process.stdin.isTTY && process.stderr.isTTY;
 /** https://no-color.org, and terminals that know no escape sequences. */
 const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';

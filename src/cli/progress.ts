@@ -60,7 +60,7 @@ export function grouped(value: number): string {
 /** Signals that stop long work, which then leaves nothing half-made. */
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs long work that shows how far it is, on standard error by `tell`, and ends by itself at a signal. */
+/** Runs long work with progress on standard error, by `tell`, and aborts it at a signal. */
 export async function stoppable<T>(
   tell: (text: string) => void,
   work: (how: { readonly signal: AbortSignal; readonly tell: (made: Progress) => void }) => Promise<T>,

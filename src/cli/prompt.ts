@@ -8,7 +8,7 @@ const MOST_BYTES = 8_192;
 /** A person ended the command at a question, with Ctrl-C. */
 export class Interrupted extends Error {}
 
-/** Asks a person a question and answers the line that was typed; undefined when the input ended. Throws Interrupted at Ctrl-C. */
+/** Asks a question and resolves to the typed line; undefined when the input ended. Throws Interrupted at Ctrl-C. */
 export type Prompt = (question: string, how?: 'shown' | 'hidden') => Promise<string | undefined>;
 
 /**

@@ -68,7 +68,7 @@ export async function clientIdOf(app: INestApplication, idOrName?: string): Prom
 
 /**
  * The key with this id, in either case, with this beginning as lists show it, or that is this text: of a key that leaked, that is
- * often all that is known. Throws key_not_found, and Refusal for what looks like a key and is none.
+ * often all that is known. Throws key_not_found, and Refusal for a malformed key.
  */
 export async function keyOf(app: INestApplication, given: string): Promise<ApiKey> {
   const keys = app.get(ApiKeysService);

@@ -3,14 +3,14 @@ import type { Screen } from './list-table.js';
 import type { Prompt } from './prompt.js';
 
 /**
- * What a command does with the database of DATABASE_URL: `read` finds it empty where no file is, and makes none; `write` makes it
- * there; `none` leaves it alone.
+ * How a command uses the database of DATABASE_URL: `read` treats a missing file as an empty database and does not create it; `write`
+ * creates it; `none` does not open it.
  */
 export type DatabaseUse = 'read' | 'write' | 'none';
 
-/** Where a command runs: what it needs of the world around it. */
+/** The environment of a command. */
 export interface Shell {
-  /** Runs something in the service's own application. */
+  /** Runs a command in the application of the service. */
   readonly withApp: <T>(command: (app: INestApplication) => Promise<T>, use: DatabaseUse) => Promise<T>;
   /**
    * Imports the modules of the application, which then have declared their settings and tables: for commands that do not start
@@ -19,14 +19,14 @@ export interface Shell {
   readonly loadModules: () => Promise<void>;
   /** Standard output. */
   readonly write: (text: string) => void;
-  /** Waits until standard output has taken what was written; answers why it has not, or undefined. */
+  /** Waits until standard output has been written; resolves to the error if that failed. */
   readonly flushed?: () => Promise<NodeJS.ErrnoException | undefined>;
   /** Standard error. */
   readonly writeError: (text: string) => void;
-  /** The terminal that standard output is; absent when it is none. */
+  /** The terminal on standard output; absent if it is not a terminal. */
   readonly screen?: Screen;
-  /** Asks the person at the terminal; absent where none sits there. */
+  /** Asks the person at the terminal; absent without one. */
   readonly prompt?: Prompt;
-  /** Reads the one line of standard input that is no terminal; `title` is what errors call it. Throws InvalidArgumentError. */
+  /** Reads one line from standard input that is not a terminal; `title` names it in errors. Throws InvalidArgumentError. */
   readonly readLine?: (title: string) => Promise<string>;
 }

@@ -17,8 +17,8 @@ export interface QuotaAccount {
 
 /**
  * What plans allow, and whose requests are counted together. To change either, provide a subclass under this class in a
- * `@Global()` module. Both methods are called for every request, so they answer at once, from memory: a subclass that reads
- * limits from elsewhere does so in `onModuleInit()` and on a timer, and goes on with the last ones when that fails.
+ * `@Global()` module. Both methods are called for every request, so they return from memory: a subclass that reads limits from
+ * elsewhere does so in `onModuleInit()` and on a timer, and keeps the last ones when that fails.
  */
 @Injectable()
 export class QuotaPolicy {
@@ -31,7 +31,7 @@ export class QuotaPolicy {
   }
 
   /**
-   * Whom the requests of an account count for, and how many are allowed; `limits` are those of its plan, or its own. Accounts
+   * The subject that the requests of an account count for, with its limits; `limits` are those of its plan, or its own. Accounts
    * with the same `id` share their counts and should have the same limits. An `id` has at most 200 characters and a prefix of
    * its own, such as `organisation:`; `client:` and `address:` are the platform's.
    */

@@ -97,9 +97,7 @@ export interface QuotaVerdict {
 
 /** The window to report to the client: the one with the fewest remaining requests; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
-  return pick(windows, (window, best) =>
-    window.remaining === best.remaining ? resetsLater(window, best) : window.remaining < best.remaining,
-  );
+  return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
 }
 
 /** When a refused request may come again, in ms since the Unix epoch. */
@@ -108,27 +106,14 @@ export function retryAtOf(verdict: QuotaVerdict): number {
 }
 
 /** After a refusal, the full window that resets last: the one to wait for. */
-export function violatedWindow(verdict: QuotaVerdict): WindowState | undefined {
-  if (verdict.admitted) return undefined;
-  return pick(
-    verdict.windows.filter((window) => window.remaining === 0),
-    resetsLater,
-  );
+export function violatedWindow({ admitted, windows }: QuotaVerdict): WindowState | undefined {
+  return admitted
+    ? undefined
+    : windows.filter(({ remaining }) => remaining === 0).toSorted(laterResetFirst)[0];
 }
 
-function resetsLater(window: WindowState, other: WindowState): boolean {
-  return window.resetsAt === other.resetsAt
-    ? window.lengthMs > other.lengthMs
-    : window.resetsAt > other.resetsAt;
-}
-
-function pick(
-  windows: readonly WindowState[],
-  better: (window: WindowState, best: WindowState) => boolean,
-): WindowState | undefined {
-  let best: WindowState | undefined;
-  for (const window of windows) if (!best || better(window, best)) best = window;
-  return best;
+function laterResetFirst(a: WindowState, b: WindowState): number {
+  return b.resetsAt - a.resetsAt || b.lengthMs - a.lengthMs;
 }
 
 /**

@@ -32,7 +32,7 @@ const UNICAST_6 = blockListOf(['2000::/3']);
 /** What operators do about a refusal, in development as well. */
 const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
 
-/** How long one resolver waits for an answer, in milliseconds, and how often it asks. */
+/** Timeout of a DNS query, in milliseconds, and number of tries. */
 const RESOLVER = { timeout: 3_000, tries: 2 };
 
 /** An allowed address. */

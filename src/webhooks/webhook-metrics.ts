@@ -8,7 +8,7 @@ import type { AttemptOutcome } from './webhook-sender.js';
 
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
 
-/** The metrics of webhooks: the attempts of this process, and what waits in the database. */
+/** The metrics of webhooks: attempts of this process, and waiting deliveries in the database. */
 @Injectable()
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;
@@ -24,7 +24,7 @@ export class WebhookMetrics {
       'Attempts to send a message to an endpoint: delivered, failed, gone (410), and cut by a stop',
       ['outcome'],
     );
-    // A counter that begins with its first attempt would not be seen to grow by it.
+    // Start at 0, so that the first attempt shows as an increase.
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
@@ -65,7 +65,7 @@ export class WebhookMetrics {
     });
   }
 
-  /** Both gauges are asked at once, and read once. */
+  /** Both gauges are collected at the same time, and share one query. */
   private backlog(): Promise<readonly Backlog[]> {
     return (this.reading ??= this.deliveries.backlog().finally(() => (this.reading = undefined)));
   }

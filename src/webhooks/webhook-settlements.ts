@@ -23,7 +23,7 @@ interface Ended {
   readonly delivery: FirstDelivery;
   readonly outcome: AttemptOutcome;
   readonly at: number;
-  /** Until the next attempt, in milliseconds; undefined when there is none. */
+  /** Time until the next attempt, in milliseconds; undefined if the message is given up. */
   readonly delay: number | undefined;
 }
 

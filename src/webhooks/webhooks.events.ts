@@ -28,7 +28,7 @@ export class WebhookTest {
   readonly endpointId!: string;
 }
 
-/** An endpoint of the client was disabled because it failed: the client's other endpoints are told. */
+/** An endpoint of the client was disabled because it failed; sent to the client's other endpoints. */
 export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent('webhook_endpoint.disabled', {
   data: WebhookEndpointDisabled,
   description:

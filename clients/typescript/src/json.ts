@@ -77,12 +77,12 @@ const inside = (shapes: readonly Shape[], name: string): readonly Shape[] =>
     shapes.flatMap((shape) => (typeof shape === 'string' ? [] : (own(shape, name) ?? own(shape, '*') ?? []))),
   );
 
-/** With the shapes of schemas in place of their names. */
+/** Shapes with the names of schemas replaced by their shapes. */
 const resolved = (shapes: readonly Shape[]): readonly Shape[] =>
   shapes.flatMap((shape) =>
     typeof shape === 'string' && own(SHAPES, shape) ? resolved(SHAPES[shape] ?? []) : shape,
   );
 
-/** A member such as `constructor`, which every object has, is none. */
+/** An own member; undefined for one such as `constructor`, which every object has. */
 const own = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

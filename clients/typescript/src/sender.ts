@@ -12,7 +12,7 @@ const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 export class Sender {
   /** The quota by the last response. */
   quota: Quota | undefined;
-  /** By limit and key, what holds requests back: the service bans a key that goes on after a 429. */
+  /** By limit and key, the 429 that holds requests back: the service bans a key that continues after one. */
   readonly #holds = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
 
   constructor(private readonly options: CheckedOptions) {}

@@ -67,7 +67,7 @@ export interface Page<Entry> {
   readonly cursor: string | undefined;
 }
 
-/** The entries of a list over all its pages. A page is requested when the one before is used up; each iteration begins anew. */
+/** The entries of a list over all its pages. A page is requested when the previous one is used up; each iteration starts again. */
 export interface PagedList<Entry> extends AsyncIterable<Entry> {
   pages(): AsyncGenerator<Page<Entry>, void, undefined>;
 }

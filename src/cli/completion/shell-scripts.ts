@@ -1,7 +1,7 @@
 /** Asks for the words behind a line; eval finds an alias, such as of `npx petstore`, that was made later. */
 const ASK = `eval 'petstore completion words -- "$line"' 2>/dev/null`;
 
-/** What each shell runs at TAB: it has `petstore completion words` answer what may come next. The first line is the kind. */
+/** What each shell runs at TAB: `petstore completion words` prints what may come next, after a line with its kind. */
 export const SHELL_SCRIPTS = {
   bash: `_petstore() {
   local line="\${COMP_LINE:0:COMP_POINT}" breaks='=' kind='' word meaning

@@ -11,14 +11,14 @@ import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
 import { checkDeclaredMigrations, checkSchema } from '../../http/entity-checks.js';
-import { type Check, type Finding, examined } from './finding.js';
+import { type Check, type Finding, examined, fail } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { serverText } from './postgres-checks.js';
 
 const MEBIBYTE = 1_048_576;
-/** Below so much free space, in bytes, more should be made: the write-ahead log alone may need it. */
+/** Free space, in bytes, below which more is advised; the write-ahead log alone may need it. */
 const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
-/** Network file systems by their Linux magic number: SQLite's shared memory does not work on them. */
+/** Network file systems, on which SQLite's shared memory does not work, by their Linux magic number. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
@@ -27,7 +27,7 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x00c36400: 'Ceph',
 };
 
-/** Without all modules, what they bring to the database is not known: then neither migrations nor entities are looked at. */
+/** The checks of the database. If modules could not be imported, migrations and entities are unknown and not checked. */
 export async function databaseFindings(settings: Settings, areImported: boolean): Promise<Finding[]> {
   const ofModules = (...checks: Check[]) => (areImported ? checks : []);
   const address = readDatabaseUrl(settings.databaseUrl);
@@ -77,13 +77,13 @@ function fileChecks(file: string, settings: Settings): Check[] {
   ];
 }
 
-/** Whether the first start will create the database: the file is absent or empty. */
+/** Whether the first start will create the database: the file does not exist or is empty. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     const found = await stat(path);
     return found.isFile() && found.size === 0;
   } catch (error) {
-    // Any other error is that of a folder on the way, which a file that cannot be made tells in words.
+    // Any other error is about a folder of the path, which checkCreatable() explains.
     return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
@@ -97,14 +97,14 @@ async function integrityText(database: Database): Promise<string> {
   const rows = await database.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
   const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
   if (faults.length === 0) return 'every page is sound';
-  throw new Error(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
+  fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
 }
 
 async function migrationsText(database: Database): Promise<string> {
   const status = await schemaStatus(database);
   const { applied, pending, expansions } = status;
   const newer = contractionsOf(status);
-  if (newer.length > 0) throw new Error(`of a newer version: ${newer.join(', ')}. Run that version.`);
+  if (newer.length > 0) fail(`of a newer version: ${newer.join(', ')}. Run that version.`);
   if (pending.length > 0) return `${pending.length} pending; the next start runs them`;
   const more =
     expansions.length > 0 ? `, and ${expansions.length} of a newer version, which only expand` : '';
@@ -124,18 +124,17 @@ async function entitiesText(database?: Database): Promise<string> {
 
 async function rightsText(file: string): Promise<string> {
   const others = await rightsOfOthers(file);
-  if (others !== undefined) throw new Error(others);
+  if (others !== undefined) fail(others);
   return 'no other user may read or write the files of the database';
 }
 
 async function diskText(file: string): Promise<string> {
   const { type } = await statfs(dirname(file));
   const network = NETWORK_FILE_SYSTEMS[type];
-  if (network !== undefined)
-    throw new Error(`${network} is no file system for SQLite. Move ${file} to a local disk.`);
+  if (network !== undefined) fail(`${network} is no file system for SQLite. Move ${file} to a local disk.`);
   const free = freeBytesBeside(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
-  if (free < LEAST_FREE_BYTES) throw new Error(`the disk is full: ${shown}. Make room for ${file}.`);
+  if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Make room for ${file}.`);
   return free < LITTLE_FREE_BYTES ? `only ${shown}: make room for ${file} in time` : shown;
 }
 
@@ -143,7 +142,5 @@ async function processesText(file: string, { redisUrl }: Settings): Promise<stri
   const serving = await (await ProcessLockFiles.of(file)).others('left');
   const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
   if (serving < 2 || redisUrl !== null) return found;
-  throw new Error(
-    `${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`,
-  );
+  fail(`${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`);
 }

@@ -9,11 +9,11 @@ export interface Finding {
   readonly found: string;
 }
 
-/** What is looked at, and what looks: it answers in words what is well, and throws what is wrong. */
+/** A check by its name; the probe returns a sentence if all is well, and throws what is wrong. */
 export type Check = readonly [check: string, probe: () => string | Promise<string>];
 
-/** There is nothing to look at. */
-export class Skipped extends Error {}
+/** There is nothing to check. */
+class Skipped extends Error {}
 
 /** Makes all checks; each wrong setting is a finding. */
 export async function examined(checks: readonly Check[]): Promise<Finding[]> {
@@ -28,8 +28,18 @@ export async function examined(checks: readonly Check[]): Promise<Finding[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** What an error says, fault by fault. */
+/** The faults in an error. */
 export function faultsIn(error: unknown): readonly string[] {
   if (error instanceof SettingsError) return error.faults;
   return [error instanceof Error ? error.message : String(error)];
+}
+
+/** Ends a check that has nothing to look at. */
+export function skip(why: string): never {
+  throw new Skipped(why);
+}
+
+/** Ends a check that has found a fault. */
+export function fail(fault: string): never {
+  throw new Error(fault);
 }

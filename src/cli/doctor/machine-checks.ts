@@ -6,22 +6,22 @@ import { SystemClock } from '../../core/time/clock.js';
 import { listeningFault } from '../../core/config/listening-faults.js';
 import type { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
-import { type Check, Skipped, faultsIn } from './finding.js';
+import { type Check, fail, faultsIn, skip } from './finding.js';
 
-/** By how much the clocks of two machines may differ, in milliseconds: ends of keys, minutes and days are instants. */
+/** Maximum difference between the clocks of two machines, in milliseconds; ends of keys, minutes and days are instants. */
 const MOST_OFF_MS = 5_000;
-/** How long a running service may take to say that a port is its own, in milliseconds. */
+/** Time limit for a running service to respond on its port, in milliseconds. */
 const ANSWER_LIMIT_MS = 2_000;
 const SYNCHRONISE = 'Have it set by a time service (chrony, systemd-timesyncd)';
 
 /** Whether this Node.js runs the service. */
 export function nodeText(): string {
   const fault = faultOfNode();
-  if (fault !== undefined) throw new Error(fault);
+  if (fault !== undefined) fail(fault);
   return `Node.js ${process.versions.node} (${supportedNode()} run the service)`;
 }
 
-/** Whether the service can listen on its ports, or does already. */
+/** Whether the service can listen on its ports, or already does. */
 export function portChecks({ host, port, managementPort }: Settings): Check[] {
   const places: ExaminedPort[] = [
     { variable: 'PORT', host, port, path: '/health/live', holds: '"status"' },
@@ -34,14 +34,14 @@ interface ExaminedPort {
   readonly variable: 'PORT' | 'MANAGEMENT_PORT';
   readonly port: number | null;
   readonly host: string;
-  /** What the service answers there, and a text that the answer holds. */
+  /** A path of the service on that port, and a text in its response. */
   readonly path: string;
   readonly holds: string;
 }
 
 async function portText(place: ExaminedPort): Promise<string> {
   const { variable, port, host } = place;
-  if (port === null) throw new Skipped(`${variable} is off`);
+  if (port === null) skip(`${variable} is off`);
   if (port === 0) return `${variable} takes any free one`;
   const server = createServer();
   try {
@@ -58,7 +58,7 @@ async function portText(place: ExaminedPort): Promise<string> {
   }
 }
 
-/** Whether the service answers on a port. */
+/** Whether the service responds on a port. */
 async function isOurs({ host, port, path, holds }: ExaminedPort): Promise<boolean> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {
@@ -71,40 +71,35 @@ async function isOurs({ host, port, path, holds }: ExaminedPort): Promise<boolea
 }
 
 /**
- * Whether Redis takes counts and keeps them, and whether the clock of this machine is its clock: instances count together in minutes
- * that each takes from its own clock, and Redis is the one place that all of them reach.
+ * Whether Redis accepts counts and keeps them, and whether this machine's clock agrees with that of Redis: instances count together in
+ * minutes of their own clocks, and Redis is the one place that all of them reach.
  */
 export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
-  if (redisUrl === null)
-    return [['redis', () => Promise.reject(new Skipped('REDIS_URL is not set: one process counts alone'))]];
+  if (redisUrl === null) return [['redis', () => skip('REDIS_URL is not set: one process counts alone')]];
   try {
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
     const { aheadMs, evicts } = await checkRedis({ url: redisUrl, ca: redisCa });
-    const evicting = new Error(
+    const evicting =
       `it takes counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
-        'an evicted count admits its client again.',
-    );
+      'an evicted count admits its client again.';
     return [
-      ['redis', () => (evicts === undefined ? 'it takes counts' : Promise.reject(evicting))],
+      ['redis', () => (evicts === undefined ? 'it takes counts' : fail(evicting))],
       ['clock', () => comparedClockText(aheadMs, 'Redis')],
     ];
   } catch (error) {
     const reason = faultsIn(error).join(' ').replace(/\.$/, '');
-    const found = `it takes no counts: ${reason}. Look at REDIS_URL and at the server.`;
-    return [['redis', () => Promise.reject(new Error(found))]];
+    return [['redis', () => fail(`it takes no counts: ${reason}. Look at REDIS_URL and at the server.`)]];
   }
 }
 
-/** Whether the clock of this machine is that of PostgreSQL, or behind what was written to the file of SQLite. */
+/** Whether this machine's clock agrees with that of PostgreSQL, or is behind the last write to the SQLite file. */
 export async function clockText(database?: Database, file?: string): Promise<string> {
   const clock = new SystemClock();
   if (file !== undefined) {
     const written = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
     const now = clock.now();
     if (written - now <= MOST_OFF_MS) return instant(now);
-    throw new Error(
-      `it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONISE}.`,
-    );
+    fail(`it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONISE}.`);
   }
   if (database?.options.type !== 'postgres') return instant(clock.now());
   const before = clock.now();
@@ -114,10 +109,10 @@ export async function clockText(database?: Database, file?: string): Promise<str
   return comparedClockText(Number(row?.now) - (before + clock.now()) / 2, 'PostgreSQL');
 }
 
-/** Whether this machine has the clock of a server, which is `aheadMs` milliseconds ahead of it; less than 0 when it is behind. */
+/** Whether this machine's clock agrees with that of a server, which is `aheadMs` milliseconds ahead; negative if it is behind. */
 function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
   const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
-  if (Math.abs(aheadMs) > MOST_OFF_MS) throw new Error(`it is ${off}. ${SYNCHRONISE}, there too.`);
+  if (Math.abs(aheadMs) > MOST_OFF_MS) fail(`it is ${off}. ${SYNCHRONISE}, there too.`);
   return `${instant(new SystemClock().now())}, ${off}`;
 }
 

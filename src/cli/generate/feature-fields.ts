@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** What the templates (schematics/feature) make of a field, by its kind. */
+/** A kind of field, as the templates (schematics/feature) use it. */
 interface FieldKind {
   readonly type: string;
   /** Type of the column, and its length. */
@@ -27,7 +27,7 @@ export interface Field extends FieldKind {
   readonly isOptional: boolean;
 }
 
-/** How a kind is written, and what that means; undefined when it is not of that form. */
+/** The form of a kind, and its parser, which returns undefined for any other form. */
 type Reader = readonly [form: string, read: (argument: string) => FieldKind | undefined];
 
 const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
@@ -83,12 +83,12 @@ const KINDS: Readonly<Record<string, Reader>> = {
   ],
 };
 
-/** How `--field` writes each kind, for its help and for whoever writes it in another way. */
+/** The form of each kind for `--field`, in its help and in the refusal of any other. */
 export const FIELD_FORMS = Object.values(KINDS)
   .map(([form]) => form)
   .join('; ');
 
-/** Reads what `--field` was given. Throws InvalidArgumentError with every fault. */
+/** Parses the values of `--field`. Throws InvalidArgumentError with every fault. */
 export function parseFields(texts: readonly string[]): Field[] {
   const read = texts.map(parseField);
   const faults = read.flatMap((field, at) =>
@@ -98,7 +98,7 @@ export function parseFields(texts: readonly string[]): Field[] {
   return read.filter((field) => typeof field !== 'string');
 }
 
-/** A field as `name:kind` or `name:kind:argument`, with `?` at the end when it is optional; text is what is wrong with it. */
+/** Parses `name:kind` or `name:kind:argument`, with `?` at the end for an optional field; returns a text if it is wrong. */
 function parseField(text: string): Field | string {
   const [, property = '', name = '', argument = '', optional] =
     /^([a-z][a-zA-Z0-9]*):([a-z][a-z0-9-]*)(?::([^?]*))?(\?)?$/.exec(text) ?? [];

@@ -11,7 +11,7 @@ import { timeAfter } from './schema-changes.js';
 
 type Names = ReturnType<typeof featureNames>;
 
-/** What a generated feature adds to a project: new files by their paths, and the app.module.ts that lists its module. */
+/** A generated feature: new files by path, and the app.module.ts that lists its module. */
 export interface GeneratedFeature {
   readonly files: ReadonlyMap<string, string>;
   readonly appModule: string;
@@ -51,7 +51,7 @@ export async function generatedFeature(
   return { files, appModule: await formatted(appModule, listed) };
 }
 
-/** The time of the migration, behind all others. Throws Refusal where the service has a name already, or lacks a table. */
+/** The time of the migration, after all others. Throws Refusal if a name exists already, or a referenced table does not. */
 async function checkedTime(
   project: string,
   { table, entity, plural, error, references }: Names,
@@ -62,7 +62,7 @@ async function checkedTime(
   const entities = known.entityMetadatas.map((one) => one.name);
   await known.destroy();
   const codes = errorCatalogue().map(({ code }) => code);
-  // There may be no document yet.
+  // The document may not exist yet.
   const document = await readFile(join(project, 'docs', 'openapi.json'), 'utf8').catch(() => '{}');
   const { components } = JSON.parse(document) as { components?: { schemas?: object } };
   const schemas = Object.keys(components?.schemas ?? {});
@@ -86,7 +86,7 @@ async function checkedTime(
   return time;
 }
 
-/** Throws Refusal where a file would have one name for two things: for one of the feature, and for one of a package or of JavaScript. */
+/** Throws Refusal if a file would use the name of an import or of a JavaScript global for something of the feature. */
 function checkNames(text: string): void {
   const named = (pattern: RegExp) =>
     [...text.matchAll(pattern)].flatMap(
@@ -101,7 +101,7 @@ function checkNames(text: string): void {
     );
 }
 
-/** The source of app.module.ts with one more module, before self-service and administration. Undefined when it is not as it was made. */
+/** The source of app.module.ts with one more module, before self-service and administration; undefined if it has another form. */
 function withModule(source: string, { name, plural }: Names): string | undefined {
   const [declared] =
     /@Module\(\{\s*imports: \[[^]*\](?=,?\s*\}\)\s*export class AppModule\b)/.exec(source) ?? [];

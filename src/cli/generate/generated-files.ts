@@ -4,12 +4,12 @@ import { Eta } from 'eta';
 import { softwareFolder } from '#supported-node';
 import { Refusal } from '../refusal.js';
 
-/** Where the modules of a service are listed; the folder above its `src` is the project. */
+/** The file that lists the modules of a service; the folder above its `src` is the project. */
 export const APP_MODULE = join('src', 'app.module.ts');
 
 /**
- * The project that a folder is in: the nearest one upwards that has a `src/app.module.ts`. Throws Refusal when there is none, such
- * as beside an installation without its sources.
+ * The project of a folder: the nearest folder upwards with a `src/app.module.ts`. Throws Refusal if there is none, such as beside an
+ * installation without its sources.
  */
 export async function projectOf(folder: string): Promise<string> {
   for (let at = folder; ; at = dirname(at)) {
@@ -19,7 +19,7 @@ export async function projectOf(folder: string): Promise<string> {
   }
 }
 
-/** Fills the templates in a folder of schematics; answers the texts by the paths that `pathOf` makes of those of the templates. */
+/** Fills the templates in a folder of schematics; returns the texts by path, which `pathOf` makes from that of the template. */
 export async function filledTemplates(
   folder: string,
   values: object,
@@ -36,7 +36,7 @@ export async function filledTemplates(
   return texts;
 }
 
-/** Writes files, by their paths in the project, formatted as the project's are. Throws Refusal, having written nothing, if one exists. */
+/** Writes files, by path in the project, in the format of the project. Throws Refusal, having written nothing, if one exists. */
 export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const path of files.keys())
     if (await exists(join(project, path)))
@@ -48,7 +48,7 @@ export async function writeNewFiles(project: string, files: ReadonlyMap<string, 
   }
 }
 
-/** A text as `npm run format` leaves it; as it is where Prettier is not installed, which only developers have. */
+/** A text as `npm run format` writes it; unchanged if Prettier, which only developers have, is not installed. */
 export async function formatted(file: string, text: string): Promise<string> {
   try {
     const prettier = await import('prettier');

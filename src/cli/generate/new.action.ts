@@ -9,7 +9,7 @@ import { exists, filledTemplates } from './generated-files.js';
 
 /** What a package may be called; npm has more rules for what is published. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** What code of a project imports itself, at the version that the service has: a second copy of Nest would not be the service's. */
+/** What the code of a project imports directly, at the versions of the service, so that there is no second copy of Nest. */
 const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
 const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
 
@@ -42,7 +42,7 @@ export async function newProject(call: Call, path: string): Promise<void> {
   );
 }
 
-/** Fills the templates in schematics/new, and packs the service beside them; answers the names of the files. */
+/** Fills the templates in schematics/new, and packs the service beside them; returns the names of the files. */
 async function writeProject(folder: string, name: string): Promise<string[]> {
   const software = softwareFolder();
   const manifest = JSON.parse(await readFile(join(software, 'package.json'), 'utf8')) as Manifest;
@@ -65,7 +65,7 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
   return [packed, ...texts.keys()];
 }
 
-/** Packs the service into a folder; answers the name of the file. */
+/** Packs the service into a folder; returns the name of the file. */
 async function packedInto(folder: string, software: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   try {

@@ -25,8 +25,8 @@ type Part = TableColumn | TableIndex | TableForeignKey | TableCheck | TableUniqu
 const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|UniqueConstraint)(?:s|ex|ices)$/;
 
 /**
- * What the declared entities have and a database has not, as TypeORM's schema builder would change it; nothing is changed. Throws
- * Refusal for what has to be written by hand.
+ * What the declared entities have and a database lacks, as TypeORM's schema builder would change it; nothing is changed. Throws Refusal
+ * for changes that have to be written by hand.
  */
 export async function schemaChanges(dataSource: DataSource): Promise<SchemaChange[]> {
   const calls: Call[] = [];
@@ -60,7 +60,7 @@ interface Changed {
   readonly newColumn: TableColumn;
 }
 
-/** A runner that tells what is called of it, but not what it calls of itself. */
+/** A runner that reports calls from outside, but not those that it makes itself. */
 function recording(runner: QueryRunner, tell: (...call: Call) => void): QueryRunner {
   return new Proxy(runner, {
     get(target, name) {

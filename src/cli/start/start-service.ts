@@ -27,7 +27,7 @@ export async function startService(options: { readonly modules?: readonly Type[]
     process.exit(0);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
-  // The reader of these streams may have gone away (EPIPE), which must not end the service. The log has its own listener.
+  // A reader of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     const { start } = await importing(() => import('./start.js'));

@@ -61,7 +61,7 @@ export async function start(
   app.get(Jobs).begin();
 }
 
-/** Work that a process that died had taken goes on at once where this one serves alone; elsewhere others wait until it is free. */
+/** If this process serves alone, leases of a process that died are freed immediately; otherwise they expire. */
 async function freeLeasesOfTheDead(app: INestApplication, logger: AppLogger): Promise<void> {
   const isAlone = async () => app.get(SoleProcessLock).isCertain || (await app.get(OtherProcesses).isNone());
   try {
