@@ -11,6 +11,7 @@ import { ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
+import { KeyPages } from './admin/console/key-pages.js';
 import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
 import { projectModules } from './core/project-modules.js';
@@ -86,6 +87,7 @@ export function setupApp(application: INestApplication): INestApplication {
     app.get(RequestRecords).use,
     app.get(MalformedRequestMiddleware).use,
     app.get(AdministrationPortMiddleware).use,
+    app.get(KeyPages).use,
   ];
   const overload = app.get(Overload).use;
   const { corsOrigins } = settings;

@@ -6,7 +6,7 @@ import { OPERATORS } from './admin.scopes.js';
 import { AuditListing } from './audit/audit-listing.js';
 import { AuditController } from './audit/audit.controller.js';
 import { ClientsController } from './clients.controller.js';
-import { OperatorsConsole } from './console/operators-console.js';
+import { KeyPages } from './console/key-pages.js';
 import { KeyBansController } from './key-bans.controller.js';
 import { KeyOrders } from './keys/key-orders.js';
 import { keysController } from './keys/keys.controller.js';
@@ -33,6 +33,6 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     webhookDeliveriesController(OPERATORS),
     webhookEventsController(OPERATORS),
   ],
-  providers: [AdministrationPortMiddleware, AuditListing, KeyOrders, OperatorsConsole],
+  providers: [AdministrationPortMiddleware, AuditListing, KeyOrders, KeyPages],
 })
 export class AdminModule {}

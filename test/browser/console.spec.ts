@@ -234,7 +234,7 @@ describeWith('browser', 'the console in a real browser', () => {
       '8 hours',
       '7 days',
     ]);
-    await form.getByRole('checkbox', { name: 'admin' }).check();
+    await form.getByRole('checkbox', { name: /^admin / }).check();
     await form.getByRole('button', { name: 'Issue the key' }).click();
     expect(await form.getByLabel('The new key').inputValue()).toMatch(SECRET);
     const [issued] = await keysOf('Corner Pets');

@@ -1,13 +1,18 @@
 // @ts-check
-// Asks the administration. Every answer is one of the public admin API; there is nothing here that a script could not do.
+// Asks the administration, or the account of a key holder. Every answer is one of their public APIs; there is nothing here that a script
+// could not do.
 import { pauseFor } from './patience.js';
 import { endSession, keyOfTab } from './session.js';
 import { learnTime } from './times.js';
 
-/** Below the console's own address, so that a prefix of a proxy stays in front of it. */
-const ADMIN = new URL('../admin/', document.baseURI);
+/** Whether this is the page of a key holder, which asks /account, and not that of operators, which asks /admin. */
+export const isHolder = new URL(document.baseURI).pathname.endsWith('/account/');
+/** From the page's own address, so that a prefix of a proxy stays in front of it. */
+const API = new URL(isHolder ? './' : '../admin/', document.baseURI);
 /** How long an answer may take, in milliseconds. */
 const PATIENCE_MS = 20_000;
+/** How long a file may take, in milliseconds. */
+const FILE_PATIENCE_MS = 600_000;
 /** Seconds to wait where the service names none. */
 const DEFAULT_WAIT_S = 5;
 
@@ -50,26 +55,31 @@ export class Refusal extends Error {
  * @typedef {object} Answer
  * @property {any} body
  * @property {string | undefined} next the cursor of the next page
+ * @property {string | null} tag of what was answered, for `ifMatch`
  */
 
 /**
  * Asks one operation. Throws Refusal; one of the key itself ends the session too.
  * @param {string} method
- * @param {string} path below /admin/
- * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal }} [options]
+ * @param {string} path below /admin/ or /account/
+ * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal, ifMatch?: string | null, isFile?: boolean }} [options]
+ *   of a file the text is answered as it is
  * @returns {Promise<Answer>}
  */
-export async function ask(method, path, { query = {}, json, key, signal } = {}) {
-  const url = new URL(path, ADMIN);
+export async function ask(method, path, options = {}) {
+  const { query = {}, json, key, signal, ifMatch, isFile = false } = options;
+  const url = new URL(path, API);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   const sent = key ?? keyOfTab() ?? '';
   const isOrder = method !== 'GET';
-  const { response, text } = await answered(url, isOrder, signal, {
+  const patienceMs = isFile ? FILE_PATIENCE_MS : PATIENCE_MS;
+  const { response, text } = await answered(url, isOrder, patienceMs, signal, {
     method,
     headers: {
       authorization: `Bearer ${sent}`,
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ifMatch ? { 'if-match': ifMatch } : {}),
     },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     cache: 'no-store',
@@ -77,15 +87,18 @@ export async function ask(method, path, { query = {}, json, key, signal } = {}) 
     redirect: 'error',
   });
   learnTime(response.headers.get('date'));
-  const body = parsed(text);
-  if (response.ok && body !== undefined) return { body, next: nextOf(response.headers.get('link')) };
+  const body = isFile && response.ok ? text : parsed(text);
+  const { headers } = response;
+  if (response.ok && body !== undefined)
+    return { body, next: nextOf(headers.get('link')), tag: headers.get('etag') };
   const refusal = response.ok ? strangeAnswer(isOrder) : refusalOf(response, body, isOrder);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);
-  if (refusal.endsSession) {
+  // A key that only reads may go on reading.
+  if (refusal.endsSession && !(isOrder && refusal.is('insufficient_scope'))) {
     const kept = keyOfTab();
     // The tab got another key while this was on its way; what was refused was not done.
-    if (kept !== null && kept !== sent) return ask(method, path, { query, json, signal });
+    if (kept !== null && kept !== sent) return ask(method, path, options);
     endSession(sent, `You were signed out. ${refusal.message} (${refusal.code})`);
   }
   throw refusal;
@@ -95,11 +108,12 @@ export async function ask(method, path, { query = {}, json, key, signal } = {}) 
  * The answer with its whole body.
  * @param {URL} url
  * @param {boolean} isOrder
+ * @param {number} patienceMs
  * @param {AbortSignal | undefined} signal
  * @param {RequestInit} request
  */
-async function answered(url, isOrder, signal, request) {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+async function answered(url, isOrder, patienceMs, signal, request) {
+  const patience = AbortSignal.timeout(patienceMs);
   try {
     const response = await fetch(url, {
       ...request,
@@ -109,6 +123,30 @@ async function answered(url, isOrder, signal, request) {
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Refusal(0, 'no_answer', 'The service does not answer.', { mayBeDone: isOrder });
+  }
+}
+
+/** The account of a key, as it was told once. @type {{ key: string | null, account: Promise<any> | undefined }} */
+let told = { key: null, account: undefined };
+
+/**
+ * Client and key of the tab; undefined where that is not told, as behind a proxy that leads to the administration alone. The key hands on
+ * no scope that it lacks, and makes no key that ends later.
+ * @returns {Promise<any>}
+ */
+export function me() {
+  const key = keyOfTab();
+  if (told.key !== key || !told.account) told = { key, account: askWho() };
+  return told.account ?? askWho();
+}
+
+async function askWho() {
+  try {
+    return (await ask('GET', '../account')).body;
+  } catch (error) {
+    if (error instanceof Refusal && (error.status === 404 || error.is('no_account'))) return undefined;
+    told.account = undefined;
+    throw error;
   }
 }
 
@@ -159,5 +197,5 @@ function exact(_, value, context) {
 /** The cursor of the page that `Link` calls next (RFC 8288); its path may lack the prefix of a proxy. @param {string | null} link */
 function nextOf(link) {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
-  return target === undefined ? undefined : (new URL(target, ADMIN).searchParams.get('cursor') ?? undefined);
+  return target === undefined ? undefined : (new URL(target, API).searchParams.get('cursor') ?? undefined);
 }

@@ -1,11 +1,12 @@
 // @ts-check
-// Who changed what, latest first, in sentences.
+// Who changed what, latest first, in sentences; filtered, and as a file.
 import { ask } from './admin-api.js';
-import { arrange, el, put, say, written } from './elements.js';
-import { clientOf, forgetNames, keyOf, learnFrom, learnNames } from './names.js';
+import { fact } from './client-keys.js';
+import { alone } from './dialogs.js';
+import { Rows, el, put, say, written } from './elements.js';
+import { choice, field } from './fields.js';
 import { Pages } from './paging.js';
 import { poll } from './polling.js';
-import { fact } from './client-keys.js';
 import { when } from './times.js';
 
 /** What was done, in words. @type {Readonly<Record<string, string>>} */
@@ -40,56 +41,68 @@ const ENDS = new Set([
   'webhook_endpoint.disabled',
 ]);
 
-/** @param {Element} main @param {AbortSignal} signal @param {string | undefined} clientId only what was done to this client */
-export function showAudit(main, signal, clientId) {
-  forgetNames();
+/** Who is no key, in words. @type {Readonly<Record<string, string>>} */
+const ACTORS = {
+  user: 'A signed-in user',
+  command_line: 'The command line',
+  service: 'The service',
+};
+const DAY_MS = 86_400_000;
+
+/** @param {Element} main @param {AbortSignal} signal @param {string} ofClient only what was done to this client; empty for all */
+export function showAudit(main, signal, ofClient) {
+  const clientId = ofClient || undefined;
   const list = el('ol', { class: 'stream', 'aria-label': 'Changes, latest first' });
+  const rows = new Rows(list);
   const note = el('div', { class: 'note', role: 'status' });
   const subject = el('span', {}, clientId);
   /** @type {Pages<string>} */
   const pages = new Pages(() => poller.soon());
-  /** @type {Entry[]} */
-  let entries = [];
+  /** @type {any[]} */
+  let shown = [];
   let turnShown = -1;
-  const nameAll = () => {
-    for (const entry of entries) entry.name();
-    const name = clientId === undefined ? undefined : clientOf(clientId)?.name;
-    if (name !== undefined && subject.textContent !== name) put(subject, written(name));
+  const action = choice('action', [['', 'All'], ...Object.keys(DONE).map((name) => pair(name, name))]);
+  const actor = choice('actor', [['', 'Anybody'], ['key', 'An API key'], ...Object.entries(ACTORS)]);
+  const days = ['First day (UTC)', 'Last day (UTC)'].map((label) => ({
+    label,
+    input: el('input', { type: 'date' }),
+  }));
+  const [since, until] = days.map(({ input }) => input);
+  const filters = () => ({
+    client: clientId,
+    action: action.value || undefined,
+    actor: actor.value || undefined,
+    since: startOf(since.value, 0),
+    until: startOf(until.value, DAY_MS),
+  });
+  const changed = () => {
+    pages.reset();
+    poller.soon();
   };
+  const exported = alone(async () => {
+    const { body } = await ask('GET', 'audit/export', { query: filters(), isFile: true });
+    const href = URL.createObjectURL(new Blob([body], { type: 'text/csv' }));
+    el('a', { href, download: 'audit.csv' }).click();
+    URL.revokeObjectURL(href);
+  });
+
   const poller = poll(
     async () => {
       const { place: cursor, turn } = pages.wanted;
       const { body, next } = await ask('GET', 'audit', {
-        query: { limit: 25, client: clientId, cursor },
+        query: { limit: 25, ...filters(), cursor },
         signal,
       });
-      const known = new Map(entries.map((entry) => [entry.id, entry]));
       const page = new Set(body.map((/** @type {any} */ { id }) => id));
       if (!pages.arrived(turn, next)) return;
-      learnFrom(body);
       // What is read stays, and all that is newer, although newer changes push it off the page.
-      const last = turn === turnShown ? entries.findLastIndex((entry) => entry.isRead()) : -1;
-      const kept = entries.slice(0, last + 1).filter(({ id }) => !page.has(id));
+      const last = turn === turnShown ? shown.findLastIndex(({ id }) => rows.isRead(id)) : -1;
+      shown = [...body, ...shown.slice(0, last + 1).filter(({ id }) => !page.has(id))];
       turnShown = turn;
-      entries = [
-        ...body.map((/** @type {any} */ change) => known.get(change.id) ?? new Entry(change)),
-        ...kept,
-      ];
-      nameAll();
-      arrange(
-        list,
-        entries.map(({ element }) => element),
-      );
-      say(note, entries.length === 0 ? 'Nothing was changed yet.' : '');
-      try {
-        await learnNames(
-          new Set([clientId, ...entries.map(({ change }) => change.clientId)].filter(isThere)),
-          new Set(entries.map(({ keyOfActor }) => keyOfActor).filter(isThere)),
-          signal,
-        );
-      } finally {
-        nameAll();
-      }
+      rows.show(shown, entryOf);
+      say(note, shown.length === 0 ? 'There is no such change.' : '');
+      const name = clientId && shown.find((change) => change.clientName !== null)?.clientName;
+      if (name && subject.textContent !== name) put(subject, written(name));
     },
     signal,
     () => false,
@@ -97,7 +110,12 @@ export function showAudit(main, signal, clientId) {
 
   put(
     main,
-    el('div', { class: 'view-head' }, el('h1', {}, 'Audit trail')),
+    el(
+      'div',
+      { class: 'view-head' },
+      el('h1', {}, 'Audit trail'),
+      el('button', { type: 'button', class: 'quiet', onclick: () => void exported() }, 'Export as CSV'),
+    ),
     clientId !== undefined &&
       el(
         'p',
@@ -107,35 +125,49 @@ export function showAudit(main, signal, clientId) {
         ' and its keys. ',
         el('a', { href: '#/audit' }, 'Show all'),
       ),
+    el(
+      'form',
+      { class: 'filters', 'aria-label': 'Filters', onchange: changed },
+      field('Action', action),
+      field('By', actor),
+      days.map(({ label, input }) => field(label, input)),
+    ),
     note,
     list,
     pages.bar,
   );
 }
 
-/** @param {string | null | undefined} id @returns {id is string} */
-function isThere(id) {
-  return typeof id === 'string';
+/** @param {string} value @param {string} text @returns {[string, string]} */
+function pair(value, text) {
+  return [value, text];
 }
 
-/** One change. Its names are filled in when they are known. */
-class Entry {
-  #named = '';
+/** The instant so many milliseconds after a day begins; undefined for no day. @param {string} day @param {number} laterMs */
+function startOf(day, laterMs) {
+  return day === '' ? undefined : new Date(Date.parse(day) + laterMs).toISOString();
+}
 
-  /** @param {any} change */
-  constructor(change) {
-    const { at, action, from, clientId, keyId, requestId, actor, actorKeyId, details, id } = change;
-    this.change = change;
-    this.id = id;
-    /** The key that did it, if it was one. @type {string | null} */
-    this.keyOfActor = actor === 'key' ? actorKeyId : null;
-    this.who = el('b');
-    this.whom = el('span');
-    /** Whether it was done to something of the client, and not to the client itself. */
-    this.isOfClient = !action.startsWith('client.');
-    this.more = el('details', {});
-    put(
-      this.more,
+/** One change. @param {any} change */
+function entryOf(change) {
+  const { id, at, action, from, clientId, keyId, requestId, actor, actorKeyId, actorName, details } = change;
+  const key = actorName === null ? 'A key that is gone' : ['The key ', written(actorName)];
+  return el(
+    'li',
+    { class: ENDS.has(action) ? 'entry ends' : 'entry' },
+    el(
+      'p',
+      { class: 'sentence' },
+      el('b', {}, actor === 'key' ? key : (ACTORS[actor] ?? actor)),
+      ` ${DONE[action] ?? `did ${action} to`} `,
+      clientId === null ? eventInWords(action, details) : clientInWords(change),
+      typeof details.prefix === 'string' && el('code', {}, ` ${details.prefix}…`),
+      changesOf(details),
+    ),
+    el('p', { class: 'entry-meta' }, when(at), from !== null && ' · from ', from !== null && written(from)),
+    el(
+      'details',
+      {},
       el('summary', {}, 'Details', el('span', { class: 'visually-hidden' }, ` of change ${id}`)),
       el(
         'dl',
@@ -149,88 +181,27 @@ class Entry {
         requestId !== null && fact('Request', el('code', { class: 'id' }, requestId)),
       ),
       el('pre', { tabindex: '0', 'aria-label': 'Details as JSON' }, JSON.stringify(details, undefined, 2)),
-    );
-    this.element = el(
-      'li',
-      { class: ENDS.has(action) ? 'entry ends' : 'entry' },
-      el(
-        'p',
-        { class: 'sentence' },
-        this.who,
-        ` ${DONE[action] ?? `did ${action} to`} `,
-        this.whom,
-        typeof details.prefix === 'string' && [' ', el('code', {}, `${details.prefix}…`)],
-        changesOf(details),
-      ),
-      el(
-        'p',
-        { class: 'entry-meta' },
-        when(at),
-        from !== null && [' · from ', el('bdi', { class: 'written' }, from)],
-      ),
-      this.more,
-    );
-  }
-
-  /** Whether somebody reads it: its details are open, or the focus is in it. */
-  isRead() {
-    return this.more.open || this.element.contains(document.activeElement);
-  }
-
-  /** Names who did it to whom, as far as that is known. */
-  name() {
-    const { actor, action, clientId, details } = this.change;
-    const key = this.keyOfActor === null ? undefined : keyOf(this.keyOfActor);
-    const owner = key ? clientOf(key.clientId) : undefined;
-    const client = clientId === null ? undefined : clientOf(clientId);
-    const named = JSON.stringify([key, owner, client]);
-    if (named === this.#named) return;
-    this.#named = named;
-    put(this.who, actor === 'key' ? keyInWords(key, owner?.name) : (ACTORS[actor] ?? actor));
-    const focused = this.whom.contains(document.activeElement);
-    if (clientId !== null) put(this.whom, clientInWords(clientId, client, this.isOfClient));
-    else put(this.whom, action.startsWith('outbox_event.') ? eventInWords(details) : 'a client');
-    if (focused) this.whom.querySelector('a')?.focus();
-  }
+    ),
+  );
 }
 
-/** Who is no key, in words. @type {Readonly<Record<string, string>>} */
-const ACTORS = {
-  user: 'A signed-in user',
-  command_line: 'The command line',
-  service: 'The service',
-};
-
-/**
- * A key that did something: an operator's, or the client's own. Undefined is not known yet, null is gone.
- * @param {import('./names.js').KnownKey | null | undefined} key
- * @param {string | undefined} owner
- */
-function keyInWords(key, owner) {
-  if (!key) return key === null ? 'A key that is gone' : 'An API key';
-  return ['The key ', written(key.name), ...(owner === undefined ? [] : [' of ', written(owner)])];
+/** The client that something was done to; of one that is gone the name that the change has, or its id. @param {any} change */
+function clientInWords({ clientId, clientName, details }) {
+  if (clientName !== null) return el('a', { href: `#/clients/${clientId}` }, written(clientName));
+  const name = details.name?.to ?? details.name;
+  return el(
+    'span',
+    {},
+    typeof name === 'string' ? written(name) : el('code', { class: 'id' }, clientId),
+    ', which is gone',
+  );
 }
 
-/**
- * The client that something was done to, by its id as long as its name is not known.
- * @param {string} id
- * @param {import('./names.js').KnownClient | undefined} client
- * @param {boolean} isOfClient whether it was done to something of the client, such as a key
- */
-function clientInWords(id, client, isOfClient) {
-  const { name, isGone = false } = client ?? {};
-  if (name !== undefined && !isGone) return el('a', { href: `#/clients/${id}` }, written(name));
-  return [
-    name === undefined && isOfClient && 'the client ',
-    name === undefined ? el('code', { class: 'id' }, id) : written(name),
-    isGone && ', which is gone',
-  ].filter((part) => part !== false);
-}
-
-/** The durable event that something was done to, or how many. @param {any} details */
-function eventInWords({ event, listener, events }) {
+/** The durable event that something was done to, or how many. @param {string} action @param {any} details */
+function eventInWords(action, { event, listener, events }) {
+  if (!action.startsWith('outbox_event.')) return 'a client';
   if (typeof event !== 'string') return events === 1 ? '1 parked event' : `${events} parked events`;
-  return ['the event ', el('code', {}, event), ' for ', el('code', {}, listener)];
+  return el('span', {}, 'the event ', el('code', {}, event), ' for ', el('code', {}, listener));
 }
 
 /** What was changed from what to what. @param {any} details */
@@ -238,9 +209,9 @@ function changesOf(details) {
   const changed = Object.entries(details).filter(
     ([, value]) => value !== null && typeof value === 'object' && 'from' in value && 'to' in value,
   );
-  return changed.flatMap(([field, value], at) => [
+  return changed.flatMap(([name, value], at) => [
     at === 0 ? ': ' : ', ',
-    `${field} from `,
+    `${name} from `,
     written(String(value.from)),
     ' to ',
     written(String(value.to)),

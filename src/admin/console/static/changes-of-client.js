@@ -74,9 +74,9 @@ export async function createClient() {
   return made;
 }
 
-/** @param {Client} client @returns {Promise<boolean>} whether it was done */
-export async function changePlan(client) {
-  let seen = client;
+/** @param {Client} client @param {string | null} tag of the client as it was seen @returns {Promise<boolean>} whether it was done */
+export async function changePlan(client, tag) {
+  let seen = tag;
   const done = await confirm({
     title: 'Change the plan',
     body: [
@@ -91,17 +91,17 @@ export async function changePlan(client) {
     ],
     action: 'Change the plan',
     run: async (form) => {
-      // Another operator may have changed it since this dialog was opened: then this one decides anew.
-      const { body } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
-      const before = seen;
-      seen = body;
-      if (before.plan !== body.plan || before.perMinute !== body.perMinute || before.perDay !== body.perDay)
-        throw new Refusal(
-          412,
-          'changed_meanwhile',
-          `Somebody else has changed it: the plan is ${body.plan} now, with ${body.perMinute} per minute and ${body.perDay} per day. Repeat to change it nevertheless.`,
-        );
-      return (await ask('PATCH', `clients/${client.id}`, { json: planOf(form) })).body;
+      try {
+        return (await ask('PATCH', `clients/${client.id}`, { json: planOf(form), ifMatch: seen })).body;
+      } catch (error) {
+        if (!(error instanceof Refusal) || !error.is('precondition_failed')) throw error;
+        // Another operator has changed it since this dialog was opened: then this one decides anew.
+        const { body, tag: now } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
+        seen = now;
+        const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
+        const message = `Somebody else has changed it: the plan is ${body.plan} now, with ${limits}. Repeat to change it nevertheless.`;
+        throw new Refusal(412, error.code, message);
+      }
     },
   });
   if (done) tell('The plan was changed.');

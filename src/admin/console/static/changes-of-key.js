@@ -1,8 +1,8 @@
 // @ts-check
 // What an operator does with a key, each asked before it is done.
-import { Refusal, ask, strangeAnswer } from './admin-api.js';
+import { ask, isHolder, me, strangeAnswer } from './admin-api.js';
 import { confirm } from './dialogs.js';
-import { choice, field, valueOf } from './fields.js';
+import { GRACES, choice, field, valueOf } from './fields.js';
 import { showSecret } from './secret-dialog.js';
 import { el, tell, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
@@ -32,14 +32,6 @@ const LIFETIMES = [
   ['365d', '365 days', 365 * 24],
 ];
 
-/** @type {readonly (readonly [string, string])[]} */
-const GRACES = [
-  ['24h', '24 hours'],
-  ['1h', '1 hour'],
-  ['7d', '7 days'],
-  ['0', 'None: the old key ends now'],
-];
-
 const UNSURE =
   'The key may have been made all the same: look at the list of keys, and revoke the new one there if you have not its secret.';
 
@@ -51,17 +43,13 @@ async function orderKey(path, options) {
 }
 
 /**
- * The key that is signed in: it hands on no scope that it lacks, and makes no key that ends later. Undefined where that is not told, as
- * behind a proxy that leads to the administration alone.
- * @returns {Promise<Key | undefined>}
+ * The scopes that there are; of those of a holder the ones of its key that operators alone do not hand on.
+ * @param {Key | undefined} own
  */
-async function ownKey() {
-  try {
-    return (await ask('GET', '../account')).body.key;
-  } catch (error) {
-    if (error instanceof Refusal && (error.status === 404 || error.is('no_account'))) return undefined;
-    throw error;
-  }
+async function scopesToOffer(own) {
+  if (!isHolder) return (await ask('GET', 'scopes')).body;
+  const names = (own?.scopes ?? []).filter((name) => !/^admin(?::|$)/.test(name));
+  return names.map((name) => ({ name, description: '', grantedByDefault: name !== 'account' }));
 }
 
 /** The lifetimes that end before an instant, and that one. @param {string | null | undefined} latest */
@@ -80,8 +68,14 @@ function called({ prefix, label }) {
 
 /** @param {{ id: string, name: string }} client @returns {Promise<boolean>} whether it was done */
 export async function issue(client) {
-  const [{ body: scopes }, own] = await Promise.all([ask('GET', 'scopes'), ownKey()]);
-  const isHeld = (/** @type {string} */ scope) => own === undefined || own.scopes.includes(scope);
+  /** @type {Key | undefined} */
+  const own = (await me())?.key;
+  const scopes = await scopesToOffer(own);
+  // What admin has in front of a colon is included in it.
+  const isHeld = (/** @type {string} */ scope) =>
+    own === undefined ||
+    own.scopes.includes(scope) ||
+    own.scopes.includes(scope.replace(/^admin:.*/, 'admin'));
   const issued = await confirm({
     title: 'Issue a key',
     body: [
@@ -119,7 +113,7 @@ export async function issue(client) {
     run: (form) =>
       orderKey('keys', {
         json: {
-          clientId: client.id,
+          clientId: isHolder ? undefined : client.id,
           scopes: new FormData(form).getAll('scopes'),
           label: valueOf(form, 'label'),
           expires: valueOf(form, 'expires'),
@@ -127,16 +121,21 @@ export async function issue(client) {
       }),
   });
   if (!issued) return false;
-  await showSecret('The new key', issued.key, 'Give it to the client on a way that nobody reads along.');
+  await showSecret(
+    'The new key',
+    issued.key,
+    isHolder ? 'Store it where it is used.' : 'Give it to the client on a way that nobody reads along.',
+  );
   return true;
 }
 
 /** @param {Key} key @returns {Promise<boolean>} whether it was done */
 export async function rotate(key) {
-  // Its secret is known here alone, so what can be compared is its beginning; of another key that begins alike the tab learns by the
-  // next answer.
-  const isOfTab = key.scopes.includes('admin') && keyOfTab()?.startsWith(key.prefix) === true;
-  const end = (await ownKey())?.expiresAt;
+  /** @type {Key | undefined} */
+  const own = (await me())?.key;
+  // Where it is not told which key the tab has, its beginning is compared.
+  const isOfTab = own ? own.id === key.id : keyOfTab()?.startsWith(key.prefix) === true;
+  const end = own?.expiresAt;
   const issued = await confirm({
     title: 'Rotate this key?',
     body: [

@@ -1,9 +1,9 @@
 // @ts-check
 // The keys of a client, with their states and what can be done with each.
-import { Refusal, ask } from './admin-api.js';
+import { Refusal, ask, isHolder } from './admin-api.js';
 import { issue, revoke, rotate, unban } from './changes-of-key.js';
 import { alone } from './dialogs.js';
-import { arrange, el } from './elements.js';
+import { Rows, el } from './elements.js';
 import { Pages } from './paging.js';
 import { ago, exactly, now, when } from './times.js';
 
@@ -52,8 +52,6 @@ export class ClientKeys {
   #parts = [undefined];
   /** Banned keys of other pages, and when they were asked for. @type {Map<string, { key: Key, at: number }>} */
   #banned = new Map();
-  /** What is shown of each key. @type {Map<string, { shown: string, element: HTMLElement }>} */
-  #rows = new Map();
 
   /** @param {string} clientId @param {() => void} changed is called after a change, and when another page is wanted */
   constructor(clientId, changed) {
@@ -61,20 +59,22 @@ export class ClientKeys {
     this.changed = changed;
     /** @type {Pages<Place>} */
     this.pages = new Pages(changed);
-    this.list = el('ul', { class: 'keys' });
-    this.none = el('li', { class: 'empty' }, 'No key yet. Issue one, and give it to the client.');
+    this.rows = new Rows(
+      el('ul', { class: 'keys' }),
+      el('li', { class: 'empty' }, 'No key yet. Issue one, and give it to the client.'),
+    );
     const start = this.#order(() => issue(this.#client), true);
     // Until the client is known there is nobody to issue a key to.
     this.issueButton = el(
       'button',
-      { type: 'button', class: 'primary', disabled: true, onclick: () => void start() },
+      { type: 'button', class: 'primary changes', disabled: true, onclick: () => void start() },
       'Issue a key',
     );
     this.element = el(
       'section',
       { class: 'card', 'aria-labelledby': 'keys-title' },
       el('div', { class: 'card-head' }, el('h2', { id: 'keys-title' }, 'Keys'), this.issueButton),
-      this.list,
+      this.rows.list,
       this.pages.bar,
     );
   }
@@ -93,21 +93,11 @@ export class ClientKeys {
     this.#client = client;
     this.issueButton.disabled = false;
     const page = keys.slice(skipped - SHOWN, skipped).filter(({ id }) => !bans.has(id));
-    const before = this.#rows;
-    this.#rows = new Map();
-    const focused = document.activeElement?.getAttribute('data-action');
-    for (const key of [...banned, ...page]) {
+    const items = [...banned, ...page].map((key) => {
       const ban = bans.get(key.id);
-      const row = { key, ban, state: stateOf(key, ban) };
-      // Nothing is made anew that looks as before: the focus stays on its button.
-      const shown = JSON.stringify(row);
-      const old = before.get(key.id);
-      this.#rows.set(key.id, old?.shown === shown ? old : { shown, element: this.#row(row) });
-    }
-    const elements = [...this.#rows.values()].map(({ element }) => element);
-    arrange(this.list, elements.length === 0 ? [this.none] : elements);
-    const again = focused && this.list.querySelector(`[data-action="${CSS.escape(focused)}"]`);
-    if (again instanceof HTMLElement) again.focus();
+      return { id: key.id, key, ban, state: stateOf(key, ban) };
+    });
+    this.rows.show(items, (item) => this.#row(item));
   }
 
   /**
@@ -118,7 +108,7 @@ export class ClientKeys {
    */
   async #part(wanted, signal) {
     const part = wanted ?? this.#parts.length - 1;
-    const query = { client: this.clientId, limit: ASKED, cursor: this.#parts[part] };
+    const query = { client: isHolder ? undefined : this.clientId, limit: ASKED, cursor: this.#parts[part] };
     const { body, next } = await ask('GET', 'keys', { query, signal });
     if (wanted !== undefined || next === undefined) return { part, keys: body.toReversed() };
     this.#parts.push(next);
@@ -164,7 +154,7 @@ export class ClientKeys {
         'button',
         {
           type: 'button',
-          class: quiet,
+          class: `${quiet} changes`,
           'data-action': `${name} ${id}`,
           'aria-label': `${text} ${prefix}`,
           onclick: () => void change(),
@@ -204,7 +194,7 @@ export class ClientKeys {
         el(
           'div',
           { class: 'row-actions' },
-          ban !== undefined && action('unban', 'Lift the ban', () => unban(key, ban)),
+          ban !== undefined && !isHolder && action('unban', 'Lift the ban', () => unban(key, ban)),
           replacedBy === null && action('rotate', 'Rotate', () => rotate(key)),
           action('revoke', 'Revoke', () => revoke(key), 'quiet danger-text'),
         ),

@@ -1,25 +1,37 @@
 // @ts-check
-// One client: its plan, what it uses, its keys.
-import { ask } from './admin-api.js';
+// One client: its plan, what it uses, its keys and webhooks; for a key holder its own.
+import { ask, isHolder, me } from './admin-api.js';
 import { changePlan, resume, suspend } from './changes-of-client.js';
 import { ClientKeys, fact } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
 import { badgesOf } from './clients-view.js';
 import { alone, faultOf } from './dialogs.js';
 import { el, number, put, say } from './elements.js';
+import { Endpoints } from './endpoints-view.js';
 import { poll } from './polling.js';
 import { when } from './times.js';
 
-/** @param {Element} main @param {AbortSignal} signal @param {string} id */
+/** @param {Element} main @param {AbortSignal} signal @param {string} id empty for the own client */
 export function showClient(main, signal, id) {
   /** @type {any} */
   let client;
+  /** @type {string | null} */
+  let tag = null;
   const soon = () => poller.soon();
   const title = el('h1', { dir: 'auto' }, '…');
   const badges = el('span', { class: 'badges' });
   const plan = el('dl', { class: 'facts' });
   const usage = new ClientUsage(soon);
   const keys = new ClientKeys(id, soon);
+  const endpoints = new Endpoints(id, soon);
+  // Without the scope account a holder sees the plan and what is used of it.
+  const lacks = el(
+    'p',
+    { class: 'note', hidden: true },
+    'Keys and webhooks need a key with the scope ',
+    el('code', {}, 'account'),
+    '.',
+  );
   const fault = el('div', { class: 'fault', role: 'alert' });
   const buttonOf = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run) => {
     const change = alone(async () => {
@@ -27,11 +39,11 @@ export function showClient(main, signal, id) {
     });
     return el(
       'button',
-      { type: 'button', class: 'quiet', disabled: true, onclick: () => void change() },
+      { type: 'button', class: 'quiet changes', disabled: true, onclick: () => void change() },
       text,
     );
   };
-  const planButton = buttonOf('Change plan', () => changePlan(client));
+  const planButton = buttonOf('Change plan', () => changePlan(client, tag));
   const suspendButton = buttonOf('Suspend', () =>
     client.suspendedAt === null ? suspend(client) : resume(client),
   );
@@ -39,10 +51,10 @@ export function showClient(main, signal, id) {
 
   const poller = poll(
     async () => {
-      const { body } = await ask('GET', `clients/${id}`, { query: { days: usage.days }, signal });
-      client = body;
+      const path = isHolder ? 'usage' : `clients/${id}`;
+      ({ body: client, tag } = await ask('GET', path, { query: { days: usage.days }, signal }));
       say(title, client.name);
-      document.title = `${client.name} · Console`;
+      document.title = `${client.name} · ${isHolder ? 'Account' : 'Console'}`;
       const suspended = client.suspendedAt !== null;
       put(badges, badgesOf(client));
       planButton.disabled = false;
@@ -50,7 +62,12 @@ export function showClient(main, signal, id) {
       say(suspendButton, suspended ? 'Resume' : 'Suspend');
       showPlan();
       usage.show(client);
+      const mayOrder = !isHolder || (await me())?.key.scopes.includes('account');
+      keys.element.hidden = endpoints.element.hidden = !mayOrder;
+      lacks.hidden = mayOrder;
+      if (!mayOrder) return;
       await keys.refresh(client, signal);
+      await endpoints.refresh(signal);
     },
     signal,
     (refusal) => {
@@ -78,7 +95,7 @@ export function showClient(main, signal, id) {
       fact('Last used', lastUsedAt === null ? 'never' : when(lastUsedAt)),
       fact('Made', when(createdAt)),
       suspendedAt !== null && fact('Suspended', when(suspendedAt)),
-      fact('Id', el('code', { class: 'id' }, id)),
+      fact('Id', el('code', { class: 'id' }, client.id)),
     );
   }
 
@@ -93,30 +110,34 @@ export function showClient(main, signal, id) {
       usage.now,
     ),
     usage.byMinute.element,
+    lacks,
     keys.element,
+    endpoints.element,
     usage.byDay.element,
     usage.operations,
     usage.deprecated,
   );
   put(
     main,
-    el(
-      'nav',
-      { class: 'crumbs', 'aria-label': 'Where you are' },
-      el('a', { href: '#/clients' }, '← All clients'),
-    ),
+    !isHolder &&
+      el(
+        'nav',
+        { class: 'crumbs', 'aria-label': 'Where you are' },
+        el('a', { href: '#/clients' }, '← All clients'),
+      ),
     el(
       'div',
       { class: 'view-head' },
       el('div', { class: 'title' }, title, badges),
-      el(
-        'div',
-        { class: 'head-actions' },
-        el('a', { href: `#/requests/${id}`, class: 'button quiet' }, 'Last errors'),
-        el('a', { href: `#/audit/${id}`, class: 'button quiet' }, 'Audit trail'),
-        planButton,
-        suspendButton,
-      ),
+      !isHolder &&
+        el(
+          'div',
+          { class: 'head-actions' },
+          el('a', { href: `#/requests/${id}`, class: 'button quiet' }, 'Last errors'),
+          el('a', { href: `#/audit/${id}`, class: 'button quiet' }, 'Audit trail'),
+          planButton,
+          suspendButton,
+        ),
     ),
     fault,
     body,

@@ -88,7 +88,7 @@ export function showClients(main, signal) {
       'div',
       { class: 'view-head' },
       el('h1', {}, 'Clients'),
-      el('button', { type: 'button', class: 'primary', onclick: () => void make() }, 'New client'),
+      el('button', { type: 'button', class: 'primary changes', onclick: () => void make() }, 'New client'),
     ),
     el('div', { class: 'search' }, el('label', { for: 'search' }, 'Find by name'), search),
     found,

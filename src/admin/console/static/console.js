@@ -1,9 +1,12 @@
 // @ts-check
 // The frame: which view is shown for which address, the session, the colours.
+import { isHolder, me } from './admin-api.js';
 import { showAudit } from './audit-view.js';
 import { showClient } from './client-view.js';
 import { showClients } from './clients-view.js';
-import { byId } from './elements.js';
+import { byId, el, put } from './elements.js';
+import { showEndpoint } from './endpoint-view.js';
+import { showEndpoints } from './endpoints-view.js';
 import { showRequests } from './requests-view.js';
 import { forgetKey, keyOfTab } from './session.js';
 import { showSignIn } from './sign-in-view.js';
@@ -12,20 +15,44 @@ import { refreshTimes } from './times.js';
 const THEME = 'petstore-theme';
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 
-/** @type {readonly (readonly [RegExp, string, string, (main: Element, signal: AbortSignal, id: string | undefined) => void])[]} */
-const VIEWS = [
-  [
-    new RegExp(`^#/clients/(${UUID})$`),
-    'clients',
-    'Client',
-    (main, signal, id) => showClient(main, signal, id ?? ''),
-  ],
-  [new RegExp(`^#/requests(?:/(${UUID}))?$`), 'requests', 'Last errors', showRequests],
-  [new RegExp(`^#/audit(?:/(${UUID}))?$`), 'audit', 'Audit trail', showAudit],
-  [/^/, 'clients', 'Clients', showClients],
+/** What the page is called. */
+const PAGE = isHolder ? 'Account' : 'Console';
+/** The names of the places that the page links to, by their addresses. @type {readonly (readonly [string, string])[]} */
+const PLACES = isHolder
+  ? [
+      ['#/', 'Account'],
+      ['../docs/guides/using-the-api', 'Guide'],
+      ['../docs/errors', 'Errors'],
+    ]
+  : [
+      ['#/clients', 'Clients'],
+      ['#/webhooks', 'Webhooks'],
+      ['#/requests', 'Errors'],
+      ['#/audit', 'Audit'],
+    ];
+
+/** @typedef {(main: Element, signal: AbortSignal, id: string) => void} View */
+/** @type {readonly [RegExp, string, string, View]} */
+const ENDPOINT = [
+  new RegExp(`^#/webhooks/(${UUID})$`),
+  isHolder ? '#/' : '#/webhooks',
+  'Webhook',
+  showEndpoint,
 ];
+/** By address: the place that it belongs to, its title, and what shows it. @type {readonly (readonly [RegExp, string, string, View])[]} */
+const VIEWS = isHolder
+  ? [ENDPOINT, [/^/, '#/', 'Account', showClient]]
+  : [
+      [new RegExp(`^#/clients/(${UUID})$`), '#/clients', 'Client', showClient],
+      [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
+      [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests],
+      ENDPOINT,
+      [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
+      [/^/, '#/clients', 'Clients', showClients],
+    ];
 
 const main = byId('main');
+byId('page').textContent = PAGE.toLowerCase();
 let shown = new AbortController();
 let first = true;
 
@@ -36,22 +63,29 @@ function show() {
   byId('nav').hidden = !isIn;
   byId('sign-out').hidden = !isIn;
   if (!isIn) {
-    document.title = 'Sign in · Console';
+    document.title = `Sign in · ${PAGE}`;
     showSignIn(main, show);
     return;
   }
-  const [pattern, name, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? VIEWS[0];
-  for (const link of document.querySelectorAll('#nav a')) {
-    const isCurrent = link instanceof HTMLElement && link.dataset.view === name;
-    if (isCurrent) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
-  document.title = `${title} · Console`;
-  view(main, shown.signal, pattern.exec(location.hash)?.[1]);
+  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? ENDPOINT;
+  put(
+    byId('nav'),
+    PLACES.map(([href, name]) => el('a', { href, 'aria-current': href === place && 'page' }, name)),
+  );
+  document.title = `${title} · ${PAGE}`;
+  void showRights();
+  view(main, shown.signal, pattern.exec(location.hash)?.[1] ?? '');
   // The new view is read from its beginning; a page that was just loaded is read as any other.
   if (!first) main.focus({ preventScroll: true });
   if (!first) scrollTo(0, 0);
   first = false;
+}
+
+/** Hides what a key cannot order that only reads. */
+async function showRights() {
+  const who = await me().catch(() => undefined);
+  const readsOnly = who !== undefined && !who.key.scopes.includes(isHolder ? 'account' : 'admin');
+  document.body.classList.toggle('reads-only', readsOnly);
 }
 
 document.querySelector('.skip')?.addEventListener('click', (event) => {

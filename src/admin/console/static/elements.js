@@ -81,6 +81,44 @@ export function arrange(list, elements) {
   }
 }
 
+/** A list whose rows are made anew only when what they show has changed: in the others the focus stays, and what is open. */
+export class Rows {
+  /** What is shown of each item. @type {Map<unknown, { shown: string, element: HTMLElement }>} */
+  #rows = new Map();
+
+  /** @param {HTMLElement} list @param {HTMLElement} [none] is shown where there is nothing */
+  constructor(list, none) {
+    this.list = list;
+    this.none = none;
+  }
+
+  /**
+   * @template {{ id: unknown }} Item
+   * @param {readonly Item[]} items
+   * @param {(item: Item) => HTMLElement} make
+   */
+  show(items, make) {
+    const before = this.#rows;
+    this.#rows = new Map();
+    const focused = document.activeElement?.getAttribute('data-action');
+    for (const item of items) {
+      const shown = JSON.stringify(item);
+      const old = before.get(item.id);
+      this.#rows.set(item.id, old?.shown === shown ? old : { shown, element: make(item) });
+    }
+    const elements = [...this.#rows.values()].map(({ element }) => element);
+    arrange(this.list, elements.length === 0 && this.none ? [this.none] : elements);
+    const again = focused && this.list.querySelector(`[data-action="${CSS.escape(focused)}"]`);
+    if (again instanceof HTMLElement) again.focus();
+  }
+
+  /** Whether somebody reads a row: something in it is open, or has the focus. @param {unknown} id */
+  isRead(id) {
+    const element = this.#rows.get(id)?.element;
+    return Boolean(element?.querySelector('details[open]') || element?.contains(document.activeElement));
+  }
+}
+
 /**
  * Sets the text of an element, if it has another one: what did not change is not read out again.
  * @param {Element} element

@@ -2,6 +2,14 @@
 // The fields of forms in dialogs.
 import { el } from './elements.js';
 
+/** How long what is rotated still works. @type {readonly (readonly [string, string])[]} */
+export const GRACES = [
+  ['24h', '24 hours'],
+  ['1h', '1 hour'],
+  ['7d', '7 days'],
+  ['0', 'None: the old one ends now'],
+];
+
 /** A field with its label and a note below it. @param {string} label @param {HTMLElement} control @param {string} [note] */
 export function field(label, control, note) {
   return el(

@@ -1,6 +1,6 @@
 // @ts-check
 // One page of a list at a time, however long the list is: forwards by what the page on show says, backwards by what was seen.
-import { el } from './elements.js';
+import { el, say } from './elements.js';
 
 /** Where a page begins is whatever its list makes of it, such as a cursor. @template Place */
 export class Pages {
@@ -53,9 +53,8 @@ export class Pages {
     this.#next = next;
     this.back.disabled = this.#before.length === 0;
     this.forth.disabled = next === undefined;
-    const text = `Page ${this.#before.length + 1}`;
-    if (this.where.textContent !== text) this.where.textContent = text;
     this.bar.hidden = this.#before.length === 0 && next === undefined;
+    say(this.where, this.bar.hidden ? '' : `Page ${this.#before.length + 1}`);
     return true;
   }
 

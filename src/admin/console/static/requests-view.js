@@ -7,8 +7,9 @@ import { Pages } from './paging.js';
 import { poll } from './polling.js';
 import { when } from './times.js';
 
-/** @param {Element} main @param {AbortSignal} signal @param {string | undefined} clientId only requests of this client */
-export function showRequests(main, signal, clientId) {
+/** @param {Element} main @param {AbortSignal} signal @param {string} ofClient only requests of this client; empty for all */
+export function showRequests(main, signal, ofClient) {
+  const clientId = ofClient || undefined;
   let requestId = '';
   const search = el('input', { type: 'search', id: 'search', autocomplete: 'off', maxlength: 128 });
   const note = el('p', { class: 'note', role: 'status' });

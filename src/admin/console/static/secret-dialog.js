@@ -1,17 +1,18 @@
 // @ts-check
-// Shows the secret of a key, this once.
+// Shows a key or another secret, this once.
 import { closedAtLast, headingOfDialog } from './dialogs.js';
 import { el, put, tell } from './elements.js';
 import { holdSession } from './session.js';
 
 /**
- * Shows the secret of a key, this once, with a button that copies it. It stays until the reader closes it, who is asked once more
+ * Shows a key or another secret, this once, with a button that copies it. It stays until the reader closes it, who is asked once more
  * while it was not copied; the end of the session waits for that.
  * @param {string} title
  * @param {string} secret
  * @param {string} note
+ * @param {string} what it is
  */
-export async function showSecret(title, secret, note) {
+export async function showSecret(title, secret, note, what = 'key') {
   const heading = headingOfDialog();
   const release = holdSession();
   let wasCopied = false;
@@ -21,7 +22,7 @@ export async function showSecret(title, secret, note) {
     readonly: true,
     value: secret,
     class: 'secret',
-    'aria-label': 'The new key',
+    'aria-label': `The new ${what}`,
     spellcheck: 'false',
     oncopy: () => {
       wasCopied = true;
@@ -51,7 +52,7 @@ export async function showSecret(title, secret, note) {
     'dialog',
     { 'aria-labelledby': heading },
     el('h2', { id: heading }, title),
-    el('p', {}, 'Copy the key now: it is shown this once, and only its digest is kept.'),
+    el('p', {}, `Copy the ${what} now: it is shown this once.`),
     el('div', { class: 'secret-line' }, shown, copy),
     el('p', { class: 'note' }, note),
     question,
@@ -63,7 +64,7 @@ export async function showSecret(title, secret, note) {
   function askAgain(isAsked) {
     put(
       question,
-      isAsked && el('p', {}, 'Is the key stored? Once this is closed, nobody can show it again.'),
+      isAsked && el('p', {}, `Is the ${what} stored? Once this is closed, nobody can show it again.`),
     );
     usual.hidden = isAsked;
     again.hidden = !isAsked;
@@ -98,6 +99,6 @@ export async function showSecret(title, secret, note) {
     () => askAgain(true),
   );
   shown.value = '';
-  tell('The key is not shown again.');
+  tell(`The ${what} is not shown again.`);
   release();
 }

@@ -1,10 +1,21 @@
 // @ts-check
-import { Refusal, ask } from './admin-api.js';
+import { Refusal, ask, isHolder } from './admin-api.js';
 import { el, put } from './elements.js';
 import { keepKey, takeReason } from './session.js';
 
+const OPERATORS = {
+  lead: 'Clients, keys, webhooks, usage and the audit trail of this service.',
+  label: 'Admin key',
+  note: 'An API key with the scope admin, or admin:read to look only.',
+};
+const HOLDERS = {
+  lead: 'Your plan, what you have used of it, your keys and webhooks.',
+  label: 'API key',
+  note: 'Any API key that the operator of this service has given you; with the scope account it can change keys and webhooks.',
+};
+
 /**
- * Asks for an admin key, and tries it before it is kept.
+ * Asks for a key, and tries it before it is kept.
  * @param {Element} main
  * @param {() => void} signedIn
  */
@@ -24,29 +35,29 @@ export function showSignIn(main, signedIn) {
     'form',
     { class: 'card sign-in' },
     el('h1', {}, 'Sign in'),
-    el('p', { class: 'lead' }, 'Clients, keys, usage and the audit trail of this service.'),
+    el('p', { class: 'lead' }, isHolder ? HOLDERS.lead : OPERATORS.lead),
     fault,
-    el('label', { for: 'key' }, 'Admin key'),
+    el('label', { for: 'key' }, isHolder ? HOLDERS.label : OPERATORS.label),
     field,
     el(
       'p',
       { id: 'key-note', class: 'note' },
-      'An API key with the scope ',
-      el('code', {}, 'admin'),
-      '. It stays in this tab: closing the tab or signing out forgets it.',
+      isHolder ? HOLDERS.note : OPERATORS.note,
+      ' It stays in this tab: closing the tab or signing out forgets it.',
     ),
     button,
-    el(
-      'details',
-      { class: 'note' },
-      el('summary', {}, 'Where do I get one?'),
-      el('p', {}, 'On the machine of the service:'),
+    !isHolder &&
       el(
-        'pre',
-        { tabindex: '0' },
-        'npx petstore key issue --client <id> --scopes admin,pets:read,pets:write --expires 8h',
+        'details',
+        { class: 'note' },
+        el('summary', {}, 'Where do I get one?'),
+        el('p', {}, 'On the machine of the service:'),
+        el(
+          'pre',
+          { tabindex: '0' },
+          'npx petstore key issue --client <id> --scopes admin,pets:read,pets:write --expires 8h',
+        ),
       ),
-    ),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -59,13 +70,16 @@ export function showSignIn(main, signedIn) {
     put(fault);
     try {
       if (!/^[\x21-\x7e]+$/.test(key)) throw new Refusal(0, 'invalid_api_key', 'This is no API key.');
-      await ask('GET', 'clients', { query: { limit: 1 }, key });
+      await ask('GET', isHolder ? '../account' : 'clients?limit=1', { key });
       keepKey(key);
       field.value = '';
       signedIn();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const hint = error.code === 'insufficient_scope' ? ' This key works, but lacks the scope admin.' : '';
+      const hint =
+        error.code === 'insufficient_scope'
+          ? ' This key works, but lacks the scope admin or admin:read.'
+          : '';
       put(fault, `${error.message}${hint} (${error.code})`);
       field.select();
       field.focus();

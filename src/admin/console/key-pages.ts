@@ -5,15 +5,17 @@ import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
 import { pageFile } from '../../docs/page-files.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
+import { prefersHtml } from '../../docs/pages/served-pages.js';
 
-const PATH = '/console';
+const CONSOLE = '/console';
+const ACCOUNT = '/account';
 const READS = new Set(['GET', 'HEAD']);
 
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The files that are served, by their names below /console/. */
+/** The files that are served, by their names below the path of a page. */
 const FILES: Readonly<Record<string, string>> = {
   '': HTML,
   'colours.css': CSS,
@@ -25,6 +27,7 @@ const FILES: Readonly<Record<string, string>> = {
       'admin-api',
       'audit-view',
       'changes-of-client',
+      'changes-of-endpoint',
       'changes-of-key',
       'client-keys',
       'client-usage',
@@ -33,8 +36,9 @@ const FILES: Readonly<Record<string, string>> = {
       'console',
       'dialogs',
       'elements',
+      'endpoint-view',
+      'endpoints-view',
       'fields',
-      'names',
       'paging',
       'patience',
       'plots',
@@ -78,16 +82,14 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the page for operators, from memory, unless CONSOLE is off. It is static and holds no secret: everything that it shows
- * it asks of the administration, with the key that the operator gives it.
+ * Serves the pages for people with a key, from memory: the console of operators, unless CONSOLE is off, and the account of key holders. They
+ * are static and hold no secret: everything that they show they ask of /admin or /account, with the key that they are given. Both are
+ * the same files, which know by their address what they are.
  */
 @Injectable()
-export class OperatorsConsole implements OnModuleInit {
+export class KeyPages implements OnModuleInit {
   private readonly assets = new Map(
-    Object.entries(FILES).map(([name, type]) => [
-      `${PATH}/${name}`,
-      new ServedAsset(type, () => pageFile(fileOf(name))),
-    ]),
+    Object.entries(FILES).map(([name, type]) => [name, new ServedAsset(type, () => pageFile(fileOf(name)))]),
   );
 
   constructor(
@@ -95,34 +97,56 @@ export class OperatorsConsole implements OnModuleInit {
     private readonly settings: Settings,
   ) {}
 
-  /** Nest calls this when all routes are registered: the page stands behind them, where it costs other requests nothing. */
+  /** Leads a browser from /account, which programs get as JSON, to the page. */
+  use = (request: Request, response: Response, next: NextFunction): void => {
+    const isHere = request.url === ACCOUNT && request.method === 'GET' && prefersHtml(request, response);
+    if (isHere) lead(request, response, ACCOUNT);
+    else next();
+  };
+
+  /** Nest calls this when all routes are registered: the pages are behind them, where they cost other requests nothing. */
   onModuleInit(): void {
-    if (this.settings.console === 'off') return;
-    this.adapterHost.httpAdapter.use(PATH, (request: Request, response: Response, next: NextFunction) =>
-      this.serve(request, response, next),
-    );
+    for (const path of this.settings.console === 'off' ? [ACCOUNT] : [CONSOLE, ACCOUNT])
+      this.adapterHost.httpAdapter.use(path, (request: Request, response: Response, next: NextFunction) =>
+        this.serve(path, request, response, next),
+      );
   }
 
-  private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const asset = this.assets.get(path);
-    const isServed = asset !== undefined || path === PATH;
+  private serve(
+    path: string,
+    request: Request,
+    response: Response,
+    next: NextFunction,
+  ): Promise<void> | undefined {
+    const asked = request.originalUrl.split('?', 1)[0] ?? '';
+    const asset = asked === path ? undefined : this.assets.get(asked.slice(path.length + 1));
+    const isServed = asset !== undefined || asked === CONSOLE;
     const isRead = READS.has(request.method);
     if (isServed && !isRead) request.isServedReadOnly = true;
     if (!isServed || !isRead) {
       next();
       return undefined;
     }
-    noteServed(request, path);
-    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    if (asset) return asset.send(request, response);
-    // Relative, as all addresses of the page are: a proxy may have taken a prefix away.
-    response.statusCode = 307;
-    response.setHeader('Location', 'console/');
-    response.setHeader('Content-Length', 0);
-    response.end();
-    return undefined;
+    if (!asset) return lead(request, response, path);
+    noteServed(request, asked);
+    protect(response);
+    return asset.send(request, response);
   }
+}
+
+function protect(response: Response): void {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+}
+
+/** Leads to the page below a path. Relative, as all addresses of the pages are: a proxy may have taken a prefix away. */
+function lead(request: Request, response: Response, path: string): undefined {
+  noteServed(request, path);
+  protect(response);
+  response.statusCode = 307;
+  response.setHeader('Location', `${path.slice(1)}/`);
+  response.setHeader('Content-Length', 0);
+  response.end();
+  return undefined;
 }
 
 /** What it has in common with all pages. */
