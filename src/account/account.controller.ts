@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
+import { RequestHistory } from '../auth/clients/request-history.js';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../auth/caller.js';
@@ -9,8 +10,10 @@ import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
 import { ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { toClientDto } from '../admin/dto/client.dto.js';
-import { DaysQuery } from '../admin/dto/inputs.js';
-import { Operation, Tag } from '../http/operation.decorator.js';
+import { DaysQuery, OwnRequestsQuery } from '../admin/dto/inputs.js';
+import { RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-request.dto.js';
+import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { READ_BOUND } from './account.bounds.js';
 import { accountHolderOf } from './account-holder.js';
@@ -26,6 +29,7 @@ export class AccountController {
     private readonly clients: ClientsService,
     private readonly keys: ApiKeysService,
     private readonly usage: UsageService,
+    private readonly history: RequestHistory,
   ) {}
 
   @Get()
@@ -64,5 +68,33 @@ export class AccountController {
   ): Promise<ClientDetailsDto> {
     const client = await this.clients.get(accountHolderOf(caller).clientId);
     return toClientUsageDto(client, await this.usage.of(client, days));
+  }
+
+  @Get('requests')
+  @Operation({
+    id: 'listOwnRefusedRequests',
+    summary: 'List your last errors',
+    description:
+      'Lists the last 200 requests of the client that were answered with an error, latest first, up to a second late. Needs no scope.',
+    answers: {
+      status: 200,
+      description: 'A page of requests',
+      arrayOf: RefusedRequestDto,
+      schemaName: 'RefusedRequests',
+      optionalHeaders: NEXT_PAGE,
+    },
+  })
+  @ApiErrors(CLIENTS_ERRORS.no_account)
+  async getRequests(
+    @Query() query: OwnRequestsQuery,
+    @CurrentClient() caller: Caller | undefined,
+    @Paged() pager: Pager,
+  ): Promise<RefusedRequestDto[]> {
+    const { requestId } = query;
+    const of = {
+      clientId: accountHolderOf(caller).clientId,
+      ...(requestId === undefined ? {} : { requestId }),
+    };
+    return (await pager.answer(query, (page) => this.history.errors(page, of))).map(toRefusedRequestDto);
   }
 }

@@ -44,7 +44,7 @@ describeWith('browser', 'the page of a key holder', () => {
     const { status, body } = await service.request('GET', '/account');
     expect([status, body.client.name]).toEqual([200, 'Test']);
     const refused = await fetch(`${service.url}/account`);
-    expect([refused.status, (await refused.json()).code]).toEqual([401, 'missing_api_key']);
+    expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'missing_api_key' }]);
     const { headers } = await fetch(`${service.url}/account/`);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*trusted-types 'none'$/);
   });
@@ -59,7 +59,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.getByText('1 of 300', { exact: true }).waitFor();
     for (const name of ['By minute', 'By day', 'Keys', 'Webhooks'])
       await tab.page.getByRole('heading', { name, exact: true }).waitFor();
-    expect(await tab.page.getByRole('link', { name: 'Errors' }).getAttribute('href')).toBe('../docs/errors');
+    expect(await tab.page.getByRole('link', { name: 'Error codes' }).getAttribute('href')).toBe('../docs/errors');
     expect(await tab.page.evaluate('[Object.values({ ...localStorage }), document.cookie]')).toEqual([
       [],
       '',
@@ -106,6 +106,17 @@ describeWith('browser', 'the page of a key holder', () => {
     key = await stored('key');
     await tab.page.locator('.key', { hasText: key.slice(0, 13) }).waitFor();
     await tab.page.reload();
+    await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+  });
+
+  it('shows its last errors, which no page of another client has', async () => {
+    await service.request('GET', '/v1/pets/77');
+    const other = await service.issueKey({ plan: 'pro' });
+    await service.request('GET', '/v1/pets/78', { key: other.key });
+    await tab.page.getByRole('link', { name: 'Last errors' }).click();
+    await tab.page.getByText('404 pet_not_found').waitFor();
+    expect(await tab.page.getByText('404 pet_not_found').count()).toBe(1);
+    await tab.page.getByRole('link', { name: 'Account', exact: true }).click();
     await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
   });
 

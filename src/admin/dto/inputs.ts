@@ -97,11 +97,14 @@ export class AuditFilters {
 /** Query of the audit trail. */
 export class AuditQuery extends IntersectionType(PageQuery, AuditFilters) {}
 
-/** Query of the last errors. */
-export class RequestsQuery extends PageQuery {
-  @Uuid({ description: 'Only requests of this client', optional: true })
-  client?: string;
-
+/** Query of the last errors of one client. */
+export class OwnRequestsQuery extends PageQuery {
   @Text({ description: 'Only requests with this `X-Request-Id`', maxLength: 128, optional: true })
   requestId?: string;
+}
+
+/** Query of the last errors of all clients. */
+export class RequestsQuery extends OwnRequestsQuery {
+  @Uuid({ description: 'Only requests of this client', optional: true })
+  client?: string;
 }

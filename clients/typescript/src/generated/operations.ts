@@ -18,6 +18,7 @@ export const OPERATIONS = {
   getPet: {"method":"GET","path":"/v1/pets/{petId}","bounds":["quota","ban"],"parameters":[{"petId":["int64"]}],"response":["Pet"]},
   getAccount: {"method":"GET","path":"/account","bounds":["60 per client"],"response":[]},
   getAccountUsage: {"method":"GET","path":"/account/usage","bounds":["60 per client"],"response":[]},
+  listOwnRefusedRequests: {"method":"GET","path":"/account/requests","bounds":["60 per client"],"response":[]},
   listOwnKeys: {"method":"GET","path":"/account/keys","bounds":["30 per key"],"response":[]},
   issueOwnKey: {"method":"POST","path":"/account/keys","bounds":["30 per key","ban"],"body":[],"response":[]},
   getOwnKey: {"method":"GET","path":"/account/keys/{keyId}","bounds":["30 per key"],"response":[]},

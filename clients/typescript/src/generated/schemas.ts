@@ -351,6 +351,32 @@ export interface components {
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
+        /** A request with a valid key that was answered with an error. */
+        RefusedRequest: {
+            /**
+             * Format: date-time
+             * When it was answered
+             */
+            at: string;
+            /** `X-Request-Id`, which a client may send more than once */
+            requestId: string;
+            /** Format: uuid */
+            clientId: string;
+            /**
+             * Format: uuid
+             * Null for another credential
+             */
+            keyId: string | null;
+            /** Method and route */
+            operation: string;
+            /** Status of the response; 499 where the client closed the connection before it */
+            status: number;
+            /** Code of the error; null where the response had none */
+            code: string | null;
+            /** Address of the caller */
+            address: string | null;
+        };
+        RefusedRequests: components["schemas"]["RefusedRequest"][];
         WebhookDeliveries: components["schemas"]["WebhookDelivery"][];
         /** A message for one endpoint, and what became of it. */
         WebhookDelivery: {
@@ -682,6 +708,26 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["ClientDetails"];
+                };
+            };
+        };
+    };
+    listOwnRefusedRequests: {
+        parameters: {
+            query?: {
+                /** Most entries of a page */
+                limit?: number;
+                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                cursor?: string;
+                /** Only requests with this `X-Request-Id`. At least one visible character; no NUL and no half of a surrogate pair */
+                requestId?: string;
+            };
+        };
+        responses: {
+            /** A page of requests */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["RefusedRequests"];
                 };
             };
         };

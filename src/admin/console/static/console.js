@@ -21,8 +21,9 @@ const PAGE = isHolder ? 'Account' : 'Console';
 const PLACES = isHolder
   ? [
       ['#/', 'Account'],
+      ['#/requests', 'Last errors'],
       ['../docs/guides/using-the-api', 'Guide'],
-      ['../docs/errors', 'Errors'],
+      ['../docs/errors', 'Error codes'],
     ]
   : [
       ['#/clients', 'Clients'],
@@ -39,13 +40,15 @@ const ENDPOINT = [
   'Webhook',
   showEndpoint,
 ];
+/** @type {readonly [RegExp, string, string, View]} */
+const REQUESTS = [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests];
 /** By address: the place that it belongs to, its title, and what shows it. @type {readonly (readonly [RegExp, string, string, View])[]} */
 const VIEWS = isHolder
-  ? [ENDPOINT, [/^/, '#/', 'Account', showClient]]
+  ? [ENDPOINT, REQUESTS, [/^/, '#/', 'Account', showClient]]
   : [
       [new RegExp(`^#/clients/(${UUID})$`), '#/clients', 'Client', showClient],
       [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
-      [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests],
+      REQUESTS,
       ENDPOINT,
       [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
       [/^/, '#/clients', 'Clients', showClients],

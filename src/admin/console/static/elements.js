@@ -1,7 +1,7 @@
 // @ts-check
 // Makes elements. A text becomes a text node, never markup: names of clients are whatever somebody called them.
 
-/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Node | string | number | null | undefined | boolean} Child */
 /** @typedef {string | number | boolean | null | undefined | ((event: any) => void)} Attribute */
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -52,7 +52,7 @@ function fill(element, attributes, children) {
 /** @param {Child[]} children @returns {(Node | string)[]} */
 function nodesOf(children) {
   return children
-    .filter((child) => child !== null && child !== undefined && child !== false)
+    .filter((child) => child !== null && child !== undefined && typeof child !== 'boolean')
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // The last requests that were answered with an error, of all clients or one, or those with one X-Request-Id.
-import { ask } from './admin-api.js';
+import { ask, isHolder } from './admin-api.js';
 import { el, put, say } from './elements.js';
 import { fact } from './client-keys.js';
 import { Pages } from './paging.js';
@@ -68,7 +68,7 @@ function entryOf({ at, requestId, clientId, keyId, operation, status, code, addr
       'dl',
       { class: 'facts' },
       fact('Request', idOf(requestId)),
-      fact('Client', el('a', { href: `#/clients/${clientId}` }, idOf(clientId))),
+      isHolder || fact('Client', el('a', { href: `#/clients/${clientId}` }, idOf(clientId))),
       fact('Key', idOf(keyId)),
     ),
   );
