@@ -111,8 +111,8 @@ const CASES: readonly Case[] = [
       bans: [],
       lastUsedAt: null,
       days: [
-        { date: '2026-11-20', requests: 0 },
-        { date: '2026-11-19', requests: 0 },
+        { date: '2026-11-20', requests: 0, refused: 0 },
+        { date: '2026-11-19', requests: 0, refused: 0 },
       ],
     }),
   ],
