@@ -1,8 +1,7 @@
 import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
-import { headersOfAll } from './headers.js';
 
 /** The prose at the head of the API's document, in Markdown; each paragraph is one line, because pages keep line breaks. */
-export function apiDescription({ plans, page }: DocumentFacts): string {
+export function apiDescription({ plans, headers, page }: DocumentFacts): string {
   const guide = page('/docs/guides/using-the-api');
   const errors = page('/docs/errors');
   return paragraphs(
@@ -22,7 +21,7 @@ export function apiDescription({ plans, page }: DocumentFacts): string {
     `After a 429, wait for \`Retry-After\`: then the full limit is available again. If the retry fails, wait longer each time (1 s, 2, 4, 8, with some randomness). A key that does not wait is [banned](${errors}#api_key_banned) for a while.`,
 
     '## Headers of every response',
-    headersOfAll(),
+    headers,
 
     '## Errors',
     `Every status from 400 on has the same body: \`code\` for programs, \`message\` for people, and \`status\`. [\`validation_failed\`](${errors}#validation_failed) adds \`details\`, one entry per fault. Codes never change their meaning. Quote the \`X-Request-Id\` of the response when you report a problem.`,

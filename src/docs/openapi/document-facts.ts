@@ -9,12 +9,14 @@ import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 export interface DocumentFacts {
   /** The plans with their limits, as a table in Markdown. */
   readonly plans: string;
+  /** The headers of every response, as a table in Markdown. */
+  readonly headers: string;
   /** Makes a link of a page of this service, such as `/docs/errors`: puts the path before it that PUBLIC_BASE_URL has. */
   readonly page: (path: string) => string;
 }
 
 /** The facts of an application, as it is configured. */
-export function documentFactsOf(app: INestApplication): DocumentFacts {
+export function documentFactsOf(app: INestApplication): Omit<DocumentFacts, 'headers'> {
   const { publicBaseUrl } = app.get(Settings);
   const before = publicPrefix(publicBaseUrl);
   return {

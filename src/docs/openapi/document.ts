@@ -16,6 +16,7 @@ import {
   describeIdempotency,
   describePrecondition,
   describeRevalidation,
+  headersOfAll,
   headersOf,
 } from './headers.js';
 import { serversOf } from './servers.js';
@@ -38,7 +39,11 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
-    .setDescription(typeof description === 'string' ? description : description(documentFactsOf(app)))
+    .setDescription(
+      typeof description === 'string'
+        ? description
+        : description({ ...documentFactsOf(app), headers: headersOfAll() }),
+    )
     .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
