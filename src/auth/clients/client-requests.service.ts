@@ -31,14 +31,15 @@ const KEEP = (rows: string): string => `
     CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
   FROM ${rows} AS refused`;
 
-/** Deletes what is beyond the last errors of these clients, and of all. Writers take turns, so the bounds hold over instances. */
+/** Delete what is beyond the last errors of these clients, and of all. Writers take turns, so the bounds hold over instances. */
 const CUT = (rows: string): string => `
   DELETE FROM refused_requests WHERE id IN (
     SELECT id FROM (
       SELECT id, row_number() OVER (PARTITION BY client_id ORDER BY id DESC) AS place FROM refused_requests
       WHERE client_id IN (SELECT value ->> 'clientId' FROM ${rows} AS client)) AS ranked
-    WHERE place > ${MOST_OF_CLIENT})
-  OR id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
+    WHERE place > ${MOST_OF_CLIENT})`;
+const CUT_ALL = `
+  DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
 
 /** A request of a caller with a valid credential that has ended. */
 export interface EndedRequest {
@@ -53,6 +54,12 @@ export interface EndedRequest {
   readonly address: string | undefined;
 }
 
+/** A request that was answered with an error, and when, in ms since the Unix epoch. */
+interface KeptError {
+  readonly at: number;
+  readonly ended: EndedRequest;
+}
+
 /**
  * Counts what came of the requests of clients, and keeps the last errors of each, in the database. They are written in the background:
  * no request waits for them, and while the database is away, only so many are kept. Several processes count together.
@@ -61,7 +68,7 @@ export interface EndedRequest {
 export class ClientRequests extends WriteBehind {
   private readonly counts = new Map<string, RequestCount>();
   /** The last errors of each client that are not written yet. */
-  private readonly errors = new Map<string, Omit<RefusedRequest, 'id'>[]>();
+  private readonly errors = new Map<string, KeptError[]>();
   private readonly byOutcome = new Map<string, number>();
 
   constructor(
@@ -81,21 +88,23 @@ export class ClientRequests extends WriteBehind {
   }
 
   /** Counts a request of a key, and keeps any that was answered with an error. Without an error it costs two look-ups in memory. */
-  note({ caller, operation, status, durationMs, requestId, address, ...ended }: EndedRequest): void {
+  note(ended: EndedRequest): void {
+    const { caller, operation, status, code = null } = ended;
     const { clientId, keyId } = caller;
-    const code = ended.code?.slice(0, 96) ?? null;
     // The user of another credential belongs to no client.
     if (keyId !== null) {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
-      const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd();
-      this.count(clientId, keyId, operation, outcome, bucketOf(durationMs));
+      const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd().slice(0, 100);
+      this.count(clientId, keyId, operation, outcome, bucketOf(ended.durationMs));
     }
     if (status < 400) return;
-    const at = this.clock.instant();
-    this.keep(clientId, [
-      { at, requestId, clientId, keyId, operation, status, code, address: address ?? null },
-    ]);
+    const kept = this.errors.get(clientId);
+    const error = { at: this.clock.now(), ended };
+    if (kept) kept.push(error);
+    else if (this.errors.size < MOST_CLIENTS) this.errors.set(clientId, [error]);
+    // Not at each request: to shift an array takes longer than to count.
+    if (kept && kept.length >= 2 * MOST_OF_CLIENT) kept.splice(0, MOST_OF_CLIENT);
   }
 
   /** Counts an admitted call of a deprecated operation. */
@@ -128,15 +137,6 @@ export class ClientRequests extends WriteBehind {
     else if (counts.size < MOST_COUNTS) counts.set(id, count);
   }
 
-  /** Adds to the last errors of a client, in their order. */
-  private keep(clientId: string, errors: readonly Omit<RefusedRequest, 'id'>[]): void {
-    const kept = this.errors.get(clientId) ?? [];
-    if (kept.length === 0 && this.errors.size >= MOST_CLIENTS) return;
-    kept.push(...errors);
-    if (kept.length > MOST_OF_CLIENT) kept.splice(0, kept.length - MOST_OF_CLIENT);
-    this.errors.set(clientId, kept);
-  }
-
   protected override async write(): Promise<void> {
     const counts = takenFrom(this.counts, COUNTS_A_SECOND);
     const errors = takenFrom(this.errors, CLIENTS_A_SECOND);
@@ -147,7 +147,7 @@ export class ClientRequests extends WriteBehind {
         await runForRows(manager, [...minutes, ...this.daysOf(minutes)], ADD_UP);
         await runForRows(
           manager,
-          errors.flatMap(([, kept]) => kept),
+          errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf)),
           KEEP,
         );
         await runForRows(
@@ -155,14 +155,12 @@ export class ClientRequests extends WriteBehind {
           errors.map(([clientId]) => ({ clientId })),
           CUT,
         );
+        if (errors.length > 0) await manager.query(CUT_ALL);
       });
     } catch (error) {
       for (const [id, count] of counts) this.add(this.counts, id, count);
-      for (const [clientId, kept] of errors) {
-        const newer = this.errors.get(clientId) ?? [];
-        this.errors.delete(clientId);
-        this.keep(clientId, [...kept, ...newer]);
-      }
+      for (const [clientId, kept] of errors)
+        this.errors.set(clientId, [...kept, ...(this.errors.get(clientId) ?? [])].slice(-MOST_OF_CLIENT));
       throw error;
     }
   }
@@ -177,6 +175,13 @@ export class ClientRequests extends WriteBehind {
     }
     return days.values();
   }
+}
+
+function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
+  const { caller, operation, status, code = null, requestId, address = null } = ended;
+  const { clientId, keyId } = caller;
+  const row = { at: new Date(at).toISOString(), requestId, clientId, keyId, operation, status, address };
+  return { ...row, code: code?.slice(0, 96) ?? null };
 }
 
 /** Takes the first entries out of a map. */
