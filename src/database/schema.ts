@@ -89,7 +89,8 @@ export function contractionsOf({ unknown, expansions }: SchemaStatus): string[] 
   return unknown.filter((name) => !expansions.includes(name));
 }
 
-function refuseIfNewer(dataSource: Database, status: SchemaStatus): void {
+/** Throws when the schema was changed by a newer version in a way that this one cannot run on. */
+export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void {
   const contractions = contractionsOf(status);
   if (contractions.length === 0) return;
   throw new Error(

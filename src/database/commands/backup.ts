@@ -1,7 +1,8 @@
-import { access, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { realFileOf } from '../sqlite/private-files.js';
+import { isThere } from '../sqlite/read-untouched.js';
 import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';
@@ -26,7 +27,11 @@ export interface BackupOrder {
 export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
   if (!(await isThere(database)))
     throw new DatabaseRefusal(`${database} is not there. Name the store with DATABASE_URL.`);
-  const final = await finalFile(file);
+  const final = await realFileOf(file).catch(() => {
+    throw new DatabaseRefusal(
+      `The folder ${dirname(file)} is not there. Make it, or name a file in another.`,
+    );
+  });
   await refuseOfStore(database, final);
   const there = await stat(final).catch(() => undefined);
   if (there?.isDirectory())
@@ -45,14 +50,6 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
   } finally {
     await part.remove();
   }
-}
-
-async function finalFile(file: string): Promise<string> {
-  return realFileOf(file).catch(() => {
-    throw new DatabaseRefusal(
-      `The folder ${dirname(file)} is not there. Make it, or name a file in another.`,
-    );
-  });
 }
 
 /** The database, and what SQLite has beside it, is no place for a backup; nor is a file beside which the log of another lies. */
@@ -82,11 +79,4 @@ function refuseOther(database: string, { tables }: CopiedStore): void {
     throw new DatabaseRefusal(
       `${database} is the database of another program (tables ${namedInShort(names)}). ${NAME_ANOTHER}.`,
     );
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

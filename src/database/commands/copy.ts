@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { shownDatabaseUrl } from '../../core/config/database-url.js';
 import { type DatabaseSettings, EXPANSIONS_TABLE, MIGRATIONS_TABLE, openDataSource } from '../data-source.js';
@@ -6,7 +5,7 @@ import type { Database } from '../database.js';
 import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
-import { readUntouched } from '../sqlite/read-untouched.js';
+import { isThere, readUntouched } from '../sqlite/read-untouched.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { DatabaseRefusal, refuseServed } from './refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
@@ -66,9 +65,7 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
  */
 export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
   const { file, target: settings } = order;
-  await access(file).catch(() => {
-    throw new DatabaseRefusal(`${file} is not there. Name the file with --from.`);
-  });
+  if (!(await isThere(file))) throw new DatabaseRefusal(`${file} is not there. Name the file with --from.`);
   await refuseServed(file, 'copy');
   return naming(file, () =>
     readUntouched(file, async (source) => {

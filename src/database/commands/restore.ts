@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { openDataSource } from '../data-source.js';
-import { type SchemaStatus, contractionsOf, schemaStatus } from '../schema.js';
+import { refuseIfNewer, schemaStatus } from '../schema.js';
 import { realFileOf } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
@@ -71,24 +71,14 @@ async function refuseUnlessOther({ file }: RestoreOrder, database: string): Prom
 
 /** The migrations that the copy of a backup lacks. Throws DatabaseRefusal unless this build runs on its schema. */
 async function pendingOf(backup: string, copy: string): Promise<readonly string[]> {
-  const status = await statusOf(backup, copy);
-  if (status.applied.length === 0)
-    throw new DatabaseRefusal(`${backup} is not a backup of this service. Name another.`);
-  const newer = contractionsOf(status);
-  if (newer.length > 0)
-    throw new DatabaseRefusal(
-      `${backup} was made of a schema of a newer version of the service (${newer.join(', ')}), or with a module that is gone. ` +
-        'Restore it with that version, or put the module back.',
-    );
-  return status.pending;
-}
-
-async function statusOf(backup: string, copy: string): Promise<SchemaStatus> {
-  const opening = { journal: 'as it is' } as const;
   try {
-    const dataSource = await openDataSource({ databaseUrl: `sqlite:${copy}` }, opening);
+    const dataSource = await openDataSource({ databaseUrl: `sqlite:${copy}` }, { journal: 'as it is' });
     try {
-      return await schemaStatus(dataSource);
+      const status = await schemaStatus(dataSource);
+      if (status.applied.length === 0)
+        throw new Error(`${backup} is not a backup of this service. Name another.`);
+      refuseIfNewer(dataSource, status);
+      return status.pending;
     } finally {
       await dataSource.destroy();
     }

@@ -33,7 +33,8 @@ async function removeLog(file: string): Promise<void> {
   await connection.close();
 }
 
-function isThere(path: string): Promise<boolean> {
+/** Whether there is a file, or what a link leads to. */
+export function isThere(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
