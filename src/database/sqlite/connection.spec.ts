@@ -91,6 +91,7 @@ describe('statements that are kept', () => {
       sqlite3.Database,
       sqlite3.Database,
     ];
+    own.configure('busyTimeout', 1);
     connection = new Connection(own, PREPARED);
     await on(other)('all', 'PRAGMA journal_mode = WAL');
     await on(other)('all', 'CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT)');
