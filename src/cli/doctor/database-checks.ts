@@ -97,7 +97,7 @@ async function integrityText(database: Database): Promise<string> {
   const rows = await database.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
   const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
   if (faults.length === 0) return 'every page is sound';
-  fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
+  return fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
 }
 
 async function migrationsText(database: Database): Promise<string> {
@@ -142,5 +142,5 @@ async function processesText(file: string, { redisUrl }: Settings): Promise<stri
   const serving = await (await ProcessLockFiles.of(file)).others('left');
   const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
   if (serving < 2 || redisUrl !== null) return found;
-  fail(`${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`);
+  return fail(`${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`);
 }
