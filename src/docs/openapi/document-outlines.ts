@@ -12,7 +12,6 @@ export type PathItem = OpenAPIObject['paths'][string];
 export type OperationObject = NonNullable<PathItem['get']>;
 type ResponseOrReference = NonNullable<OperationObject['responses']['default']>;
 export type ResponseObject = Extract<ResponseOrReference, { description: string }>;
-export type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
 
 /** What one of the service's OpenAPI documents is about. */
 export interface DocumentOutline {

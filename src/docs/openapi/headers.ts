@@ -1,8 +1,11 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js';
 import type { OperationRecord } from '../../http/operation-record.js';
-import type { Headers, OperationObject } from './document-outlines.js';
+
+type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
+type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 /** The headers of the quota, which every response of the API has. */
 const QUOTA_HEADERS = {
