@@ -10,9 +10,9 @@ import { DecisionBatches, type InTime, numbersOf, withTimeout } from './redis-co
 import type { RedisKeys } from './redis-keys.js';
 import { HAND_OVER_SCRIPT, banScript, keptMs, takeScript } from './redis-scripts.js';
 
-/** Timeout of handing over counts, in milliseconds; no request waits for it. */
+/** Timeout of handing over a count or a ban, in milliseconds; no request waits for it. */
 const HAND_OVER_LIMIT_MS = 1_000;
-/** So many counts or bans are handed over at a time; decisions that have come in the meantime are sent before the next. */
+/** So many are handed over at a time; decisions that have come in the meantime are sent before the next. */
 const HANDED_OVER_AT_ONCE = 500;
 /** The state of a key that was unbanned. */
 const NEVER_REFUSED = '[0,0,0,0,0,0]';
@@ -20,8 +20,8 @@ const NEVER_REFUSED = '[0,0,0,0,0,0]';
 /** What `defineCommand` adds to a connection: each runs EVALSHA, and EVAL once if Redis does not know the script. */
 interface QuotaCommands {
   takeQuotas(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
-  handOverCounts(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
-  handOverBans(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+  handOverCount(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
+  handOverBan(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
 /** What is told of what instances cache. */
@@ -40,8 +40,6 @@ export class RedisQuotaStore extends QuotaStore {
   private readonly batches: DecisionBatches;
   /** The names that all decisions of this turn of the event loop wait for. */
   private asked: Promise<void> | undefined;
-  private readonly counts: DecisionBatches;
-  private readonly bans: DecisionBatches;
   /** Names what this instance has handed over. */
   private readonly id = randomUUID();
 
@@ -55,20 +53,14 @@ export class RedisQuotaStore extends QuotaStore {
   ) {
     super(clock);
     redis.defineCommand('takeQuotas', { lua: takeScript(rules) });
-    redis.defineCommand('handOverCounts', { lua: HAND_OVER_SCRIPT });
-    redis.defineCommand('handOverBans', { lua: banScript(rules) });
+    redis.defineCommand('handOverCount', { lua: HAND_OVER_SCRIPT });
+    redis.defineCommand('handOverBan', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
     this.batches = new DecisionBatches(async (names, args) => {
       const taken = this.inTime(this.redis.takeQuotas(names.length, ...names, ...args));
       const [answers] = await Promise.all([taken, this.askNames()]);
       return answers;
     });
-    this.counts = new DecisionBatches((names, args) =>
-      withTimeout(this.redis.handOverCounts(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
-    );
-    this.bans = new DecisionBatches((names, args) =>
-      withTimeout(this.redis.handOverBans(names.length, ...names, ...args), HAND_OVER_LIMIT_MS),
-    );
   }
 
   /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
@@ -122,8 +114,8 @@ export class RedisQuotaStore extends QuotaStore {
     const lifted: string[] = [];
     await inSlices(bans, async ([keyId, ban]) => {
       const { subject, until, isOwn } = ban;
-      const state = this.keys.strikes(subject, keyId);
-      const isBanned = await this.bans.add([state], [until, isOwn ? 1 : 0], this.slotOf(subject));
+      const handed = this.redis.handOverBan(1, this.keys.strikes(subject, keyId), until, isOwn ? 1 : 0);
+      const isBanned = await withTimeout(handed, HAND_OVER_LIMIT_MS);
       ban.isOwn = false;
       if (isBanned === 0) lifted.push(keyId);
     });
@@ -143,11 +135,9 @@ export class RedisQuotaStore extends QuotaStore {
   private async handOverCount(count: KnownCount): Promise<void> {
     const { subject, key, lengthMs, number, seen, alone, handedOver } = count;
     const counter = this.keys.counter(subject, key, lengthMs, number);
-    const used = await this.counts.add(
-      [counter, this.keys.handedOver(this.id, subject, counter)],
-      [seen, alone, handedOver, lengthMs],
-      this.slotOf(subject),
-    );
+    const note = this.keys.handedOver(this.id, subject, counter);
+    const handed = this.redis.handOverCount(2, counter, note, seen, alone, handedOver, lengthMs);
+    const used = await withTimeout(handed, HAND_OVER_LIMIT_MS);
     if (!Number.isSafeInteger(used)) throw new Error('it answered something that is no count');
     // More may have been admitted since.
     count.handedOver += alone - handedOver;

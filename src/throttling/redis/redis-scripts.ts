@@ -101,48 +101,39 @@ return answers
 }
 
 /**
- * Tells Redis counts that an instance knows. A count becomes at least the one that the instance last saw, plus what it has admitted by
+ * Tells Redis a count that an instance knows. It becomes at least the one that the instance last saw, plus what it has admitted by
  * itself since; it never decreases. What an instance has told is noted, so that it counts once, however often it is told.
  *
- * KEYS: for each, the counter, and the note. ARGV: for each, the last seen count, what was admitted by the instance itself in this
- * window, the part of that which it knows to be counted here, the length in ms. Returns the counts afterwards.
+ * KEYS: the counter, and the note. ARGV: the last seen count, what was admitted by the instance itself in this window, the part of that
+ * which it knows to be counted here, the length in ms. Returns the count afterwards.
  */
 export const HAND_OVER_SCRIPT = `
-local answer = {}
-for i = 1, #KEYS / 2 do
-  local counter, note, arg = KEYS[2 * i - 1], KEYS[2 * i], 4 * i - 3
-  local used = tonumber(redis.call('GET', counter) or 0)
-  local alone = tonumber(ARGV[arg + 1])
-  local noted = math.max(tonumber(ARGV[arg + 2]), tonumber(redis.call('GET', note) or 0))
-  local raised = math.max(used, tonumber(ARGV[arg])) + math.max(0, alone - noted)
-  local expiry = tonumber(ARGV[arg + 3]) + ${MARGIN_MS}
-  if raised > used then redis.call('SET', counter, string.format('%.0f', raised), 'PX', expiry) end
-  if alone > noted then redis.call('SET', note, ARGV[arg + 1], 'PX', expiry) end
-  answer[i] = raised
-end
-return answer
+local used = tonumber(redis.call('GET', KEYS[1]) or 0)
+local alone = tonumber(ARGV[2])
+local noted = math.max(tonumber(ARGV[3]), tonumber(redis.call('GET', KEYS[2]) or 0))
+local raised = math.max(used, tonumber(ARGV[1])) + math.max(0, alone - noted)
+local expiry = tonumber(ARGV[4]) + ${MARGIN_MS}
+if raised > used then redis.call('SET', KEYS[1], string.format('%.0f', raised), 'PX', expiry) end
+if alone > noted then redis.call('SET', KEYS[2], ARGV[2], 'PX', expiry) end
+return raised
 `;
 
 /**
- * Tells Redis bans that an instance knows. KEYS: the states of API keys. ARGV: for each, the end of the ban; 1 when it began in that
- * instance. One that was learned from Redis begins anew only where Redis has lost the state: else it was lifted since. Returns for each
- * whether the key is banned.
+ * Tells Redis a ban that an instance knows. KEYS: the state of the API key. ARGV: the end of the ban; 1 when it began in that instance.
+ * One that was learned from Redis begins anew only where Redis has lost the state: else it was lifted since. Returns whether the key is
+ * banned.
  */
 export function banScript({ resetMs, ladderMs }: BanRules): string {
   return `
-local answer = {}
-for i = 1, #KEYS do
-  local banned = tonumber(ARGV[2 * i - 1])
-  local state = redis.call('GET', KEYS[i])
-  local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
-  if kept[1] < banned and (not state or ARGV[2 * i] == '1') then
-    local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
-    redis.call('SET', KEYS[i], new, 'PX', ${keptMs({ resetMs, ladderMs })})
-    kept[1] = banned
-  end
-  answer[i] = kept[1] > 0 and 1 or 0
+local banned = tonumber(ARGV[1])
+local state = redis.call('GET', KEYS[1])
+local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
+if kept[1] < banned and (not state or ARGV[2] == '1') then
+  local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
+  redis.call('SET', KEYS[1], new, 'PX', ${keptMs({ resetMs, ladderMs })})
+  kept[1] = banned
 end
-return answer
+return kept[1] > 0 and 1 or 0
 `;
 }
 
