@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
@@ -11,12 +9,10 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { makeCertificates } from '../support/certificates.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { Pooler } from '../support/pooler.js';
-import { POSTGRES_PROGRAMS, PostgresServer } from '../support/postgres-server.js';
+import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { BARE_ENVIRONMENT, ROOT, ServiceProcess, emptyFolder } from '../support/service-process.js';
-
-const run = promisify(execFile);
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;
@@ -80,8 +76,11 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
       ],
-    ])('%s is connected to', async (_, urlOf, { ca }: { ca?: string }) => {
+      ['PGPASSWORD', () => `postgres://shop@127.0.0.1:${server.port}/shop`, { password: PASSWORD }],
+    ])('%s is connected to', async (_, urlOf, { ca, password }: { ca?: string; password?: string }) => {
       const url = urlOf();
+      vi.stubEnv('PGPASSWORD', password);
+      onTestFinished(() => void vi.unstubAllEnvs());
       const settings = { ...exampleEnvironment(), DATABASE_URL: url, ...authority(ca) };
       const database = await openDataSource(new Settings(settings));
       const sessions = await database.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
@@ -201,43 +200,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       stderr: expect.stringMatching(/permission denied.* the user of --to the owner/),
     });
     expect(copied.stderr).not.toContain('DATABASE_URL');
-  });
-
-  it('is moved to by the lines that docs/operations/postgresql.md has', async () => {
-    const guide = await readFile(join(ROOT, 'docs/operations/postgresql.md'), 'utf8');
-    const [, block = ''] = /## Moving to PostgreSQL\n[^`]*```sh\n([^`]*)```/.exec(guide) ?? [];
-    const [user, database, secret, copy, start, ...more] = block.trim().split('\n');
-    expect([user, secret, start, more]).toEqual([
-      expect.stringMatching(/^createuser --pwprompt petstore\b/),
-      expect.stringMatching(/^export PGPASSWORD=secret\b/),
-      'DATABASE_URL=postgres://petstore@db.internal/petstore npm start',
-      [],
-    ]);
-    await server.query(`CREATE ROLE mover LOGIN PASSWORD 'secret'`);
-    await server.accept('host all mover all scram-sha-256');
-    const folder = await withFile();
-    // The user petstore may do all here.
-    const here = (line = '') =>
-      line
-        .replace(/petstore@db.internal/g, `mover@127.0.0.1:${server.port}`)
-        .replace('-O petstore', '-O mover')
-        .replace('createdb', join(POSTGRES_PROGRAMS ?? '', 'createdb'))
-        .replace('npx petstore', `${process.execPath} ${join(ROOT, 'bin/petstore.js')}`);
-    const environment = {
-      ...BARE_ENVIRONMENT,
-      PGHOST: '127.0.0.1',
-      PGPORT: String(server.port),
-      PGUSER: 'petstore',
-    };
-    await run('sh', ['-ec', here(database)], { cwd: folder, env: environment });
-    const { stdout } = await run('sh', ['-ec', `${secret}\n${here(copy)}`], {
-      cwd: folder,
-      env: environment,
-    });
-    expect(stdout).toMatch(/^Copied \d+ rows of \d+ tables from sqlite:/m);
-    const url = here(/DATABASE_URL=(\S+)/.exec(start ?? '')?.[1]);
-    const service = await started(url, { PGPASSWORD: 'secret' });
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
   });
 
   /** A folder with the file of a store. */
