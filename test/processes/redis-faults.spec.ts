@@ -201,8 +201,6 @@ describeWith('redis-server', 'when Redis', () => {
       const { server, instances } = await together(2, ...options);
       const lines = listen();
       const attempts = vi.spyOn(Redis.prototype, 'connect');
-      for (const { store } of instances) store.onApplicationBootstrap();
-      lines.length = 0;
       const clients = [
         { name: 'fresh', used: 0 },
         { name: 'half', used: LIMIT / 2 },
@@ -402,7 +400,6 @@ describeWith('redis-server', 'when Redis', () => {
     onTestFinished(() => server.remove());
     const lines = listen();
     const instance = await open(server.url);
-    instance.store.onApplicationBootstrap();
     expect((await send([instance], 'a', 2 * LIMIT)).admitted).toBe(LIMIT);
     expect(lines).toEqual([expect.stringContaining('CLUSTERDOWN')]);
   });
@@ -438,7 +435,6 @@ describeWith('redis-server', 'when Redis', () => {
     onTestFinished(() => server.remove());
     const lines = listen();
     const instance = await open(server.url.replace('//', credentials));
-    for (let token = 0; token < 2; token += 1) instance.store.onApplicationBootstrap();
     expect(lines).toEqual([expect.stringContaining(why)]);
     expect((await send([instance], 'a', 1)).admitted).toBe(1);
     // The password that we send, or none at all.

@@ -7,7 +7,8 @@ it('what is told while the service is made is told to its logger once that is th
   Logger.overrideLogger(buffer);
   onTestFinished(() => Logger.overrideLogger(false));
   const database = new Logger('Database');
-  database.log('Mapped');
+  new Logger('InstanceLoader').log('a module');
+  database.log('a line');
   database.warn('a warning');
   database.error('a failure', 'its stack');
   database.fatal('the end');
@@ -20,6 +21,7 @@ it('what is told while the service is made is told to its logger once that is th
   buffer.flushTo(logger);
   buffer.flushTo(logger);
   expect(lines).toEqual([
+    ['log', 'a line', 'Database'],
     ['warn', 'a warning', 'Database'],
     ['error', 'a failure', 'its stack', 'Database'],
     ['fatal', 'the end', 'Database'],

@@ -114,17 +114,17 @@ function prettyStream(): DestinationStream {
   return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });
 }
 
-type Level = 'warn' | 'error' | 'fatal';
+type Level = 'log' | 'warn' | 'error' | 'fatal';
 
 /**
- * Buffers warnings and errors (of the database, of Redis) that are logged while the application is created, until its logger
- * exists. Nest's line for each module and route is dropped.
+ * Buffers what is logged (of the database, of Redis) while the application is created, until its logger exists. Nest's line for each
+ * module and route is dropped.
  */
 export class LogBuffer implements LoggerService {
   private readonly buffered: (readonly [level: Level, message: unknown, more: readonly unknown[]])[] = [];
 
-  log(): void {
-    // Nest logs each module and route.
+  log(message: unknown, ...more: unknown[]): void {
+    if (!START_CONTEXTS.has(String(more.at(-1)))) this.buffered.push(['log', message, more]);
   }
 
   warn(message: unknown, ...more: unknown[]): void {

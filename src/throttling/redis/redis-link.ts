@@ -15,7 +15,6 @@ const CONNECT_LIMIT_MS = 1_000;
 /** Longest pause between two attempts to connect, in milliseconds: others count alone for so long after one instance is back. */
 const RETRY_MS = 1_000;
 
-const COUNTED_IN_REDIS = 'Quotas are counted in Redis';
 const CLOSED = 'the connection was closed';
 
 /** What the connection needs of the store above it. */
@@ -49,7 +48,6 @@ export class RedisLink {
   private timer: NodeJS.Timeout | undefined;
   private isBeating = false;
   private isClosed = false;
-  private isTold = false;
   /** Whether Redis is to be told counts and bans. */
   private owes = false;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
@@ -102,15 +100,7 @@ export class RedisLink {
   async open(duties: RedisDuties): Promise<void> {
     this.duties = duties;
     await this.beat();
-  }
-
-  /** Logs the state at the start; when the connection is opened, the logger is not set up yet. */
-  tell(): void {
-    // The store is provided under two tokens, and Nest calls its hooks once for each.
-    if (this.isTold) return;
-    this.isTold = true;
-    if (this.isUp) this.logger.log(COUNTED_IN_REDIS);
-    else
+    if (!this.isUp)
       this.logger.warn(
         `Redis cannot be used (${toldReason(this.refusal)}); quotas are counted by this instance alone until it can`,
       );
@@ -183,7 +173,7 @@ export class RedisLink {
     // The connection may have been closed since the last answer was received.
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
     this.changed(true);
-    if (this.isTold) this.logger.log(COUNTED_IN_REDIS);
+    this.logger.log('Quotas are counted in Redis');
   }
 
   private async pay(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { DataVersion } from '../../database/data-version.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
@@ -30,7 +30,7 @@ interface RedisSettings {
  * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is away.
  * Admitted requests are also noted for the journal, which adds up the days of all instances.
  */
-export class ResilientQuotaStore extends QuotaStore implements OnApplicationBootstrap, OnModuleDestroy {
+export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   private readonly known = new KnownCounts();
 
   constructor(
@@ -95,10 +95,6 @@ export class ResilientQuotaStore extends QuotaStore implements OnApplicationBoot
     await this.shared.unban(keyId, subjectId);
     this.known.forgetBan(keyId);
     await this.alone.unban(keyId, subjectId, now);
-  }
-
-  onApplicationBootstrap(): void {
-    this.link.tell();
   }
 
   async onModuleDestroy(): Promise<void> {
