@@ -113,17 +113,12 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private found(name: string, isElsewhere: boolean): void {
+    const now = this.clock.steady();
     this.common = isElsewhere ? undefined : name;
-    if (!isElsewhere) {
-      this.since = undefined;
-      if (this.isTold) this.tell(false);
-      return;
-    }
-    this.since ??= this.clock.steady();
-    if (this.serves && !this.isTold && this.clock.steady() - this.since >= PATIENCE_MS) this.tell(true);
-  }
-
-  private tell(isSplit: boolean): void {
+    this.since = isElsewhere ? (this.since ?? now) : undefined;
+    const isLong = this.serves && now - (this.since ?? now) >= PATIENCE_MS;
+    const isSplit = isElsewhere && (this.isTold || isLong);
+    if (isSplit === this.isTold) return;
     this.isTold = isSplit;
     this.told?.set(isSplit ? 1 : 0);
     if (isSplit) this.logger.warn(OTHER);
