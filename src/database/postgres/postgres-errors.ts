@@ -78,7 +78,7 @@ const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
 
 /** SQLSTATE of an error, or Node's code; undefined when it has none. TypeORM wraps the errors of statements. */
 export function codeOf(error: unknown): string | undefined {
-  const { driverError, code } = error as { driverError?: unknown; code?: unknown };
+  const { driverError, code } = (error ?? {}) as { driverError?: unknown; code?: unknown };
   if (driverError !== undefined) return codeOf(driverError);
   return typeof code === 'string' ? code : undefined;
 }

@@ -23,12 +23,6 @@ export interface TimedConnection {
   readonly begunAt: number;
 }
 
-/** What the server said. */
-interface Said {
-  readonly text: string;
-  readonly isFull: boolean;
-}
-
 /** What a client is told. */
 const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
   away: 'the database does not answer',
@@ -40,14 +34,14 @@ const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
 
 /**
  * Whether PostgreSQL answers, and whether it writes. The log has one line when that changes, not one for each refused request. While
- * the server is away requests are refused at once, and a connection of its own tries it until it answers again.
+ * the server is away requests are refused at once, and separate connections try it until it answers again.
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
-  private readonly away: Outage<Said>;
-  private readonly readOnly: Outage<Said>;
+  private readonly away: Outage<unknown>;
+  private readonly readOnly: Outage<unknown>;
   /** While statements are refused because others are in the way. */
-  private readonly crowd: Outage<string>;
+  private readonly crowd: Outage<unknown>;
   /** Why a connection was lost, until it is known whether the server is there. */
   private lost: string | undefined;
   /** When the last trouble was over, by `performance.now()`. */
@@ -67,18 +61,18 @@ export class PostgresTroubles extends WriteTrouble {
   ) {
     super();
     this.away = new Outage({
-      begun: ({ text }) =>
-        `${name} does not answer: ${text}. Requests that need it are refused with 503; the service recovers by itself.`,
+      begun: (error) =>
+        `${name} does not answer: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
       over: (seconds) => `${name} answers again, after ${seconds} s`,
     });
     this.readOnly = new Outage({
-      begun: ({ text }) =>
-        `${name} cannot be written: ${text}. Writes are refused with 503, reads continue; the service recovers by itself.`,
+      begun: (error) =>
+        `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
       over: (seconds) => `${name} is written again, after ${seconds} s`,
     });
     this.crowd = new Outage({
-      begun: (text) =>
-        `${name} does not keep up: ${text}. What would wait longer is refused with 503; reads from the cache continue.`,
+      begun: (error) =>
+        `${name} does not keep up: ${messageOf(error)}. What would wait longer is refused with 503; reads from the cache continue.`,
       over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
       quietMs: KEEPS_UP_MS,
       level: 'warn',
@@ -88,14 +82,14 @@ export class PostgresTroubles extends WriteTrouble {
   get reason(): string | undefined {
     const readOnly = this.readOnly.reason;
     if (readOnly)
-      return `the database cannot be written to: ${readOnly.isFull ? 'its disk is full' : 'it is read-only'}`;
+      return `the database cannot be written to: ${isFull(readOnly) ? 'its disk is full' : 'it is read-only'}`;
     return this.isStuck() ? 'the database cannot be written to: it does not answer commits' : undefined;
   }
 
   /** Why nothing can be asked at the moment; undefined while all is well. */
   get fault(): ApiError | undefined {
     const away = this.away.reason;
-    return away && unavailable('the database does not answer', new Error(away.text), true);
+    return away ? unavailable(REASONS.away, away, true) : undefined;
   }
 
   /** For how long the server has been away, in milliseconds; 0 while it is there. */
@@ -113,7 +107,7 @@ export class PostgresTroubles extends WriteTrouble {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
     if (meaning === 'busy') {
-      if (!this.isEnded) this.crowd.note(() => messageOf(error));
+      if (!this.isEnded) this.crowd.note(() => error);
     } else {
       // One session may have been ended; the next try tells whether it is the server.
       if (meaning === 'lost') this.lost ??= messageOf(error);
@@ -130,9 +124,7 @@ export class PostgresTroubles extends WriteTrouble {
   }
 
   private went(where: 'away' | 'read-only', error: unknown): void {
-    if (this.isEnded) return;
-    const outage = where === 'away' ? this.away : this.readOnly;
-    outage.note(() => ({ text: messageOf(error), isFull: isFull(error) }));
+    if (!this.isEnded) (where === 'away' ? this.away : this.readOnly).note(() => error);
   }
 
   /** Tries the server until it is well. */
@@ -141,7 +133,7 @@ export class PostgresTroubles extends WriteTrouble {
     this.isTrying = true;
     for (let lost = 0; !this.isEnded;) {
       try {
-        this.found(await this.attempt(this.readOnly.reason?.isFull ?? false));
+        this.found(await this.attempt(isFull(this.readOnly.reason)));
         if (!this.readOnly.reason) break;
       } catch (error) {
         const meaning = meaningOf(error);
