@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
+import type { SideSession } from './postgres/side-session.js';
 import type { Transactions } from './transactions.js';
 
 /** Whether the database can be written at the moment. */
@@ -20,27 +21,6 @@ export interface ConnectionLoad {
   readonly waiting: number;
   /** Most connections. */
   readonly most: number;
-}
-
-/** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
-export type Serving = 'alone' | 'among others';
-
-/** Makes sure that a process that must serve alone does, where the database can tell at once. */
-export abstract class OnlyServer {
-  /** Claims the database, unless it is claimed; answers whether no process serves it that this one must not serve beside. */
-  abstract claim(how: Serving): Promise<boolean>;
-
-  /** Whether it is claimed, as far as this process knows. */
-  abstract readonly serves: boolean;
-
-  /** Tells the others the name of the counts that this process shares with some of them; undefined when it shares none. */
-  abstract countsIn(name: string | undefined): Promise<void>;
-
-  /** Whether any process that serves counts under another name. */
-  abstract isCountedElsewhere(name: string): Promise<boolean>;
-
-  /** Lets others serve. */
-  abstract release(): Promise<void>;
 }
 
 /** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
@@ -88,7 +68,7 @@ export abstract class Database extends DataSource {
   /** Runs work while no other process that migrates the same database does. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
   /** Undefined where several processes may serve, or find each other in another way. */
-  abstract readonly onlyServer: OnlyServer | undefined;
+  abstract readonly onlyServer: SideSession | undefined;
   /** The transactions that repositories take part in. */
   abstract readonly transactions: Transactions;
   /** Whether anything was committed, by this process or another. */

@@ -2,7 +2,6 @@ import type { ClientConfig } from 'pg';
 import type pg from 'pg';
 import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
-import type { TimedConnection } from './postgres-troubles.js';
 
 /** How long making a connection, or waiting for one, may take, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 1_000;
@@ -60,6 +59,11 @@ export function clientConfig({
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
+}
+
+/** A connection that knows when it was begun, by `performance.now()`. */
+export interface TimedConnection {
+  readonly begunAt: number;
 }
 
 /** What TypeORM hands to pg for its pool, beside the address. */

@@ -5,6 +5,7 @@ import { WriteTrouble } from '../database.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
 import { type Meaning, isFull, meaningOf, messageOf } from './postgres-errors.js';
+import type { TimedConnection } from './postgres-options.js';
 
 /** How often a server that is away or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
@@ -17,11 +18,6 @@ export const READY_GRACE_MS = 3_000;
 
 /** What a try of the server has found. */
 export type Found = 'writes' | 'reads';
-
-/** A connection that knows when it was begun, by `performance.now()`. */
-export interface TimedConnection {
-  readonly begunAt: number;
-}
 
 /** What a client is told. */
 const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {

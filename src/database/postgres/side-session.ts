@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import type { Client } from 'pg';
-import { OnlyServer, type Serving } from '../database.js';
 import { isAnswer } from './postgres-errors.js';
 import { type PostgresOptions, clientConfig } from './postgres-options.js';
+
+/** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
+export type Serving = 'alone' | 'among others';
 
 /** How long a statement may take, in milliseconds. */
 const LIMIT_MS = 1_000;
@@ -34,7 +36,7 @@ const IS_HELD_ELSEWHERE =
  * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
  * serves, which the server frees when the process dies. When it does not answer, it is closed, and opened anew by the next that needs it.
  */
-export class SideSession extends OnlyServer {
+export class SideSession {
   private session: Promise<Client> | undefined;
   /** The session that has the lock of a process that serves. */
   private serving: Promise<Client> | undefined;
@@ -44,10 +46,9 @@ export class SideSession extends OnlyServer {
   constructor(
     private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
-  ) {
-    super();
-  }
+  ) {}
 
+  /** Whether it has claimed the database, as far as this process knows. */
   get serves(): boolean {
     return this.serving !== undefined && this.serving === this.session;
   }
@@ -57,6 +58,7 @@ export class SideSession extends OnlyServer {
     return this.on<Row>(this.opened(), text, values);
   }
 
+  /** Claims the database, unless it has; answers whether no process serves it that this one must not serve beside. */
   async claim(how: Serving): Promise<boolean> {
     if (this.serves) return true;
     const session = this.opened();
@@ -65,6 +67,7 @@ export class SideSession extends OnlyServer {
     return this.serves;
   }
 
+  /** Tells the others the name of the counts that this process shares with some of them; undefined when it shares none. */
   async countsIn(name: string | undefined): Promise<void> {
     const session = this.opened();
     const held = this.counted?.session === session ? this.counted.name : undefined;
@@ -74,10 +77,12 @@ export class SideSession extends OnlyServer {
     this.counted = { session, name };
   }
 
+  /** Whether any process that serves counts under another name. */
   async isCountedElsewhere(name: string): Promise<boolean> {
     return (await this.ask(IS_HELD_ELSEWHERE, [name])).length > 0;
   }
 
+  /** Lets others serve. */
   async release(): Promise<void> {
     if (this.serves) await this.ask(FREE_ALL).catch(ignored);
     this.serving = this.counted = undefined;

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
-import type { Database, OnlyServer, Serving } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Serving, SideSession } from '../../database/postgres/side-session.js';
 
 /** How long a start waits for the process before it to end, in milliseconds. */
 const PATIENCE_MS = 3_000;
@@ -50,7 +51,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
     await this.server?.release();
   }
 
-  private get server(): OnlyServer | undefined {
+  private get server(): SideSession | undefined {
     return (this.dataSource as Database).onlyServer;
   }
 
@@ -64,7 +65,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
   }
 
   /** A lock whose session was lost is claimed anew. */
-  private async look(server: OnlyServer): Promise<void> {
+  private async look(server: SideSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
       // The other one began while the database was away from this one.

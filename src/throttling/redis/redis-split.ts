@@ -5,7 +5,8 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { DataVersion } from '../../database/data-version.js';
-import type { Database, OnlyServer } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { SideSession } from '../../database/postgres/side-session.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { QuotaStore } from '../quota-store.js';
@@ -34,7 +35,7 @@ const SAME = 'All instances on this database use the same Redis server again';
 export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Redis');
   private readonly told: Gauge | undefined;
-  private readonly server: OnlyServer | undefined;
+  private readonly server: SideSession | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isEnded = false;
   /** Whether this process tells the others what it counts in: it serves. */
@@ -89,7 +90,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /** Tells the others the name only if no other is told: those that run must not be alarmed by one that will not start. */
-  private async joins(server: OnlyServer): Promise<boolean> {
+  private async joins(server: SideSession): Promise<boolean> {
     const name = this.quotas.countsIn;
     if (name === undefined) return true;
     if (await server.isCountedElsewhere(name)) return false;
@@ -99,7 +100,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
     return false;
   }
 
-  private async look(server: OnlyServer): Promise<void> {
+  private async look(server: SideSession): Promise<void> {
     const name = this.quotas.countsIn;
     try {
       if (this.serves) await server.countsIn(name);
