@@ -1,19 +1,19 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALL_CACHED } from './data-version.js';
+import type { InstanceNotices } from './postgres/instance-notices.js';
+import type { SentCommit } from './postgres/late-commits.js';
 import {
-  type SentCommit,
   SharedDataVersion,
   type SharedKind,
   type StateLink,
   type StateNames,
-  type UnannouncedWrites,
 } from './shared-data-version.js';
 
 /** What happened, in its order. */
 let log: string[];
 let isUp: boolean;
 let version: SharedDataVersion;
-let unannounced: UnannouncedWrites & { quiet: number | undefined };
+let unannounced: Pick<InstanceNotices, 'begin' | 'confirm' | 'end'> & { quiet: number | undefined };
 
 const link: StateLink = {
   withdraw(kinds) {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataVersion, NO_VERSIONS, type Versions } from './data-version.js';
+import type { InstanceNotices } from './postgres/instance-notices.js';
+import type { SentCommit } from './postgres/late-commits.js';
 
 /**
  * What instances tell each other of: that anything was written, that keys were, rows of one table, or nobody knows of which. New rows
@@ -24,31 +26,6 @@ export interface StateLink {
   withdraw(kinds: readonly SharedKind[], writer: string): Promise<() => boolean>;
   /** The writer is done: gives these kinds new names, once no other writer is under way. Never rejects. */
   release(kinds: readonly SharedKind[], writer: string): Promise<void>;
-}
-
-/** Runs a statement on the connection of a commit, and answers its rows. */
-export type AskBehind = (text: string, values: unknown[]) => Promise<readonly object[]>;
-
-/** A commit that has been sent. */
-export interface SentCommit<T> {
-  /** What it was answered; rejects when it failed, or when that takes too long. */
-  readonly done: Promise<T>;
-  /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
-  readonly over: Promise<void>;
-  /** Runs a statement behind it, on the same connection. */
-  readonly ask: AskBehind;
-}
-
-/** Tells the instances that cache, past Redis, that another writes without telling it there. */
-export interface UnannouncedWrites {
-  /** Resolves, with what `confirm` is called with, when no instance caches anything any more, or begins to, until `end`. */
-  begin(): Promise<string>;
-  /** To be called when a commit has just been sent. Resolves when it is done, and certain that this has been so until then. */
-  confirm(begun: string, sent: SentCommit<unknown>): Promise<void>;
-  /** Instances may cache again, after a while. Never throws. */
-  end(): void;
-  /** Which time it is, as far as this process knows now, without anybody who writes unannounced; undefined while somebody may. */
-  readonly quiet: number | undefined;
 }
 
 /** What the other instances know of a commit. */
@@ -81,7 +58,7 @@ export class SharedDataVersion extends DataVersion {
 
   /** `isTold` answers whether writers tell of all that changes rows of a table. */
   constructor(
-    private readonly unannounced: UnannouncedWrites,
+    private readonly unannounced: Pick<InstanceNotices, 'begin' | 'confirm' | 'end' | 'quiet'>,
     private readonly isTold: (table: string) => boolean,
   ) {
     super();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { SentCommit, UnannouncedWrites } from '../shared-data-version.js';
 import type { InstanceNotice } from './instance-notice.entity.js';
+import type { SentCommit } from './late-commits.js';
 import { codeOf } from './postgres-errors.js';
 import type { SideSession } from './side-session.js';
 
@@ -36,7 +36,7 @@ const REMOVE = 'DELETE FROM instance_notices WHERE id = $1 AND beat = $2';
  * four times a second whether anybody writes; who writes gives another, waits until every look of before has expired, and makes sure
  * after each commit that its notice has been there until then. No clock is compared, and no session has to last.
  */
-export class InstanceNotices implements UnannouncedWrites {
+export class InstanceNotices {
   /** The notices of this instance. */
   private readonly own = new Map<InstanceNotice['says'], string>();
   /** Since when the notices of others have not changed, by `performance.now()`. */
@@ -56,6 +56,7 @@ export class InstanceNotices implements UnannouncedWrites {
     private readonly renewed: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
+  /** Which time it is, as far as this process knows now, without anybody who writes unannounced; undefined while somebody may. */
   get quiet(): number | undefined {
     // An instance begins to look so often when it begins to cache.
     if (!this.isCaching) this.lookAfter(0);
@@ -63,6 +64,7 @@ export class InstanceNotices implements UnannouncedWrites {
     return performance.now() - this.lookedAt < COUNTS_MS ? this.period : undefined;
   }
 
+  /** Resolves, with what `confirm` is called with, when no instance caches anything any more, or begins to, until `end`. */
   begin(): Promise<string> {
     clearTimeout(this.ending);
     this.begun ??= this.prepare();
@@ -73,6 +75,7 @@ export class InstanceNotices implements UnannouncedWrites {
     return begun;
   }
 
+  /** To be called when a commit has just been sent. Resolves when it is done, and certain that this has been so until then. */
   async confirm(id: string, { done, ask }: SentCommit<unknown>): Promise<void> {
     const isThere = id !== NOBODY_CACHES && ask(ONE, [id]).then(({ length }) => length > 0, isFalse);
     await done;
@@ -82,6 +85,7 @@ export class InstanceNotices implements UnannouncedWrites {
     if (id !== NOBODY_CACHES) await this.begin();
   }
 
+  /** Instances may cache again, after a while. Never throws. */
   end(): void {
     clearTimeout(this.ending);
     this.ending = setTimeout(() => {

@@ -1,7 +1,6 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { Outage } from '../outage.js';
-import type { SentCommit } from '../shared-data-version.js';
 import { unavailable } from '../unavailable.js';
 import { isAnswer } from './postgres-errors.js';
 import { ANSWER_LATE_MS } from './postgres-options.js';
@@ -12,6 +11,19 @@ const NEVER: { readonly query_timeout: number } = { query_timeout: 2 ** 31 - 1 }
 const CALM_MS = 5_000;
 /** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
 const FORGOTTEN_MS = 60_000;
+
+/** Runs a statement on the connection of a commit, and answers its rows. */
+export type AskBehind = (text: string, values: unknown[]) => Promise<readonly object[]>;
+
+/** A commit that has been sent. */
+export interface SentCommit<T> {
+  /** What it was answered; rejects when it failed, or when that takes too long. */
+  readonly done: Promise<T>;
+  /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
+  readonly over: Promise<void>;
+  /** Runs a statement behind it, on the same connection. */
+  readonly ask: AskBehind;
+}
 
 /** A commit was not answered in time; it may be carried out later. */
 export class LateCommit extends Error {

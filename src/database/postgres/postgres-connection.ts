@@ -4,8 +4,9 @@ import { ApiError } from '../../core/errors/api-error.js';
 import type { GiveBack } from '../scopes/turns.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
-import type { SentCommit, SharedDataVersion, SharedKind } from '../shared-data-version.js';
+import type { SharedDataVersion, SharedKind } from '../shared-data-version.js';
 import { type ChangedTables, Changes } from './changed-tables.js';
+import type { SentCommit } from './late-commits.js';
 import type { Lease, PostgresPool } from './postgres-pool.js';
 import { PostgresSession } from './postgres-session.js';
 

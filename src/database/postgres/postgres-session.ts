@@ -1,8 +1,8 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { Turns } from '../scopes/turns.js';
-import type { SentCommit } from '../shared-data-version.js';
 import { Changes } from './changed-tables.js';
+import type { SentCommit } from './late-commits.js';
 import type { Lease } from './postgres-pool.js';
 
 /** Statements after whose failure a transaction goes on, as it does on SQLite; PostgreSQL itself would end it. */
