@@ -12,17 +12,14 @@ const CALM_MS = 5_000;
 /** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
 const FORGOTTEN_MS = 60_000;
 
-/** Runs a statement on the connection of a commit, and answers its rows. */
-export type AskBehind = (text: string, values: unknown[]) => Promise<readonly object[]>;
-
 /** A commit that has been sent. */
 export interface SentCommit<T> {
   /** What it was answered; rejects when it failed, or when that takes too long. */
   readonly done: Promise<T>;
   /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
   readonly over: Promise<void>;
-  /** Runs a statement behind it, on the same connection. */
-  readonly ask: AskBehind;
+  /** Runs a statement behind it, on the same connection, and answers its rows. */
+  readonly ask: (text: string, values: unknown[]) => Promise<readonly object[]>;
 }
 
 /** A commit was not answered in time; it may be carried out later. */
