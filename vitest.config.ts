@@ -71,4 +71,6 @@ const PROJECTS = [
 ];
 
 // Two more than two cores: many suites wait for processes of theirs, or for a timeout.
-export default defineConfig({ test: { maxWorkers: 4, projects: PROJECTS } });
+export default defineConfig({
+  test: { maxWorkers: 4, projects: PROJECTS, experimental: { fsModuleCache: true } },
+});

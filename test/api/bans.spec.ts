@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -7,7 +7,7 @@ import { UsageService } from '../../src/auth/clients/usage.service.js';
 import { asClient, beginAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { folderOfTest } from '../support/service-process.js';
-import { TestService } from '../kit/test-service.js';
+import { type Answer, TestService } from '../kit/test-service.js';
 
 const MINUTE = 60_000;
 
@@ -115,21 +115,21 @@ describe('a key that goes on after 429', () => {
   });
 });
 
-it('a ban and the strikes before it survive a restart: the next ban is the longer one', async () => {
+it('refusals, strikes and bans survive restarts: the next ban is the longer one', async () => {
   const path = await folderOfTest();
-  const options = { environment: { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` } };
-  const first = await TestService.open({ ...options, plan: 'free', at: '2026-11-20T12:00:00.000Z' });
-  const { key } = first;
-  await hammer(first, 61);
-  first.clock.advance(2_000);
-  await goOn(first, 12);
-  await first.close();
-  const second = await TestService.open({ ...options, at: '2026-11-20T12:00:14.000Z' });
-  // Twelve strikes are remembered: eight more bring the ban.
-  expect((await goOn(second, 8, key)).body.message).toContain('banned until 2026-11-20T12:05:21.000Z');
-  await second.close();
-  // Its ban is over, but not forgotten.
-  const third = await TestService.open({ ...options, at: '2026-11-20T12:06:00.000Z' });
-  onTestFinished(() => third.close());
-  expect((await earnBan(third, key)).body.message).toContain('retry in 900 s.');
+  let key = '';
+  const from = async (at: string, work: (service: TestService) => Promise<Answer>) => {
+    const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
+    const service = await TestService.open({ environment, plan: 'free', at: `2026-11-20T${at}Z` });
+    key ||= service.key;
+    const { body } = await work(service);
+    await service.close();
+    return body.message as string;
+  };
+  await from('12:00:00', (service) => hammer(service, 61, key));
+  await from('12:00:03', (service) => goOn(service, 12, key));
+  const ban = await from('12:00:15', (service) => goOn(service, 8, key));
+  expect(ban).toContain('banned until 2026-11-20T12:05:22.000Z');
+  // It is over by then, but not forgotten.
+  expect(await from('12:06:00', (service) => earnBan(service, key))).toContain('retry in 900 s.');
 });

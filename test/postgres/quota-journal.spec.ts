@@ -1,11 +1,15 @@
 import { DataSource } from 'typeorm';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { Settings } from '../../src/core/config/settings.js';
+import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { refuseWrites } from '../support/databases.js';
+import { earnBan } from '../support/earn-ban.js';
 
 async function open(options: TestServiceOptions = {}) {
   const service = await TestService.open({ at: '2026-11-20T23:59:10.250Z', plan: 'pro', ...options });
@@ -29,24 +33,40 @@ const DEPRECATED = `SELECT sum(requests) AS calls FROM request_counts
 /** The numbers of a column, in the order of the rows. */
 const numbers = (found: Record<string, unknown>[], column: string) => found.map((row) => Number(row[column]));
 
-it('what cannot be written is kept, and joins what comes until it can', async () => {
+it('what cannot be written is kept, and joins what comes until it can, also while the write fails', async () => {
   const { service, send, flush, rows } = await open();
+  const writes = service.app.get(CacheNeutralWrites, { strict: false });
+  const perDay: number[] = [];
   for (let outage = 0; outage < 2; outage += 1) {
+    perDay.push(0);
+    const count = async () => {
+      perDay[outage] = (perDay[outage] ?? 0) + 1;
+      await send(1);
+    };
     await refuseWrites(service.app.get(DataSource), true);
     for (let failed = 0; failed < 2; failed += 1) {
-      await send(2);
+      await count();
       await flush();
     }
+    const failing = vi.spyOn(writes, 'run').mockImplementation(async () => {
+      await count();
+      throw new Error('disk I/O error');
+    });
+    await flush();
+    failing.mockRestore();
     // Counts of the minute before are out of date then, those of the day before are not.
     service.clock.advance(60_000);
-    await send(1);
+    await count();
     await refuseWrites(service.app.get(DataSource), false);
     await flush();
   }
+  // The day ends between the two outages.
+  const [first = 0, second = 0] = perDay;
+  const expected = [first - 1, second + 1];
   const counts = await rows('SELECT used FROM quota_counts ORDER BY window_start');
-  expect(numbers(counts, 'used')).toEqual([4, 6]);
+  expect(numbers(counts, 'used')).toEqual(expected);
   expect(numbers(await rows('SELECT used FROM quota_minutes'), 'used')).toEqual([1]);
-  expect(numbers(await rows(DEPRECATED), 'calls')).toEqual([4, 6]);
+  expect(numbers(await rows(DEPRECATED), 'calls')).toEqual(expected);
 });
 
 it('two processes on one database add up; addresses are counted in memory alone', async () => {
@@ -63,6 +83,19 @@ it('two processes on one database add up; addresses are counted in memory alone'
   for (const table of ['quota_counts', 'quota_minutes'])
     expect(numbers(await one.rows(`SELECT used FROM ${table}`), 'used')).toEqual([12]);
   expect(numbers(await one.rows(DEPRECATED), 'calls')).toEqual([12]);
+});
+
+it('a ban that another process has lifted ends, and is not written back', async () => {
+  const { service, flush, rows } = await open({ database: 'file', plan: 'free' });
+  const { databaseUrl } = service.app.get(Settings);
+  const other = await open({ environment: { DATABASE_URL: databaseUrl } });
+  const [apiKey] = (await service.app.get(ApiKeysService).list({ limit: 1 })).items;
+  expect((await earnBan(service)).body.code).toBe('api_key_banned');
+  other.service.clock.set(new Date(service.clock.now()).toISOString());
+  await other.service.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
+  await flush();
+  expect((await service.request('GET', '/v1/pets?limit=1')).body.code).toBe('rate_limit_exceeded');
+  expect(numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until')).toEqual([0]);
 });
 
 it('a write takes as many clients and bans as there are, whole or not at all', async () => {
