@@ -59,7 +59,9 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.getByText('1 of 300', { exact: true }).waitFor();
     for (const name of ['By minute', 'By day', 'Keys', 'Webhooks'])
       await tab.page.getByRole('heading', { name, exact: true }).waitFor();
-    expect(await tab.page.getByRole('link', { name: 'Error codes' }).getAttribute('href')).toBe('../docs/errors');
+    expect(await tab.page.getByRole('link', { name: 'Error codes' }).getAttribute('href')).toBe(
+      '../docs/errors',
+    );
     expect(await tab.page.evaluate('[Object.values({ ...localStorage }), document.cookie]')).toEqual([
       [],
       '',
@@ -107,6 +109,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.locator('.key', { hasText: key.slice(0, 13) }).waitFor();
     await tab.page.reload();
     await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+    expect(await tab.page.evaluate('Object.values({ ...sessionStorage })')).toEqual([key]);
   });
 
   it('shows its last errors, which no page of another client has', async () => {

@@ -58,6 +58,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.keyboard.press('Enter');
     await tab.page.getByText(`"data":{"endpointId":"${endpointId}"}`).waitFor();
     await tab.page.locator('.badge', { hasText: 'Failing' }).waitFor();
+    expect(receiver.received).toHaveLength(1);
   });
 
   it('sends a message again, and filters deliveries by state', async () => {

@@ -3,7 +3,7 @@
 import { Refusal, ask } from './admin-api.js';
 import { confirm } from './dialogs.js';
 import { choice, field, valueOf } from './fields.js';
-import { el, tell, written } from './elements.js';
+import { el, written } from './elements.js';
 
 /** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
 
@@ -58,8 +58,8 @@ function planOf(form) {
 }
 
 /** Makes a client; answers it, or undefined when it was cancelled. @returns {Promise<Client | undefined>} */
-export async function createClient() {
-  const made = await confirm({
+export function createClient() {
+  return confirm({
     title: 'New client',
     body: [
       field('Name', el('input', { name: 'name', required: true, maxlength: 255, autocomplete: 'off' })),
@@ -69,15 +69,14 @@ export async function createClient() {
     unsure: 'The client may have been made all the same: look for it by its name before you make it again.',
     run: async (form) =>
       (await ask('POST', 'clients', { json: { name: valueOf(form, 'name') ?? '', ...planOf(form) } })).body,
+    done: 'The client was made. It has no key yet.',
   });
-  if (made) tell('The client was made. It has no key yet.');
-  return made;
 }
 
-/** @param {Client} client @param {string | null} tag of the client as it was seen @returns {Promise<boolean>} whether it was done */
-export async function changePlan(client, tag) {
+/** @param {Client} client @param {string | null} tag of the client as it was seen @returns {Promise<unknown>} undefined when it was cancelled */
+export function changePlan(client, tag) {
   let seen = tag;
-  const done = await confirm({
+  return confirm({
     title: 'Change the plan',
     body: [
       el(
@@ -103,14 +102,13 @@ export async function changePlan(client, tag) {
         throw new Refusal(412, error.code, message);
       }
     },
+    done: 'The plan was changed.',
   });
-  if (done) tell('The plan was changed.');
-  return done !== undefined;
 }
 
-/** @param {Client} client @returns {Promise<boolean>} whether it was done */
-export async function suspend(client) {
-  const done = await confirm({
+/** @param {Client} client @returns {Promise<unknown>} undefined when it was cancelled */
+export function suspend(client) {
+  return confirm({
     title: 'Suspend this client?',
     body: [
       el(
@@ -127,14 +125,13 @@ export async function suspend(client) {
     danger: true,
     run: async (_, force) =>
       (await ask('POST', `clients/${client.id}/suspend`, { query: { force: force || undefined } })).body,
+    done: 'The client is suspended.',
   });
-  if (done) tell('The client is suspended.');
-  return done !== undefined;
 }
 
-/** @param {Client} client @returns {Promise<boolean>} whether it was done */
-export async function resume(client) {
-  const done = await confirm({
+/** @param {Client} client @returns {Promise<unknown>} undefined when it was cancelled */
+export function resume(client) {
+  return confirm({
     title: 'Resume this client?',
     body: [
       el(
@@ -147,7 +144,6 @@ export async function resume(client) {
     ],
     action: 'Resume',
     run: async () => (await ask('POST', `clients/${client.id}/resume`)).body,
+    done: 'The client is resumed.',
   });
-  if (done) tell('The client is resumed.');
-  return done !== undefined;
 }

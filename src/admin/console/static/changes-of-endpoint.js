@@ -108,9 +108,9 @@ export async function redeliver(endpointId, id) {
   return true;
 }
 
-/** Disables an endpoint, or enables it. @param {Endpoint} endpoint @returns {Promise<boolean>} whether it was done */
-export async function turn({ id, enabled }) {
-  const done = await confirm({
+/** Disables an endpoint, or enables it. @param {Endpoint} endpoint @returns {Promise<unknown>} undefined when it was cancelled */
+export function turn({ id, enabled }) {
+  return confirm({
     title: enabled ? 'Disable this endpoint?' : 'Enable this endpoint?',
     body: [
       el(
@@ -124,20 +124,18 @@ export async function turn({ id, enabled }) {
     action: enabled ? 'Disable' : 'Enable',
     danger: enabled,
     run: async () => (await ask('PATCH', `webhooks/${id}`, { json: { enabled: !enabled } })).body,
+    done: enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.',
   });
-  if (done) tell(enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.');
-  return done !== undefined;
 }
 
-/** @param {Endpoint} endpoint @returns {Promise<boolean>} whether it was done */
-export async function remove({ id, url }) {
-  const done = await confirm({
+/** @param {Endpoint} endpoint @returns {Promise<unknown>} undefined when it was cancelled */
+export function remove({ id, url }) {
+  return confirm({
     title: 'Delete this endpoint?',
     body: [el('p', {}, el('code', {}, url), ' and its log are deleted. What waits for it is never sent.')],
     action: 'Delete for good',
     danger: true,
     run: async () => (await ask('DELETE', `webhooks/${id}`)).body,
+    done: 'The endpoint is deleted.',
   });
-  if (done) tell('The endpoint is deleted.');
-  return done !== undefined;
 }

@@ -4,7 +4,7 @@ import { ask, isHolder, me, strangeAnswer } from './admin-api.js';
 import { confirm } from './dialogs.js';
 import { GRACES, choice, field, valueOf } from './fields.js';
 import { showSecret } from './secret-dialog.js';
-import { el, tell, written } from './elements.js';
+import { el, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
 import { exactly, now } from './times.js';
 
@@ -172,9 +172,9 @@ export async function rotate(key) {
   return true;
 }
 
-/** @param {Key} key @returns {Promise<boolean>} whether it was done */
-export async function revoke(key) {
-  const done = await confirm({
+/** @param {Key} key @returns {Promise<unknown>} undefined when it was cancelled */
+export function revoke(key) {
+  return confirm({
     title: 'Revoke this key?',
     body: [
       el(
@@ -191,14 +191,13 @@ export async function revoke(key) {
     danger: true,
     run: async (_, force) =>
       (await ask('POST', `keys/${key.id}/revoke`, { query: { force: force || undefined } })).body,
+    done: 'The key is revoked.',
   });
-  if (done) tell('The key is revoked.');
-  return done !== undefined;
 }
 
-/** @param {Key} key @param {string} until @returns {Promise<boolean>} whether it was done */
-export async function unban(key, until) {
-  const done = await confirm({
+/** @param {Key} key @param {string} until @returns {Promise<unknown>} undefined when it was cancelled */
+export function unban(key, until) {
+  return confirm({
     title: 'Lift the ban?',
     body: [
       el(
@@ -210,7 +209,6 @@ export async function unban(key, until) {
     ],
     action: 'Lift the ban',
     run: async () => (await ask('POST', `keys/${key.id}/unban`)).body,
+    done: 'The ban is lifted.',
   });
-  if (done) tell('The ban is lifted.');
-  return done !== undefined;
 }

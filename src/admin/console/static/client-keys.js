@@ -146,7 +146,7 @@ export class ClientKeys {
     const action = (
       /** @type {string} */ name,
       /** @type {string} */ text,
-      /** @type {() => Promise<boolean>} */ run,
+      /** @type {() => Promise<unknown>} */ run,
       quiet = 'quiet',
     ) => {
       const change = this.#order(run, name === 'rotate');
@@ -203,7 +203,7 @@ export class ClientKeys {
 
   /**
    * An order of the operator, after which all is asked anew.
-   * @param {() => Promise<boolean>} run
+   * @param {() => Promise<unknown>} run
    * @param {boolean} makesKey whether a new key follows, which is on the first page
    */
   #order(run, makesKey) {

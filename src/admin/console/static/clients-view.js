@@ -3,7 +3,7 @@
 import { ask } from './admin-api.js';
 import { createClient } from './changes-of-client.js';
 import { alone, faultOf } from './dialogs.js';
-import { arrange, el, number, put, say } from './elements.js';
+import { Rows, el, number, put, say } from './elements.js';
 import { Pages } from './paging.js';
 import { Meter } from './plots.js';
 import { poll } from './polling.js';
@@ -25,11 +25,9 @@ export function showClients(main, signal) {
     maxlength: 255,
   });
   const found = el('p', { class: 'note', role: 'status' });
-  const list = el('ul', { class: 'rows', 'aria-label': 'Clients' });
+  const rows = new Rows(el('ul', { class: 'rows', 'aria-label': 'Clients' }));
   /** @type {Pages<string>} */
   const pages = new Pages(() => poller.soon());
-  /** @type {Map<string, Row>} */
-  let rows = new Map();
 
   const poller = poll(
     async () => {
@@ -39,15 +37,8 @@ export function showClients(main, signal) {
         query: { days: 1, limit: 25, name, cursor },
         signal,
       });
-      const shown = body.map((/** @type {any} */ { id }) => id);
       if (!pages.arrived(turn, next)) return;
-      const before = rows;
-      rows = new Map(shown.map((/** @type {string} */ id) => [id, before.get(id) ?? new Row(id)]));
-      for (const client of body) rows.get(client.id)?.show(client);
-      arrange(
-        list,
-        [...rows.values()].map(({ element }) => element),
-      );
+      rows.show(body, rowOf);
       say(
         found,
         body.length > 0
@@ -97,56 +88,38 @@ export function showClients(main, signal) {
       { class: 'rows-head', 'aria-hidden': 'true' },
       ['Client', 'Plan', 'This minute', 'Today (UTC)', 'Last used'].map((name) => el('span', {}, name)),
     ),
-    list,
+    rows.list,
     pages.bar,
     el('p', { class: 'note' }, 'Refreshed every 5 seconds while you look at it.'),
   );
 }
 
-class Row {
-  #lastUsed = '';
-
-  /** @param {string} id */
-  constructor(id) {
-    this.name = el('a', { href: `#/clients/${id}`, class: 'row-name', dir: 'auto' });
-    this.badges = el('span', { class: 'badges' });
-    this.plan = el('span', { class: 'badge plan' });
-    this.minute = new Meter('Minute');
-    this.day = new Meter('Day');
-    this.used = el('div', { class: 'row-used' });
-    this.element = el(
-      'li',
-      { class: 'row' },
-      el('div', { class: 'row-who' }, this.name, this.badges),
-      el('div', { class: 'row-plan' }, this.plan),
-      this.minute.element,
-      this.day.element,
-      this.used,
-    );
-  }
-
-  /** @param {any} client with its usage */
-  show(client) {
-    const { name, plan, windows, suspendedAt, lastUsedAt } = client;
-    say(this.name, name);
-    say(this.plan, plan);
-    this.minute.show(windows.find((/** @type {any} */ one) => one.name === 'minute'));
-    this.day.show(windows.find((/** @type {any} */ one) => one.name === 'day'));
-    const badges = badgesOf(client);
-    if (
-      badges.map(({ textContent }) => textContent).join() !==
-      [...this.badges.children].map(({ textContent }) => textContent).join()
-    )
-      put(this.badges, badges);
-    this.element.classList.toggle('suspended', suspendedAt !== null);
-    if (this.#lastUsed === String(lastUsedAt)) return;
-    this.#lastUsed = String(lastUsedAt);
-    put(
-      this.used,
+/** @param {any} client with its usage */
+function rowOf(client) {
+  const { id, name, plan, windows, suspendedAt, lastUsedAt } = client;
+  const meters = ['Minute', 'Day'].map((title) => {
+    const meter = new Meter(title);
+    meter.show(windows.find((/** @type {any} */ one) => one.name === title.toLowerCase()));
+    return meter.element;
+  });
+  return el(
+    'li',
+    { class: suspendedAt === null ? 'row' : 'row suspended' },
+    el(
+      'div',
+      { class: 'row-who' },
+      el('a', { href: `#/clients/${id}`, class: 'row-name', dir: 'auto', 'data-action': `show ${id}` }, name),
+      el('span', { class: 'badges' }, badgesOf(client)),
+    ),
+    el('div', { class: 'row-plan' }, el('span', { class: 'badge plan' }, plan)),
+    meters,
+    el(
+      'div',
+      { class: 'row-used' },
       el('span', { class: 'meter-name' }, 'Last used'),
       lastUsedAt === null ? 'never' : when(lastUsedAt),
-    );
-  }
+    ),
+  );
 }
 
 /** What is out of the ordinary of a client. @param {any} client with its usage */

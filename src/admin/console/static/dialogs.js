@@ -17,6 +17,7 @@ export function headingOfDialog() {
  * @property {import('./elements.js').Child[]} body what will happen, and fields
  * @property {string} action the words of the button
  * @property {boolean} [danger] whether it cannot be undone
+ * @property {string} [done] what is told when it was done
  * @property {string} [unsure] what may have happened when no answer came
  * @property {(form: HTMLFormElement, force: boolean) => Promise<any>} run does it; what it throws is shown in the dialog
  */
@@ -82,7 +83,7 @@ export function closedAtLast(dialog, mayClose, kept) {
  * @param {Question} question
  * @returns {Promise<any>}
  */
-export async function confirm({ title, body, action, danger = false, unsure = UNSURE, run }) {
+export async function confirm({ title, body, action, danger = false, done, unsure = UNSURE, run }) {
   const heading = headingOfDialog();
   const fault = el('div', { class: 'fault', role: 'alert' });
   const force = el('input', { type: 'checkbox', name: 'force' });
@@ -138,6 +139,7 @@ export async function confirm({ title, body, action, danger = false, unsure = UN
   else first.focus();
   await closedAtLast(dialog, () => !isUnderWay);
   removeEventListener('petstore:session', ended);
+  if (result !== undefined && done !== undefined) tell(done);
   return result;
 }
 

@@ -157,7 +157,7 @@ function factsOf({
 
 /** One delivery. @param {any} delivery @param {() => void} changed */
 function rowOf({ id, endpointId, event, state, attempts, status, error, happenedAt, attemptedAt }, changed) {
-  const [name = state, tone = 'over'] = STATES[state] ?? [];
+  const [name, tone] = STATES[state] ?? [state, 'over'];
   const again = alone(async () => {
     if (await redeliver(endpointId, id)) changed();
   });
