@@ -6,6 +6,8 @@ import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
+import type { Database } from '../../src/database/database.js';
+import { migrate } from '../../src/database/schema.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
@@ -107,6 +109,27 @@ describe('what came of the requests of a client', () => {
     service.clock.advance(91 * 86_400_000);
     expect(await kept()).toEqual([]);
   });
+});
+
+it('calls of deprecated operations that an earlier version has counted are kept, in both directions', async () => {
+  const { service, usage } = await open();
+  const database = service.app.get(DataSource) as Database;
+  const isThere = `SELECT 1 FROM schema_migrations WHERE name LIKE 'ClientRequests%'`;
+  const goBack = async () => {
+    while ((await database.query<unknown[]>(isThere)).length > 0) await database.undoLastMigration();
+  };
+  const day = Date.parse('2026-11-20T00:00:00.000Z');
+  await goBack();
+  await database.query(`INSERT INTO deprecated_calls VALUES ('${service.clientId}', '${GET}', ${day}, 7)`);
+  await migrate(database);
+  expect(await usage()).toMatchObject({
+    deprecatedCalls: [{ operation: GET, calls: 7, lastDay: '2026-11-20' }],
+    outcomes: [],
+  });
+  await goBack();
+  const kept = await database.query<{ calls: number }[]>('SELECT calls FROM deprecated_calls');
+  expect(kept.map(({ calls }) => Number(calls))).toEqual([7]);
+  await migrate(database);
 });
 
 describe('the last errors of a client', () => {
