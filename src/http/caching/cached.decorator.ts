@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeader } from 'node:http';
 import { Logger, type Type, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
@@ -9,14 +8,6 @@ import type { Answer } from './response-cache.js';
 
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
-
-/**
- * The one header that a handler with a cached answer may set, in lower case: its value depends on the target alone. An answer with
- * any other, such as Set-Cookie, belongs to its request.
- */
-const CACHED_HEADER = 'link';
-/** Of the answers that set none, which stay in the cache for long: one for all of them. */
-const NO_HEADERS: Answer['headers'] = [];
 
 /** What the answers of an operation depend on. */
 export interface CachedOptions {
@@ -62,23 +53,23 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
 
 const logger = new Logger('Cache');
 
-/** What a handler answers, and the headers that it has set. */
+/**
+ * What a handler answers. It is cached unless the handler has set another header than `Link`, whose value depends on the target alone: an
+ * answer with any other, such as Set-Cookie, belongs to its request.
+ */
 async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {
   const before = response.getHeaders();
   const body = await handler();
-  const headers: [name: string, value: OutgoingHttpHeader][] = [];
-  let isOfTarget = true;
-  for (const name of response.getHeaderNames()) {
-    const value = response.getHeader(name);
-    if (value === undefined || value === before[name]) continue;
-    headers.push([name === CACHED_HEADER ? 'Link' : name, value]);
-    isOfTarget &&= name === CACHED_HEADER;
-  }
+  const link = response.getHeader('link');
+  const isOfTarget = response
+    .getHeaderNames()
+    .every((name) => name === 'link' || response.getHeader(name) === before[name]);
+  const text = body instanceof JsonText ? body : undefined;
   return {
     body,
-    headers: headers.length > 0 ? headers : NO_HEADERS,
-    isCacheable: isOfTarget && body instanceof JsonText && response.statusCode === 200,
-    outlastsNewRows: ofRowsAlone && body instanceof JsonText && body.outlastsNewRows,
-    table: ofRowsAlone && body instanceof JsonText ? body.table : undefined,
+    link: link === before['link'] ? undefined : link,
+    isCacheable: isOfTarget && text !== undefined && response.statusCode === 200,
+    outlastsNewRows: ofRowsAlone && text?.outlastsNewRows === true,
+    table: ofRowsAlone ? text?.table : undefined,
   };
 }

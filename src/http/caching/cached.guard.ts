@@ -35,8 +35,8 @@ export class CachedGuard implements CanActivate {
   }
 }
 
-/** The body of an answer that was read for another request, whose response got its headers. */
-function bodyFor({ res }: Request, { body, headers }: Answer): unknown {
-  for (const [name, value] of headers) res?.setHeader(name, value);
+/** The body of an answer that was read for another request, whose response got its `Link`. */
+function bodyFor({ res }: Request, { body, link }: Answer): unknown {
+  if (link !== undefined) res?.setHeader('Link', link);
   return body;
 }

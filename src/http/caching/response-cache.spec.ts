@@ -6,7 +6,6 @@ import { type Answer, ResponseCache } from './response-cache.js';
 
 const answer = (text: string, isCacheable = true): Answer => ({
   body: new JsonText(text),
-  headers: [],
   isCacheable,
   outlastsNewRows: false,
 });

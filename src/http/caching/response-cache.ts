@@ -11,16 +11,14 @@ import { TransientMap } from '../../core/transient-map.js';
 const MOST_BYTES = 16 * 1_048_576;
 /** What an answer takes besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
-/** What each header takes besides, in bytes. */
-const BYTES_OF_HEADER = 128;
 /** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
 
 /** What a handler answered. */
 export interface Answer {
   readonly body: unknown;
-  /** The headers that it set, by name. */
-  readonly headers: readonly (readonly [name: string, value: OutgoingHttpHeader])[];
+  /** The `Link` that it set, behind that of a guard; undefined when it set none. */
+  readonly link?: OutgoingHttpHeader | undefined;
   /** Whether the answer is the same for every caller; only such an answer is cached. */
   readonly isCacheable: boolean;
   /** Whether no new row changes it. */
@@ -163,10 +161,13 @@ function cacheable(answer: Answer): Answer | undefined {
   return answer.isCacheable ? answer : undefined;
 }
 
-function bytesOf({ answer: { body, headers } }: Entry, target: string): number {
-  let bytes = BYTES_BESIDE + target.length + (body instanceof JsonText ? bytesOfText(body.text) : 0);
-  for (const [name, value] of headers) bytes += BYTES_OF_HEADER + name.length + String(value).length;
-  return bytes;
+function bytesOf({ answer: { body, link = '' } }: Entry, target: string): number {
+  return (
+    BYTES_BESIDE +
+    target.length +
+    String(link).length +
+    (body instanceof JsonText ? bytesOfText(body.text) : 0)
+  );
 }
 
 /** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */
