@@ -190,7 +190,9 @@ export class ClientKeys {
           : fact('Ends', expiresAt === null ? 'never' : when(expiresAt)),
         ban !== undefined && fact('Banned until', exactly(ban)),
       ),
+      // Operators alone change keys that administer.
       !state.ended &&
+        !(isHolder && scopes.some((scope) => /^admin(?::|$)/.test(scope))) &&
         el(
           'div',
           { class: 'row-actions' },
