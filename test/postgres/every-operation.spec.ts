@@ -47,10 +47,12 @@ const ADMIN: readonly Call[] = [
   ['POST', '/admin/clients/{clientId}/resume', 200, undefined],
   ['DELETE', '/admin/clients/{clientId}', 200, undefined],
   ['GET', '/admin/audit', 200, undefined],
+  ['GET', '/admin/audit/export', 200, undefined],
 ];
 const ACCOUNT: readonly Call[] = [
   ['GET', '/account', 200, undefined],
   ['GET', '/account/usage', 200, undefined],
+  ['GET', '/account/requests', 200, undefined],
   ...keyCalls('/account', {}),
   ...webhookCalls('/account', {}),
 ];
