@@ -1,5 +1,5 @@
 import { type PlanTable, SPECIFIED_PLANS, planTable } from '../core/config/plan-table.js';
-import { environmentOfProcess } from '../core/config/settings.js';
+import { environmentOfProcess } from '../core/config/env-file.js';
 
 /** Name of a plan: one of PLANS. */
 export type Plan = string;

@@ -31,3 +31,17 @@ function textOf(path: string): string {
     throw new SettingsError([`${path} cannot be read: ${TROUBLES[code] ?? message}.`]);
   }
 }
+
+/** Variables that test runners set: Vitest, Jest and Node.js. */
+const TEST_RUNNERS = ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'];
+
+/**
+ * The environment of this process over the file `.env` of the working directory. Under a test runner that file is not read, the
+ * database is in memory, and only errors are logged: no test may find the database of the service. Throws SettingsError when
+ * the file cannot be read.
+ */
+export function environmentOfProcess(): Environment {
+  if (TEST_RUNNERS.some((name) => process.env[name] !== undefined))
+    return { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'error', ...process.env };
+  return { ...readEnvFile('.env'), ...process.env };
+}

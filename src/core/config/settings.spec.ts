@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SettingsError } from './define-settings.js';
-import { Settings, environmentOfProcess } from './settings.js';
+import { environmentOfProcess } from './env-file.js';
+import { Settings } from './settings.js';
 
 const read = (environment: Record<string, string>) => new Settings(environment);
 

@@ -7,7 +7,7 @@ import {
   declaredSettings,
   readInto,
 } from './define-settings.js';
-import { readEnvFile } from './env-file.js';
+import { environmentOfProcess } from './env-file.js';
 import { PLATFORM_SETTINGS } from './platform-settings.js';
 
 /** Gives Settings the properties of PLATFORM_SETTINGS, which its constructor reads. */
@@ -57,20 +57,6 @@ export class Settings extends PlatformValues {
  */
 export function loadSettings(): Settings {
   return new Settings(environmentOfProcess());
-}
-
-/** Variables that test runners set: Vitest, Jest and Node.js. */
-const TEST_RUNNERS = ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'];
-
-/**
- * The environment of this process over the file `.env` of the working directory. Under a test runner that file is not read, the
- * database is in memory, and only errors are logged: no test may find the database of the service. Throws SettingsError when
- * the file cannot be read.
- */
-export function environmentOfProcess(): Environment {
-  if (TEST_RUNNERS.some((name) => process.env[name] !== undefined))
-    return { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'error', ...process.env };
-  return { ...readEnvFile('.env'), ...process.env };
 }
 
 /** Provides Settings to every module. */

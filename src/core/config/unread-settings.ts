@@ -1,5 +1,5 @@
 import { type Environment, declaredSettings } from './define-settings.js';
-import { environmentOfProcess } from './settings.js';
+import { environmentOfProcess } from './env-file.js';
 
 /** Names of at least this length may have a letter too many or another one; of shorter ones too many are words themselves. */
 const LONG_ENOUGH = 5;
