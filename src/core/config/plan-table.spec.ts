@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
 import { SPECIFIED_PLANS, planTable } from './plan-table.js';
 
+it('without a setting has the plans of the specification (heading "Rate limits by plan")', () => {
+  expect(SPECIFIED_PLANS).toEqual({
+    free: { perMinute: 60, perDay: 1_000 },
+    pro: { perMinute: 300, perDay: 10_000 },
+    business: { perMinute: 1_000, perDay: 100_000 },
+  });
+});
+
 const team = { perMinute: 500, perDay: 50_000 };
 
 it.each([
