@@ -4,6 +4,7 @@ import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import type { PetDto } from '../../src/pets/pets.dto.js';
 import { PETS_CREATED } from '../../src/pets/pets.events.js';
 import { PetsService } from '../../src/pets/pets.service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
@@ -34,6 +35,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([all.service.close(), silent.service.close()]));
 beforeEach(() => Promise.all([all.clear(), silent.clear()]));
 
+/** A pet as it is sent; what else it may have does not matter here. */
+const sent = (name: string) => ({ id: 1n, ...newPet(name) }) as PetDto;
 const newPet = (name: string) => ({ name, categoryId: 1n, status: 'available' as const });
 /** Adds animals in one transaction. */
 const addAll = ({ service: { app } }: Opened, count: number, fails = false) =>
@@ -160,7 +163,7 @@ describe('a message', () => {
     const { service, messages, deliver, endpointAt } = all;
     const first = await receive();
     await endpointAt(first.url);
-    const data = { id: 1n, ...newPet('X') };
+    const data = sent('X');
     await Promise.all([1, 2, 3].map(() => messages.send(PETS_CREATED, data, { id: 'same' })));
     await messages.send(PETS_CREATED, data, { id: 'other' });
     await messages.send(PETS_CREATED, data, { clientId: service.clientId });
@@ -230,7 +233,7 @@ describe('an endpoint', () => {
     const receiver = await receive();
     await endpointAt(receiver.url, { clientId });
     await clients.suspend(clientId, {}, SERVICE_ITSELF);
-    await messages.send(PETS_CREATED, { id: 1n, ...newPet('Kept') });
+    await messages.send(PETS_CREATED, sent('Kept'));
     await deliver();
     expect(receiver.names).toEqual([]);
     await clients.resume(clientId, SERVICE_ITSELF);

@@ -49,7 +49,7 @@ export async function misuses(rows: JsonRows): Promise<unknown> {
   // @ts-expect-error -- the entity has no int64 `id`.
   await rows.one(WithScopes, WithScopes, 1n);
   // @ts-expect-error -- no property of Pet.
-  await rows.page(Pet, PetDto, { limit: 1 }, { colour: 'red' });
+  await rows.page(Pet, PetDto, { limit: 1 }, { noColumn: 'red' });
   // @ts-expect-error -- no value of the property.
   await rows.page(Pet, PetDto, { limit: 1 }, { status: 'lost' });
   // @ts-expect-error -- the text shows a Badge, which is no PetDto.
