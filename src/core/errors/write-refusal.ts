@@ -74,12 +74,14 @@ function toRefusal(thrown: unknown): Refusal {
   return { body: { code: slugOf(status), message: messageOf(thrown), status }, headers: {} };
 }
 
-/** The message of an exception, or of the object that it was made with: Nest's pipes give several, of which any may repeat the request. */
+/** The message of an exception or of its response: Nest's pipes give several, of which any may repeat the request. */
 function messageOf(thrown: HttpException): string {
-  const response = thrown.getResponse();
-  const message: unknown =
-    typeof response === 'object' && 'message' in response ? response.message : undefined;
-  return Array.isArray(message) ? shortened(message.map(String).join('; ')) : thrown.message;
+  const response: unknown = thrown.getResponse();
+  if (typeof response === 'string') return response;
+  const { message } = (response ?? {}) as { readonly message?: unknown };
+  if (Array.isArray(message)) return shortened(message.map(String).join('; '));
+  // Without a message, Nest's exception has the name of its class.
+  return typeof message === 'string' ? message : (STATUS_CODES[thrown.getStatus()] ?? thrown.message);
 }
 
 function slugOf(status: number): string {
