@@ -52,7 +52,6 @@ export interface AppOptions {
  */
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
-  tablesBelow(AppModule, ...modules);
   const early = new LogBuffer();
   const app = await NestFactory.create({ module: AppModule, imports: [...modules] }, new ServiceAdapter(), {
     logger: early,

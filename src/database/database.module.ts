@@ -1,5 +1,5 @@
 import { type Abstract, type FactoryProvider, Global, Logger, Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
@@ -14,6 +14,7 @@ import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { Sweeper } from './sweeper.js';
+import { tablesBelow } from './tables.module.js';
 import { Transactions } from './transactions.js';
 
 const logger = new Logger('Database');
@@ -24,14 +25,12 @@ const logger = new Logger('Database');
   imports: [
     DiscoveryModule,
     TypeOrmModule.forRootAsync({
-      inject: [Settings, DeclarationChecks],
+      inject: [Settings, DeclarationChecks, ModulesContainer],
       // The options are made in data-source.ts; this module only carries the settings and the checks there.
-      useFactory: (settings: Settings, checks: DeclarationChecks) => ({
-        type: 'sqlite',
-        database: '',
-        toRetry: () => false,
-        extra: { settings, checks },
-      }),
+      useFactory: (settings: Settings, checks: DeclarationChecks, modules: ModulesContainer) => {
+        tablesBelow(...[...modules.values()].map(({ metatype }) => metatype));
+        return { type: 'sqlite', database: '', toRetry: () => false, extra: { settings, checks } };
+      },
       dataSourceFactory: (options) => openDatabase((options as unknown as Carried).extra),
     }),
   ],

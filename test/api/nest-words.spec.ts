@@ -19,11 +19,14 @@ import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import { FileInterceptor } from '@nestjs/platform-express';
 import { ApiBody, ApiConsumes, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { Test } from '@nestjs/testing';
 import { IsInt, IsString, Length, Max, Min } from 'class-validator';
 import type { Response } from 'express';
 import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, type Repository, Table } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { AppModule, setupApp } from '../../src/app.setup.js';
 import { TablesModule } from '../../src/database/tables.module.js';
+import { issueKey } from '../kit/issued-key.js';
 import { TestService } from '../kit/test-service.js';
 
 /** An entity in no file of its own, whose repository Nest's own module provides. */
@@ -78,11 +81,24 @@ class KiteDto extends NewKite {
 }
 
 class Torn extends Error {}
+class Lost extends Error {
+  constructor(readonly body: unknown) {
+    super();
+  }
+}
 
 @Catch(Torn)
 class TornFilter implements ExceptionFilter<Torn> {
   catch(_: Torn, host: ArgumentsHost): void {
     host.switchToHttp().getResponse<Response>().status(409).json({ message: 'The kite is torn.' });
+  }
+}
+
+/** As Nest's documentation writes one: without a message. */
+@Catch(Lost)
+class LostFilter implements ExceptionFilter<Lost> {
+  catch({ body }: Lost, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(404).json(body);
   }
 }
 
@@ -115,6 +131,8 @@ class KitesController {
   @ApiResponse({ status: 200, type: KiteDto })
   one(@Param('id', ParseIntPipe) id: number): Promise<Kite | null> {
     if (id === 13) throw new Torn();
+    if (id === 14) throw new Lost({ statusCode: 404, path: '/v1/kites' });
+    if (id === 15) throw new Lost(null);
     return this.kites.findOneBy({ id });
   }
 
@@ -149,9 +167,25 @@ class Spectator {
     WindGuard,
     { provide: APP_GUARD, useExisting: WindGuard },
     { provide: APP_FILTER, useClass: TornFilter },
+    { provide: APP_FILTER, useClass: LostFilter },
   ],
 })
 class KitesModule {}
+
+it('a module in the words of Nest is one of Nest’s testing module', async () => {
+  const testing = await Test.createTestingModule({ imports: [AppModule, KitesModule] })
+    .overrideProvider(WindGuard)
+    .useValue({ canActivate: () => true })
+    .compile();
+  const app = setupApp(testing.createNestApplication());
+  onTestFinished(() => app.close());
+  await app.listen(0);
+  const { key } = await issueKey(app, { plan: 'free' });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Green', tails: 1 });
+  const { status } = await fetch(`${await app.getUrl()}/v1/kites`, { method: 'POST', headers, body });
+  expect(status).toBe(201);
+});
 
 describe('a module in the words of Nest alone', () => {
   let service: TestService;
@@ -185,6 +219,10 @@ describe('a module in the words of Nest alone', () => {
       409,
       { code: 'conflict', message: 'The kite is torn.', status: 409 },
     ]);
+    for (const id of [14, 15]) {
+      const { status, body } = await service.request('GET', `/v1/kites/${id}`);
+      expect([status, body]).toEqual([404, { code: 'not_found', message: 'Not Found', status: 404 }]);
+    }
     const form = new FormData();
     form.set('picture', new Blob(['12345']), 'kite.png');
     const headers = { authorization: `Bearer ${service.key}` };

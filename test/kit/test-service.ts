@@ -11,7 +11,6 @@ import { Clock } from '../../src/core/time/clock.js';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { DemoData } from '../../src/database/demo-data.js';
-import { tablesBelow } from '../../src/database/tables.module.js';
 import { type DomainEvent, DomainEvents } from '../../src/events/domain-events.js';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
@@ -80,7 +79,6 @@ export class TestService {
       MAX_EVENT_LOOP_LAG_MS: '0',
       ...options.environment,
     });
-    tablesBelow(AppModule, ...options.modules);
     const testing = Test.createTestingModule({ imports: [AppModule, ...options.modules] })
       .overrideProvider(Clock)
       .useValue(clock)
