@@ -127,7 +127,7 @@ it('calls of deprecated operations that an earlier version has counted are kept,
     outcomes: [],
   });
   await goBack();
-  const kept = await database.query<{ calls: unknown }[]>('SELECT calls FROM deprecated_calls');
+  const kept = await database.query<{ calls: number | string }[]>('SELECT calls FROM deprecated_calls');
   expect(kept.map(({ calls }) => Number(calls))).toEqual([7]);
   await migrate(database);
 });
