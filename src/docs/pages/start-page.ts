@@ -27,7 +27,7 @@ export function startPage(site: Site, { apiVersion, version, api }: StartFacts):
     <p>With a key that the operator of this service has given you:</p>
     <pre tabindex="0"><code>export KEY=pst_…
 curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeHtml(api)}/pets?limit=3</span>"</code></pre>
-    <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account')}">your account</a>.</p>
+    <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account/')}">your account</a>.</p>
     <h2>This service</h2>
     <dl class="facts">
       <dt>Address of the API</dt><dd><code data-api="v1">${escapeHtml(api)}</code></dd>

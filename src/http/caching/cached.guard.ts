@@ -19,7 +19,9 @@ export class CachedGuard implements CanActivate {
     if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
     // Where they come with the decision on the quota, those of the key are older.
     const seen = cache.needsDecision ? undefined : request.seenVersions;
-    const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, seen) : undefined;
+    // Asked for once: those of a moment before the handler reads hold for what it reads, too.
+    const versions = cache.versionsFor(originalUrl, seen);
+    const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, versions) : undefined;
     if (found) return this.early.send(context, bodyFor(request, found));
     request.cached = (read) => {
       let isRead = false;
@@ -28,7 +30,7 @@ export class CachedGuard implements CanActivate {
         return read();
       };
       const given = (answer: Answer): unknown => (isRead ? answer.body : bodyFor(request, answer));
-      const answer = cache.answer(originalUrl, reading, seen);
+      const answer = cache.answer(originalUrl, reading, versions);
       return answer instanceof Promise ? answer.then(given) : given(answer);
     };
     return true;

@@ -83,12 +83,14 @@ export class ResponseCache {
   }
 
   /**
-   * The answer to a target: from the cache, from a read that is under way for the same target, or from the handler. `seen` are
-   * versions that were asked for after the request had arrived, if there are such.
+   * The answer to a target: from the cache, from a read that is under way for the same target, or from the handler. A commit after
+   * `versions` were taken changes them, and the answer is not used again.
    */
-  answer(target: string, operation: () => Promise<Answer>, seen?: Versions): Answer | Promise<Answer> {
-    // Taken before the operation reads: a commit in between changes the version, and the answer is not used again.
-    const versions = this.versionsFor(target, seen);
+  answer(
+    target: string,
+    operation: () => Promise<Answer>,
+    versions = this.versionsFor(target),
+  ): Answer | Promise<Answer> {
     const shared = this.shared(target, versions);
     const given = (answer: Answer | undefined): Answer | Promise<Answer> => {
       this.use[answer ? 'hits' : 'misses'] += 1;
@@ -99,14 +101,15 @@ export class ResponseCache {
   }
 
   /** As answer(), without a handler: undefined for a target that is not in the cache. */
-  find(target: string, seen?: Versions): Answer | undefined {
-    const found = this.shared(target, this.versionsFor(target, seen));
+  find(target: string, versions: Versions): Answer | undefined {
+    const found = this.shared(target, versions);
     if (!found || found instanceof Promise) return undefined;
     this.use.hits += 1;
     return found;
   }
 
-  private versionsFor(target: string, seen: Versions | undefined): Versions {
+  /** The versions for a request of this target; `seen` are those that were asked for after it had arrived, if there are such. */
+  versionsFor(target: string, seen?: Versions): Versions {
     return target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
   }
 
