@@ -28,6 +28,8 @@ declare module 'http' {
     quotaSubject?: QuotaSubject | undefined;
     /** Whether the request was counted: what it knows of the versions of the data came with that decision. */
     isCounted?: boolean | undefined;
+    /** Whether the request was admitted and used no quota. */
+    isUncounted?: boolean | undefined;
     /** Whether the log has no line for the request. */
     isUnlogged?: boolean | undefined;
     /** The handler that the request has reached behind all global guards. */

@@ -109,13 +109,13 @@ export class RequestRecords implements NestMiddleware {
 
   /** Logs and counts a request that took so many milliseconds. */
   record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
-    const { caller, refusalCode: code } = request;
+    const { caller, refusalCode: code, isUncounted = false } = request;
     this.count(labels, ms / 1_000, code);
     const { method, route, status } = labels;
     if (caller) {
       const [requestId, address] = [requestIdOf(response), status < 400 ? undefined : addressOf(request)];
       const operation = operationOf(labels);
-      this.clients.note({ caller, operation, status, code, durationMs: ms, requestId, address });
+      this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
     const level = levelOf(route, status);
     if (!this.logger.pino.isLevelEnabled(level) || request.isUnlogged) return;

@@ -96,6 +96,7 @@ export class QuotaService {
     const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
     const headers = quotaHeaders({ ...looked, admitted: !isRefused });
     setHeaders(response, headers);
+    request.isUncounted = !isRefused;
     if (isRefused) throw refusalOf(looked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
   }
 

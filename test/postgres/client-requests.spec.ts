@@ -79,7 +79,12 @@ describe('what came of the requests of a client', () => {
     expect(requestsOf(own.operations)).toEqual(requestsOf(shown.operations));
     const [listed] = await ask('/admin/usage?days=2&name=Test');
     expect(listed.days).toEqual(shown.days);
-    expect(listed.outcomes[0]).toMatchObject({ outcome: '2xx', requests: 62 });
+    expect(listed.outcomes[0]).toMatchObject({ outcome: '2xx', requests: 61 });
+    // It used no quota, so it is not among the admitted requests.
+    expect((await usage()).outcomes).toContainEqual(
+      expect.objectContaining({ outcome: '2xx uncounted', requests: 1 }),
+    );
+    expect((await usage()).minutes[0]).toMatchObject({ requests: 60 });
     const { stdout } = await printedBy(service, ['usage', 'list']);
     expect(stdout).toMatch(/REFUSED \(60 MIN\)[^]* Test +free +60\/60 +\S+ +65 +3 /);
     expect((await printedBy(service, ['client', 'show', service.clientId])).stdout).toMatch(

@@ -69,7 +69,8 @@ class MinuteUseDto {
 class OutcomeUseDto {
   @ApiProperty({
     type: 'string',
-    description: '`2xx`, `304`, or status and code of an error',
+    description:
+      '`2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error',
     example: '404 pet_not_found',
   })
   outcome!: string;

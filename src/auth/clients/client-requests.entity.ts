@@ -4,6 +4,8 @@ import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 
 /** The outcome of an admitted call of a deprecated operation, which is counted beside what came of it. */
 export const DEPRECATED = 'deprecated';
+/** Ends the outcome of a request that used no quota. */
+export const UNCOUNTED = ' uncounted';
 
 /** How often one thing came of the requests of a key in one window, with about the same latency. */
 @Entity('request_counts')
@@ -28,7 +30,7 @@ export class RequestCount {
   @PrimaryColumn('varchar', { length: 200 })
   operation!: string;
 
-  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`; or DEPRECATED. */
+  /** `2xx` or `304`, perhaps with UNCOUNTED; status and code of an error, such as `404 pet_not_found`; or DEPRECATED. */
   @PrimaryColumn('varchar', { length: 100 })
   outcome!: string;
 

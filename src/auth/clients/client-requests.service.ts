@@ -6,7 +6,7 @@ import { runForRows } from '../../database/rows-as-json.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
-import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
+import { DEPRECATED, RefusedRequest, RequestCount, UNCOUNTED } from './client-requests.entity.js';
 import { bucketOf } from './latency.js';
 
 /** How many of its last errors are kept of a client, and of all clients together. */
@@ -49,6 +49,8 @@ export interface EndedRequest {
   readonly status: number;
   /** The code of the Error body; undefined where none was sent. */
   readonly code: string | undefined;
+  /** Whether it used no quota. */
+  readonly isUncounted?: boolean;
   readonly durationMs: number;
   readonly requestId: string;
   readonly address: string | undefined;
@@ -95,7 +97,8 @@ export class ClientRequests extends WriteBehind {
     if (keyId !== null) {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
-      const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd().slice(0, 100);
+      const succeeded = ended.isUncounted ? kind + UNCOUNTED : kind;
+      const outcome = status < 400 ? succeeded : `${status} ${code ?? ''}`.trimEnd().slice(0, 100);
       this.count(clientId, keyId, operation, outcome, bucketOf(ended.durationMs));
     }
     if (status < 400) return;

@@ -9,6 +9,7 @@ import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { ClientQuotas } from './client-quotas.js';
 import type { Client } from './client.entity.js';
+import { UNCOUNTED } from './client-requests.entity.js';
 import { ClientsService } from './clients.service.js';
 import {
   type Counted,
@@ -82,7 +83,7 @@ export class UsageService {
       ...(usage as Usage),
       minutes: Array.from({ length: HOUR_MS / MINUTE_MS }, (_, ago) => {
         const start = startOf(now, MINUTE_MS) - ago * MINUTE_MS;
-        const counted = lastHour.filter((one) => one.start === start);
+        const counted = lastHour.filter((one) => one.start === start && !one.outcome.endsWith(UNCOUNTED));
         const refused = sumOf(counted.filter(({ outcome }) => isRefused(outcome)));
         return { minute: isoOf(start), requests: sumOf(counted) - refused, refused };
       }),

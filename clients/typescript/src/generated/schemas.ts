@@ -318,7 +318,7 @@ export interface components {
         };
         /** What came of the requests of one key to one operation. */
         OperationUse: {
-            /** `2xx`, `304`, or status and code of an error */
+            /** `2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
@@ -335,7 +335,7 @@ export interface components {
         };
         /** What came of requests: how often, and how long they took. */
         OutcomeUse: {
-            /** `2xx`, `304`, or status and code of an error */
+            /** `2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
