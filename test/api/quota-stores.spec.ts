@@ -8,6 +8,9 @@ import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js
 import { ResilientQuotaStore } from '../../src/throttling/redis/resilient-quota-store.js';
 import { describeQuotaStore } from '../support/quota-store-suite.js';
 import { describeWith, REDIS_URL } from '../support/requirements.js';
+import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+
+removeRedisKeysAtEnd();
 
 describeQuotaStore('the store in this process', {
   open: (rules) => Promise.resolve([new MemoryQuotaStore(new SystemClock(), undefined, rules)]),

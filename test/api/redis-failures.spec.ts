@@ -4,6 +4,9 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { TestService } from '../kit/test-service.js';
+import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+
+removeRedisKeysAtEnd();
 
 type Weather = 'fair' | 'slow' | 'garbage' | 'refusing';
 

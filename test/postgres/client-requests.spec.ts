@@ -15,6 +15,9 @@ import { refuseWrites } from '../support/databases.js';
 import { hammer } from '../support/earn-ban.js';
 import { printedBy } from '../support/orders.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
+import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+
+removeRedisKeysAtEnd();
 
 const ALL = declaredScopes().map(({ name }) => name);
 const GET = 'GET /v1/pets/:petId';

@@ -10,6 +10,9 @@ import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+
+removeRedisKeysAtEnd();
 
 const ALL = declaredScopes().map(({ name }) => name);
 

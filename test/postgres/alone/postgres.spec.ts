@@ -13,6 +13,9 @@ import { PetDto } from '../../../src/pets/pets.dto.js';
 import { type MadeDatabase, makeDatabase } from '../../kit/test-database.js';
 import { POSTGRES_URL, REDIS_URL, describeWith } from '../../support/requirements.js';
 import { ServiceProcess, emptyFolder } from '../../support/service-process.js';
+import { removeRedisKeysAtEnd } from '../../support/redis-keys.js';
+
+removeRedisKeysAtEnd();
 
 describeWith('postgres', 'on PostgreSQL', () => {
   let made: MadeDatabase;
