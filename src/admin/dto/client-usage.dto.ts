@@ -57,7 +57,7 @@ class MinuteUseDto {
   @Instant({ description: 'When it began' })
   minute!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Requests not refused with 429', example: 64 })
+  @ApiProperty({ type: 'integer', description: 'Requests admitted that used quota', example: 64 })
   requests!: number;
 
   @ApiProperty({ type: 'integer', description: REFUSED, example: 12 })

@@ -293,7 +293,7 @@ export interface components {
              * When it began
              */
             minute: string;
-            /** Requests not refused with 429 */
+            /** Requests admitted that used quota */
             requests: number;
             /** Requests refused with 429, beyond a limit or because the key is banned */
             refused: number;
