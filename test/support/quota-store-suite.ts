@@ -265,8 +265,11 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
             }
           },
         ),
-        // One that is banned for certain: few of the others are.
-        { numRuns: Math.ceil(under.runs / 4), examples: [[1, 9, 60, Array.from({ length: 60 }, () => 0)]] },
+        // One that goes on every second and is banned for certain: few of the others are.
+        {
+          numRuns: Math.ceil(under.runs / 4),
+          examples: [[1, 9, 60, Array.from({ length: 60 }, () => 1_000)]],
+        },
       );
       expect(Math.min(refusals.byQuota, refusals.byBan)).toBeGreaterThan(0);
     });
