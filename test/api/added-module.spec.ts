@@ -3,17 +3,13 @@ import {
   Body,
   ConflictException,
   Controller,
-  Delete,
   Get,
-  Header,
-  HttpCode,
   Module,
   NotFoundException,
   Post,
   ServiceUnavailableException,
 } from '@nestjs/common';
 import { ApiOperation, ApiProperty } from '@nestjs/swagger';
-import { Throttle } from '@nestjs/throttler';
 import { IsEmail, IsInt } from 'class-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineScopes } from '../../src/auth/clients/scopes.js';
@@ -21,7 +17,6 @@ import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
-import { Integer } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { TestService } from '../kit/test-service.js';
@@ -93,11 +88,6 @@ class GadgetsController {
     throw new ConflictException('Taken already.');
   }
 
-  @Get('list')
-  several(): never {
-    throw new BadRequestException({ message: ['size must be an integer', 'maker must be an email'] });
-  }
-
   @Get('long')
   long(): never {
     throw new BadRequestException(
@@ -108,22 +98,6 @@ class GadgetsController {
   @Get('away')
   away(): never {
     throw new ServiceUnavailableException('the pool at 10.0.0.7 is gone');
-  }
-
-  @Get('text')
-  @Header('Content-Type', 'text/plain')
-  text(): string {
-    return 'plain';
-  }
-
-  @Delete()
-  @HttpCode(204)
-  clear(): void {}
-
-  @Get('rare')
-  @Throttle({ minute: { limit: 2, ttl: 10_000 } })
-  rare(): object {
-    return {};
   }
 }
 
@@ -138,26 +112,7 @@ class ShelvesController {
   }
 }
 
-class Widget {
-  @Integer({ minimum: 1, maximum: 9 })
-  size!: number;
-}
-
-@Controller({ path: 'widgets', version: '2' })
-class WidgetsController {
-  @Get()
-  @Operation({
-    id: 'getWidget',
-    summary: 'Get the widget',
-    description: 'For a test.',
-    answers: { status: 200, description: 'The widget', type: Widget },
-  })
-  get(): Widget {
-    return { size: 1 };
-  }
-}
-
-@Module({ controllers: [GadgetsController, WidgetsController, ShelvesController] })
+@Module({ controllers: [GadgetsController, ShelvesController] })
 class GadgetsModule {}
 
 let service: TestService;
@@ -167,21 +122,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('a module added to the service', () => {
-  it('of another version has its wrong methods and paths refused as those of the first: with a key alone', async () => {
-    const of = async (method: string, path: string, key?: null) => {
-      const response = await fetch(service.url + path, {
-        method,
-        headers: key === null ? {} : { authorization: `Bearer ${service.key}` },
-      });
-      return [response.status, response.headers.get('allow'), response.headers.has('x-ratelimit-limit')];
-    };
-    expect(await of('DELETE', '/v2/widgets')).toEqual([405, 'GET, HEAD, OPTIONS', true]);
-    expect(await of('GET', '/v2/nothing')).toEqual([404, null, true]);
-    expect(await of('DELETE', '/v2/widgets', null)).toEqual([401, null, true]);
-    // Health is open, and its paths are no secret: the headers are those of the address.
-    expect(await of('GET', '/health/nothing', null)).toEqual([404, null, true]);
-  });
-
   it('answers bigint and fractions exactly', async () => {
     expect((await service.request('GET', '/v1/gadgets')).text).toBe(
       '{"biggest":9223372036854775807,"price":9.95}',
@@ -205,7 +145,6 @@ describe('a module added to the service', () => {
     ['a crash', 'crash', 500, 'internal_error', /X-Request-Id/],
     ['Nest’s 404', 'missing', 404, 'not_found', 'Not Found'],
     ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
-    ['several messages', 'list', 400, 'bad_request', /^size must be an integer; maker must be an email$/],
     ['messages without end', 'long', 400, 'bad_request', /^property 0 should not exist; .{1,500}…$/],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
   ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
@@ -215,23 +154,6 @@ describe('a module added to the service', () => {
     expect(headers.has('retry-after')).toBe(status === 503);
   });
 
-  it('may answer something else than JSON, or nothing', async () => {
-    expect((await service.request('GET', '/v1/gadgets/text')).text).toBe('plain');
-    const nothing = await service.request('DELETE', '/v1/gadgets');
-    expect([nothing.status, nothing.text]).toEqual([204, '']);
-  });
-
-  it('may set a limit of its own with @Throttle, beside the client’s day', async () => {
-    const statuses = [];
-    for (let sent = 0; sent < 3; sent += 1)
-      statuses.push((await service.request('GET', '/v1/gadgets/rare')).status);
-    expect(statuses).toEqual([200, 200, 429]);
-    const { headers } = await service.request('GET', '/v1/gadgets/rare');
-    expect(headers.get('ratelimit-policy')).toBe('"minute";q=2;w=10, "day";q=10000;w=86400');
-    service.clock.advance(10_000);
-    expect((await service.request('GET', '/v1/gadgets/rare')).status).toBe(200);
-  });
-
   it.each([
     [['shelves:read'], 403],
     [['shelves:write'], 403],
@@ -239,36 +161,6 @@ describe('a module added to the service', () => {
   ])('needs the scopes of a route and of its controller: with %j %i', async (scopes, expected) => {
     const { key } = await service.issueKey({ scopes });
     expect((await service.request('GET', '/v1/shelves/new', { key })).status).toBe(expected);
-  });
-
-  it('stands in the document with everything that the chain does', () => {
-    const gadgets = service.document.paths['/gadgets'];
-    expect(Object.keys(gadgets?.get?.responses ?? {})).toEqual([
-      '200',
-      '304',
-      '400',
-      '401',
-      '403',
-      '406',
-      '429',
-      '500',
-      '503',
-      'default',
-    ]);
-    expect(Object.keys(gadgets?.post?.responses ?? {})).toEqual([
-      '201',
-      '400',
-      '401',
-      '403',
-      '406',
-      '409',
-      '413',
-      '415',
-      '429',
-      '500',
-      '503',
-      'default',
-    ]);
   });
 });
 
@@ -285,38 +177,6 @@ describe('two features that claim one name', () => {
   });
 });
 
-describe('what no feature can declare', () => {
-  it.each<[string, () => unknown, string]>([
-    [
-      'a code that is no slug',
-      () => defineErrors({ 'Not-A-Slug': { status: 400, message: 'x', cause: 'x', remedy: 'x' } }),
-      'Error code "Not-A-Slug" is not a lower_snake slug',
-    ],
-    [
-      'an error that succeeds',
-      () => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } }),
-      'Error code "fine_code" has status 200; an error\'s is 400 to 599.',
-    ],
-    [
-      'an example that leaves out a place of the message',
-      () =>
-        defineErrors({
-          other_code: { status: 400, message: '{a} {b}', example: { a: 1 }, cause: 'x', remedy: 'x' },
-        }),
-      'Error code "other_code" has an example of a; its message has a, b. Give the example a value for each place.',
-    ],
-    ...[{ ...GADGETS_SCOPES.write, name: 'nobody:declared' }, 'toys:read' as never, undefined as never].map(
-      (scope): [string, () => unknown, string] => [
-        'a scope that is none',
-        () => RequireScopes(scope)(class Toys {}),
-        'Toys: @RequireScopes() is given ',
-      ],
-    ),
-  ])('%s stops the start', (_, declare, line) => {
-    expect(declare).toThrow(line);
-  });
-});
-
 describe('the derived refusal table covers it without a test of its own:', () => {
-  describeRefusals({ modules: [GadgetsModule] }, ['/v1/gadgets', '/v2']);
+  describeRefusals({ modules: [GadgetsModule] }, ['/v1/gadgets']);
 });

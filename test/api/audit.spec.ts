@@ -52,27 +52,6 @@ describe('the audit trail', () => {
     });
   });
 
-  it('and an operator on the command line', async () => {
-    const { service, trail } = await open();
-    await commanded(service, 'client', 'suspend', service.clientId, '--force');
-    const onLine = await commanded(service, 'audit', 'list', '--limit', '1');
-    expect(onLine.document).toEqual([
-      expect.objectContaining({
-        action: 'client.suspended',
-        actor: 'command_line',
-        actorKeyId: null,
-        from: expect.stringMatching(/^.+@.+$/),
-        requestId: null,
-        clientId: service.clientId,
-      }),
-    ]);
-    await commanded(service, 'client', 'resume', service.clientId);
-    expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual([
-      'client.resumed',
-      'client.suspended',
-    ]);
-  });
-
   it('has every change, and outlives what it tells of', async () => {
     const { service, adminKey, trail } = await open();
     const send = async (method: string, path: string, json?: unknown) =>

@@ -98,7 +98,6 @@ describe('an ETag', () => {
 
   it.each([
     ['a refusal', 'GET', '/v1/pets/99', 404],
-    ['a 400', 'GET', '/v1/pets?limit=0', 400],
     ['a creation', 'POST', '/v1/pets', 201],
     ['what is healthy', 'GET', '/health/live', 200],
     ['what says otherwise', 'GET', '/v1/reports/fresh', 200],
@@ -185,25 +184,14 @@ describe('an If-Match, or an If-None-Match', () => {
   });
 });
 
-it('a secret is not to be stored by anybody', async () => {
-  const json = { clientId: service.clientId, scopes: ['pets:read'] };
-  const issued = await service.request('POST', '/admin/keys', { json });
-  const rotated = await service.request('POST', `/admin/keys/${issued.body.id}/rotate`);
-  for (const { headers } of [issued, rotated]) expect(headers.get('cache-control')).toBe('no-store');
-});
-
 describe('Accept', () => {
   it.each([
     ['application/json', 200],
     ['*/*', 200],
-    ['application/*;q=0.1', 200],
     ['text/html, application/json;q=0.5', 200],
-    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200],
     ['', 200],
     ['text/html', 406],
-    ['application/json;q=0', 406],
     ['application/json;q=0, */*', 406],
-    ['image/png', 406],
   ])('%j is answered with %i', async (accept, expected) => {
     const { status, body, headers } = await get('/v1/pets', { accept });
     expect(status).toBe(expected);
@@ -220,15 +208,6 @@ describe('Accept', () => {
       (await service.request('POST', '/v1/pets', { json, headers: { accept: 'text/html' } })).status,
     ).toBe(406);
     expect((await get('/v1/pets')).text).toBe(before);
-  });
-
-  it('is held against the type that a handler names', async () => {
-    expect((await get('/v1/reports/csv', { accept: 'text/csv' })).text).toBe('a,b\n');
-    expect((await get('/v1/reports/csv', { accept: 'application/json' })).status).toBe(406);
-  });
-
-  it('does not turn a missing route into another refusal', async () => {
-    expect((await get('/v1/nothing', { accept: 'text/html' })).status).toBe(404);
   });
 });
 

@@ -1,6 +1,5 @@
 import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { runPetstore } from '../../src/cli/program.js';
 import { defineSettings } from '../../src/core/config/define-settings.js';
 import { httpUrl, wholeNumber } from '../../src/core/config/setting.js';
 import { Settings } from '../../src/core/config/settings.js';
@@ -51,21 +50,6 @@ it('does not start with faulty settings of a feature, and names all of both', as
 });
 
 afterEach(() => void delete process.env.KENNELS_RESERVATION_MS);
-
-it('has faulty settings of a feature named by `petstore doctor`', async () => {
-  process.env.KENNELS_RESERVATION_MS = '5s';
-  let [shown, told] = ['', ''];
-  const code = await runPetstore(['doctor'], {
-    withApp: () => Promise.reject(new Error('doctor starts no application')),
-    loadModules: () => Promise.resolve(),
-    write: (text) => (shown += text),
-    writeError: (line) => (told += line),
-  });
-  expect([code, told]).toEqual([1, 'Something is wrong: settings.\n']);
-  expect(shown).toMatch(
-    /settings +wrong +KENNELS_RESERVATION_MS: "5s" is not allowed; it must be a whole number from 1000 to 86400000\./,
-  );
-});
 
 it('starts in a test by the example of a required setting, and stops when it is taken away', async () => {
   const settings = {

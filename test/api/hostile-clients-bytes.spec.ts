@@ -34,12 +34,6 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-it('a client that never reads loses its connection once its answer has waited too long', async () => {
-  const socket = await open(hasty);
-  socket.pause().write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`.repeat(60));
-  await expect.poll(() => socket.write(' ') && !socket.destroyed, { interval: 250 }).toBe(false);
-});
-
 describe('a body that is too large', () => {
   const head = () => `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${withKey()}`;
 
@@ -133,7 +127,6 @@ describe('a connection that is kept', () => {
 describe('the limits of a head', () => {
   it.each([
     ['101 fields', 'a: b\r\n'.repeat(100), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/],
-    ['10,000 fields', 'a:\r\n'.repeat(10_000), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/],
     ['100 fields', `Connection: close\r\n${'a: b\r\n'.repeat(97)}`, /^HTTP\/1\.1 200 /],
   ])('are above 100 fields: %s', async (_, fields, answer) => {
     const text = await sendRaw(service.url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${fields}${withKey()}\r\n`);
@@ -156,13 +149,9 @@ describe('what is not valid HTTP', () => {
   it.each([
     ['an authority that is none', 'GET http://[/v1/pets HTTP/1.1', 'Host: a\r\n'],
     ['an asterisk with GET', 'GET * HTTP/1.1', 'Host: a\r\n'],
-    ['another scheme', 'GET ftp://a/v1/pets HTTP/1.1', 'Host: a\r\n'],
     ['HTTP/2', 'GET /v1/pets HTTP/2.0', 'Host: a\r\n'],
-    ['HTTP/0.9', 'GET /v1/pets HTTP/0.9', 'Host: a\r\n'],
-    ['no Host', 'GET /v1/pets HTTP/1.1', ''],
     ['two Hosts', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nHost: b\r\n'],
     ['a Host with a path', 'GET /v1/pets HTTP/1.1', 'Host: a/b\r\n'],
-    ['a Host with a user', 'GET /v1/pets HTTP/1.1', 'Host: u@a\r\n'],
     ['two types', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n'],
     ['two keys', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nAuthorization: Bearer x\r\n'],
     ['a coded transfer', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n'],
@@ -170,16 +159,5 @@ describe('what is not valid HTTP', () => {
     const text = await sendRaw(service.url, ask(line, fields));
     expect(text).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed_request"/);
     expect(text).toMatch(/x-ratelimit-remaining: \d+/i);
-  });
-
-  it('the absolute form is taken as a path, and no foreign host comes back', async () => {
-    for (const name of ['One', 'Two'])
-      await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
-    const text = await sendRaw(
-      service.url,
-      ask('GET http://evil.example/v1/pets?limit=1 HTTP/1.1', 'Host: a\r\n'),
-    );
-    expect(text).toMatch(/^HTTP\/1\.1 200 [^]*link: <\/v1\/pets\?/i);
-    expect(text).not.toContain('evil');
   });
 });

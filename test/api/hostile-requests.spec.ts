@@ -113,12 +113,7 @@ describe('what a refusal repeats is bounded', () => {
       JSON.stringify(Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`x${at}`, 1]))),
     ],
     ['a long member', JSON.stringify({ name: 'a', categoryId: 1, ['n'.repeat(90_000)]: 1 })],
-    [
-      'many long members',
-      JSON.stringify(Object.fromEntries(Array.from({ length: 23 }, (_, at) => [`${at}`.repeat(2_000), 1]))),
-    ],
     ['a long member named twice', `{"${'n'.repeat(40_000)}":1,"${'n'.repeat(40_000)}":1}`],
-    ['members of control characters', JSON.stringify({ ['\u0001'.repeat(15_000)]: 1 })],
   ])('for %s', async (_, json) => {
     const { status, text, body: refusal } = await service.request('POST', '/v1/pets', { json });
     expect(status).toBe(400);
@@ -137,13 +132,6 @@ describe('what a refusal repeats is bounded', () => {
       code: 'more_faults',
       message: 'There are 36 more faults.',
     });
-  });
-
-  it('for a query of misspelled parameters', async () => {
-    const query = Array.from({ length: 500 }, (_, at) => `limit[${at}]=1`).join('&');
-    const { status, body: refusal, text } = await service.request('GET', `/v1/pets?${query}`);
-    expect([status, refusal.details.length]).toEqual([400, 20]);
-    expect(text.length).toBeLessThan(6_000);
   });
 });
 

@@ -105,7 +105,6 @@ describe('a number that is written with a fraction', () => {
 describe('a body that is no JSON', () => {
   it.each([
     ['{"points" 1}', /position 10/],
-    ['[1,]', /position 3/],
     ['{"points":1', /end/],
     ['🐕', /position 0/],
     ['["\\q"]', /position \d/],
@@ -124,15 +123,11 @@ describe('no body', () => {
     ['by Content-Length', 'Content-Length: 0\r\n', ''],
     ['by Content-Length, with a type', 'Content-Type: application/json\r\nContent-Length: 0\r\n', ''],
     ['in chunks', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
-    ['in chunks, without a type', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n'],
-    ['in chunks, of another type', 'Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
     [
       'in chunks, of a coding',
       'Content-Type: application/json\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n',
       '0\r\n\r\n',
     ],
-    ['by Content-Length of two digits', 'Content-Length: 00\r\n', ''],
-    ['but a space', 'Content-Type: application/json\r\nContent-Length: 1\r\n', ' '],
     ['but white space', 'Content-Type: application/json\r\nContent-Length: 4\r\n', '\r\n\t '],
   ] as const;
   const send = async (path: string, fields: string, body: string) =>

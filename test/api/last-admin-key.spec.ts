@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { TestService } from '../kit/test-service.js';
-import { onCommandLine } from '../support/orders.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
@@ -88,27 +87,6 @@ describe('the last key with the scope admin', () => {
     if (other !== undefined) await issue({ plan: 'free', scopes: ['admin'], expires: other });
     service.clock.advance(after);
     expect(await order(revoke(admin))).toBe(expected);
-  });
-
-  it('may have its end brought forward by a day or more, and may be rotated to one that lives as long', async () => {
-    const { admin, order } = await open();
-    expect(await order(['PATCH', `keys/${admin.id}`, { expires: '1d' }])).toBe('done');
-    expect(await order(['POST', `keys/${admin.id}/rotate`, { grace: '1m' }])).toBe('done');
-  });
-
-  it('is protected on the command line, too, but for --force', async () => {
-    const { service, admin } = await open();
-    const give = (more: string[]) =>
-      onCommandLine(service, { args: ['key', 'revoke', admin.id, ...more], method: '', path: '' });
-    expect((await give([])).reasons).toEqual([REFUSAL]);
-    expect((await give(['--force'])).done).toBe(true);
-  });
-
-  it('is none once it has expired', async () => {
-    const { service, admin } = await open(HOUR);
-    service.clock.advance(HOUR);
-    const args = ['key', 'revoke', admin.id];
-    expect((await onCommandLine(service, { args, method: '', path: '' })).reasons).toEqual([]);
   });
 
   it('is left when two are revoked at the same instant', async () => {

@@ -130,12 +130,3 @@ describe('the database', () => {
     await expect.poll(() => connections('in_use')).toBe(0);
   });
 });
-
-it('what runs is told: the version of the service and of Node, and since when', async () => {
-  const service = await open();
-  expect(await service.metric('petstore_build_info', { node: process.versions.node })).toBe(1);
-  expect(await valuesOf(service, 'petstore_build_info', 'version')).toEqual([
-    expect.stringMatching(/^\d+\.\d+\.\d+/),
-  ]);
-  expect(await service.metric('petstore_start_time_seconds')).toBeCloseTo(performance.timeOrigin / 1_000, 3);
-});

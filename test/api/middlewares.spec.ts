@@ -32,10 +32,7 @@ describe.each([
   it.each([
     ['an answer', 'GET', '/v1/pets', {}, 200],
     ['a refusal of a guard', 'GET', '/v1/pets', { key: null }, 401],
-    ['a refusal of a value', 'GET', '/v1/pets?limit=0', {}, 400],
     ['a path that is nowhere', 'GET', '/v1/nothing', {}, 404],
-    ['a method that is not there', 'DELETE', '/v1/pets', {}, 405],
-    ['a path outside of the API', 'GET', '/nothing', { key: null }, 404],
     ['an open route', 'GET', '/health/live', { key: null }, 200],
   ])('sets its headers on %s', async (_name, method, path, request, status) => {
     const { headers, ...answer } = await service.request(method, path, request);

@@ -230,19 +230,6 @@ describe('a module in the words of Nest alone', () => {
     expect([sent.status, await sent.json()]).toEqual([201, { size: 5 }]);
   });
 
-  it('is documented as its decorators say, with what the service adds', () => {
-    const { paths, components } = service.document;
-    const post = paths['/kites']?.post;
-    expect([post?.operationId, post?.summary, post?.tags]).toEqual(['flyKite', 'Fly a kite', ['Kites']]);
-    expect(Object.keys(post?.responses ?? {})).toEqual(expect.arrayContaining(['201', '400', '401', '429']));
-    expect(components?.schemas?.['NewKite']).toMatchObject({
-      properties: { name: { description: 'What it is called' }, tails: { maximum: 9 } },
-      additionalProperties: false,
-    });
-    const picture = paths['/kites/pictures']?.post?.requestBody;
-    expect(picture).toMatchObject({ content: { 'multipart/form-data': {} } });
-  });
-
   it('has its guard replaced in a test', async () => {
     const refusing = await TestService.open({
       modules: [KitesModule],

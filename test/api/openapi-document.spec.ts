@@ -60,14 +60,6 @@ describe('the OpenAPI document of self-service', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is version 1.0.0, has the server of this service and the bearer scheme', () => {
-    const { info, servers, security, components } = service.document as Json;
-    expect(info.version).toBe('1.0.0');
-    expect(servers.map(({ url }: Json) => url)).toEqual(['/v1']);
-    expect(security).toEqual([{ bearer: [] }]);
-    expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
-  });
-
   it('requires the headers of a quota where a request has been counted, and nowhere else', () => {
     const { components, paths } = service.document as Json;
     const isRequired = (reference: { $ref: string }) =>
@@ -103,27 +95,6 @@ describe('the OpenAPI document', () => {
       required: false,
       schema: { type: 'integer' },
     });
-  });
-
-  it('names the servers of the settings', async () => {
-    const other = await TestService.open({
-      environment: {
-        PUBLIC_BASE_URL: 'https://api.shop.example/v1',
-        STAGING_BASE_URL: 'https://staging.shop.example/v1',
-      },
-    });
-    expect(other.document.servers?.map(({ url }) => url)).toEqual([
-      'https://api.shop.example/v1',
-      'https://staging.shop.example/v1',
-    ]);
-    await other.close();
-  });
-
-  it('is served as JSON and as YAML', async () => {
-    const json = await service.request('GET', '/docs/openapi.json', { key: null });
-    const yaml = await service.request('GET', '/docs/openapi.yaml', { key: null });
-    expect(json.body).toEqual(JSON.parse(JSON.stringify(service.document)));
-    expect(parseYaml(yaml.text)).toEqual(json.body);
   });
 
   it('can be tried out again and again: no header that a request may have is filled in', () => {

@@ -47,11 +47,6 @@ describe('a key with the scope admin:read', () => {
       code: 'insufficient_scope',
     });
   });
-
-  it('needs its own scopes for what webhooks were sent', async () => {
-    const { body } = await order('GET', `/admin/webhooks?client=${service.clientId}`, reader);
-    expect(body).toEqual([]);
-  });
 });
 
 describe('If-Match on a change of a client', () => {
@@ -103,7 +98,6 @@ describe('the audit trail', () => {
     ['kind of actor', () => 'actor=command_line', ['client.suspended']],
     ['key that was used', () => `actorKey=${ids['operator']}`, ['client.created']],
     ['address', () => 'from=127.0.0.1', ['client.created']],
-    ['begin', () => 'since=2026-11-21T13:00:00.000Z', ['client.suspended']],
     ['begin and end', () => 'since=2026-11-21T00:00:00Z&until=2026-11-21T13:00:00Z', ['client.created']],
     ['all of them', () => `client=${ids['client']}&action=client.created&actor=service`, []],
   ])('is filtered by %s', async (_, query, expected) => {
@@ -112,7 +106,6 @@ describe('the audit trail', () => {
 
   it.each([
     ['actor', 'somebody', 'not_allowed_value'],
-    ['since', 'yesterday', 'not_an_instant'],
     ['actorKey', 'x', 'not_a_uuid'],
   ])('refuses the filter %s=%s', async (name, value, code) => {
     const { status, body } = await trail.request('GET', `/admin/audit?${name}=${value}`, { key });
@@ -122,14 +115,6 @@ describe('the audit trail', () => {
   it('keeps its filters from page to page', async () => {
     const entries = await trail.everyPage(`/admin/audit?limit=1&client=${ids['client']}`, { key });
     expect(actions(entries)).toEqual(['client.suspended', 'client.created']);
-  });
-
-  it('names the client and the key that made a change as they are called now', async () => {
-    const [made] = await list('action=client.created&actor=key');
-    expect(made).toMatchObject({
-      clientName: '=1+1, "Shop"',
-      actorName: expect.stringMatching(/^pst_test_\w{4}… \(Test\)$/),
-    });
   });
 
   it('is exported as CSV, in which no name is a formula, over HTTP and on the command line alike', async () => {
@@ -210,25 +195,9 @@ describe('ADMIN_ON', () => {
       ]);
   });
 
-  it('management: a request that Node.js does not understand gets the Error body', async () => {
-    const { management } = await open({ ADMIN_ON: 'management' });
-    const { status } = await fetch(`${management}/admin/clients`, { headers: { authorization: 'Basic x' } });
-    expect(status).toBe(401);
-  });
-
   it('off: it is nowhere', async () => {
     const { ask, management } = await open({ ADMIN_ON: 'off' });
     for (const path of PATHS) expect(await ask(management, path)).toMatchObject({ status: 404 });
     expect((await ask(management, '/metrics')).status).toBe(200);
-  });
-
-  it('management without a management port stops the start with a sentence', async () => {
-    const opened = await TestService.open({
-      environment: { ADMIN_ON: 'management', MANAGEMENT_PORT: 'off' },
-    });
-    onTestFinished(() => opened.close());
-    await expect(opened.app.get(ManagementServer).listen()).rejects.toThrow(
-      'ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.',
-    );
   });
 });

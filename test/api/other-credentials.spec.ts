@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   Body,
   Controller,
-  ForbiddenException,
   Get,
   Global,
   Injectable,
@@ -13,7 +12,6 @@ import {
   type Type,
   UnauthorizedException,
 } from '@nestjs/common';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AuditService } from '../../src/auth/audit/audit.service.js';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
@@ -157,8 +155,6 @@ describe('a token of another issuer, beside API keys', () => {
 
   it.each([
     ['with several audiences', { aud: ['other', 'petstore'] }, {}],
-    ['valid from now on', { nbf: NOW }, {}],
-    ['from an issuer whose clock is ahead by half a minute', { nbf: NOW + 30 }, {}],
     ['whose claims are of another alphabet', { sub: 'Анна', name: '安娜' }, {}],
   ])('is accepted %s', async (_, claims, header) => {
     const { send } = await open([], shared);
@@ -174,7 +170,6 @@ describe('a token of another issuer, beside API keys', () => {
       'invalid_token',
     ],
     ['with alg none', () => `${partOf({ alg: 'none', kid: 'k1' })}.${claimed}.`, 'invalid_token'],
-    ['with alg none and a signature', () => token({}, { alg: 'none' }), 'invalid_token'],
     [
       'with alg HS256 and the public key for a secret',
       () => {
@@ -184,22 +179,14 @@ describe('a token of another issuer, beside API keys', () => {
       },
       'invalid_token',
     ],
-    ['with the key of another algorithm', () => token({}, { kid: 'rsa' }), 'invalid_token'],
     ['with a key that nobody knows', () => token({}, { kid: 'k2' }), 'invalid_token'],
-    [
-      'with a key of its own',
-      () => token({}, { jwk: publicKey.export({ format: 'jwk' }), kid: undefined }),
-      'invalid_token',
-    ],
     ['with a critical extension', () => token({}, { crit: ['b64'], b64: false }), 'invalid_token'],
     ['of another issuer', () => token({ iss: 'https://evil.example' }), 'invalid_token'],
     ['for another audience', () => token({ aud: 'bank' }), 'invalid_token'],
-    ['without subject', () => token({ sub: undefined }), 'invalid_token'],
     ['that never expires', () => token({ exp: undefined }), 'invalid_token'],
     ['not valid yet', () => token({ nbf: NOW + 60 }), 'invalid_token'],
     ['expired', () => token({ exp: NOW - 30 }), 'expired_token'],
     ['that is no JSON', () => 'a.b.c', 'invalid_token'],
-    ['that is JSON, but no object', () => `${partOf(null)}.${partOf(1)}.x`, 'invalid_token'],
   ])('is refused %s, and counts for the address', async (_, make, code) => {
     const { service, send } = await open([], shared);
     const first = await send(make());
@@ -209,20 +196,6 @@ describe('a token of another issuer, beside API keys', () => {
     expect(leftOf(await send('pst_test_wrong'))).toBe(58);
     await send(service.key);
     expect(leftOf(await send(make()))).toBe(57);
-  });
-
-  it('needs the scope of an operation, and has counted', async () => {
-    const { send } = await open();
-    const reader = token({ scope: 'pets:read toys:fly' });
-    expect((await send(reader, '/v1/pets?limit=1')).status).toBe(200);
-    const refused = await send(reader, '/v1/pets', 'POST', { json: { name: 'Rex', categoryId: 1 } });
-    expect(told(refused)).toEqual([
-      403,
-      'insufficient_scope',
-      'Bearer realm="petstore", error="insufficient_scope", scope="pets:write"',
-    ]);
-    expect(leftOf(refused)).toBe(58);
-    expect((await send(token({ scope: undefined }), '/v1/pets')).status).toBe(403);
   });
 
   it('of two users has a quota for each, by the plan of each; of one user one, however many tokens', async () => {
@@ -270,24 +243,6 @@ describe('a token of another issuer, beside API keys', () => {
     });
     const shown = await send(admin, '/admin/audit?limit=1');
     expect(shown.body).toMatchObject([{ actor: 'user' }]);
-  });
-
-  it('is not needed where no credential is, and needed where no operation is', async () => {
-    const { send } = await open([], shared);
-    expect((await send('a.b.c', '/v1/callers/open')).body).toEqual({ known: false });
-    expect(told(await send('a.b.c', '/v1/nothing'))).toEqual([401, 'invalid_token', WITH_ERROR]);
-    expect((await send(token(), '/v1/nothing')).status).toBe(404);
-  });
-
-  it.each([
-    ['no credential', undefined, 'missing_api_key'],
-    ['another scheme', `Basic ${'a'.repeat(20)}`, 'invalid_api_key'],
-    ['a key cut short', 'Bearer pst_test_abc', 'invalid_api_key'],
-    ['two tokens', `Bearer ${token()} ${token()}`, 'invalid_api_key'],
-  ])('leaves the answer to %s as it is', async (_, authorization, code) => {
-    const { send } = await open([], shared);
-    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    expect((await send(null, '/v1/callers', 'GET', { headers })).body.code).toBe(code);
   });
 
   it('stands in both documents with its errors, as an alternative to the key', async () => {
@@ -339,21 +294,8 @@ describe('a verifier', () => {
   it.each([
     ['that does not know the token', () => undefined, [401, 'invalid_api_key', WITH_ERROR], 58],
     ['that throws Nest’s 401', thrower(new UnauthorizedException()), [401, 'unauthorized', WITH_ERROR], 58],
-    [
-      'that throws Nest’s 403',
-      thrower(new ForbiddenException()),
-      [403, 'forbidden', 'Bearer realm="petstore"'],
-      58,
-    ],
     ['that cannot tell', thrower(unavailable), [503, 'service_unavailable', null], 59],
     ['that fails', thrower(new Error('secret')), [500, 'internal_error', null], 59],
-    ['that rejects', () => Promise.reject(new Error('secret')), [500, 'internal_error', null], 59],
-    [
-      'that answers nobody',
-      () => ({ user: '', scopes: [], plan: 'free' }) as const,
-      [500, 'internal_error', null],
-      59,
-    ],
     [
       'that gives enterprise no limits',
       () => ({ user: 'a', scopes: [], plan: 'enterprise' }) as const,
@@ -377,21 +319,5 @@ describe('a verifier', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => send('one')));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(7);
     expect((await send('two')).headers.get('ratelimit-policy')).toBe('"minute";q=7;w=60, "day";q=9;w=86400');
-  });
-});
-
-describe('the id of a user', () => {
-  it('is a UUID of version 8, the same for one user and another for every other', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 2 }),
-        ([a = '', b = '']) => {
-          const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-          expect(clientIdOfUser(a)).toMatch(uuid);
-          expect(clientIdOfUser(a)).toBe(clientIdOfUser(a));
-          expect(clientIdOfUser(a)).not.toBe(clientIdOfUser(b));
-        },
-      ),
-    );
   });
 });

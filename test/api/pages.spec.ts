@@ -85,11 +85,8 @@ describe('the page of the errors', () => {
 describe('/', () => {
   it.each([
     ['a browser', BROWSER, 200],
-    ['who asks for HTML alone', 'text/html', 200],
     ['curl', '*/*', 404],
-    ['a client of the API', 'application/json', 404],
     ['who prefers JSON', 'text/html;q=0.5, application/json', 404],
-    ['who asks for nothing that is there', 'image/png', 404],
   ])('answers %s', async (_, accept, status) => {
     const response = await get('/', { accept });
     expect(response.status).toBe(status);
@@ -108,11 +105,6 @@ describe('/', () => {
         '</petstore/docs/openapi.json>; rel="service-desc"; type="application/json", ' +
         '</petstore/health/ready>; rel="status", </petstore/docs/errors#route_not_found>; rel="help"',
     );
-  });
-
-  it('gives a line to paste, with the address that is public', async () => {
-    const html = await (await get('/', { accept: BROWSER })).text();
-    expect(html).toContain('https://shop.example/petstore/v1/pets?limit=3');
   });
 });
 

@@ -46,24 +46,4 @@ describe('where no key is needed', () => {
     service.clock.advance(60_000);
     expect((await ask()).status).toBe(404);
   });
-
-  it.each([
-    '/health/live',
-    '/docs',
-    '/docs/openapi.json',
-    '/docs/swagger-ui.css',
-    '/console',
-    '/console/console.js',
-  ])('%s takes GET and HEAD alone', async (path) => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const { status, body, headers } = await service.request(method, path, without);
-      expect([status, body.code, headers.get('allow')]).toEqual([
-        405,
-        'method_not_allowed',
-        'GET, HEAD, OPTIONS',
-      ]);
-    }
-    const { status, headers } = await service.request('OPTIONS', path, without);
-    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
-  });
 });

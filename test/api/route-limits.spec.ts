@@ -74,8 +74,4 @@ describe('a route', () => {
   it('counts although its controller does not, where it says so itself', async () => {
     expect(await limits('free/counted')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
   });
-
-  it('is left out of the window that @SkipThrottle names', async () => {
-    expect(await limits('plain/nightly')).toBe('"minute";r=59;t=60');
-  });
 });

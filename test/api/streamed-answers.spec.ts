@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
-import { map, of } from 'rxjs';
+import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
@@ -69,8 +69,6 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   objects: () => pieces({ n: 1 }, { n: 2 }),
   bytes: () => pieces(Buffer.from('a'), new Uint8Array([98])),
   none: () => pieces(),
-  promised: () => Promise.resolve(pieces('a', 'b')),
-  observed: () => of(pieces('lost'), pieces('a', 'b')),
   'node-stream': () => readable(),
   'web-stream': () => webStream('a', 'b'),
   'web-response': () =>
@@ -84,7 +82,6 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
       ],
     }),
   'web-json': () => Response.json({ n: 1 }),
-  'web-empty': () => new Response(null, { status: 204 }),
   file: () => new StreamableFile(Buffer.from('ab'), { type: 'text/csv' }),
   'file-stream': () => new StreamableFile(readable()),
   refused: () => pieces(new ApiError(HTTP_ERRORS.malformed_request, { params: { reason: 'of the test' } })),
@@ -98,10 +95,7 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   nothing: () => undefined,
   null: () => null,
   text: () => 'text',
-  'empty-text': () => '',
-  number: () => 0,
   int64: () => 2n ** 63n - 1n,
-  false: () => false,
   array: () => [1n, null, { a: 'b' }],
   buffer: () => Buffer.from('a'),
 };
@@ -205,22 +199,15 @@ describe('what an added operation answers', () => {
     ['objects', 200, 'application/x-ndjson', '{"n":1}\n{"n":2}\n'],
     ['bytes', 200, bytes, 'ab'],
     ['none', 200, null, ''],
-    ['promised', 200, text, 'ab'],
-    ['observed', 200, text, 'ab'],
-    ['node-stream', 200, bytes, 'ab'],
     ['web-stream', 200, bytes, 'ab'],
     ['web-response', 202, 'text/csv; charset=utf-8', 'ab'],
     ['web-json', 200, json, '{"n":1}'],
-    ['web-empty', 204, null, ''],
     ['file', 200, 'text/csv', 'ab'],
     ['file-stream', 200, bytes, 'ab'],
     ['nothing', 200, null, ''],
     ['null', 200, json, 'null'],
     ['text', 200, json, '"text"'],
-    ['empty-text', 200, json, '""'],
-    ['number', 200, json, '0'],
     ['int64', 200, json, '9223372036854775807'],
-    ['false', 200, json, 'false'],
     ['array', 200, json, '[1,null,{"a":"b"}]'],
     ['buffer', 200, json, '{"type":"Buffer","data":[97]}'],
   ])('%s: %i, %s, %j', async (name, status, type, expected) => {

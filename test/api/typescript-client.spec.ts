@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import {
-  IdempotencyKeyReusedError,
   InsufficientScopeError,
   type Page,
   type Pet,
@@ -49,13 +48,6 @@ describe('the typed client, on the service', () => {
     const text = await texts.call('getPet', { path: { petId: String(pet.id) } });
     expectTypeOf(text).toEqualTypeOf<Pet<string>>();
     expect(text).toEqual({ ...pet, id: String(pet.id), categoryId: String(MOST) });
-  });
-
-  it('adds an animal once for each Idempotency-Key', async () => {
-    const { pets } = clientOf();
-    const once = (name: string) => pets.create({ name, categoryId: 1 }, { idempotencyKey: 'once' });
-    expect(await once('Once')).toEqual(await once('Once'));
-    expect(await errorOf(once('Twice'))).toBeInstanceOf(IdempotencyKeyReusedError);
   });
 
   it('throws errors of their classes', async () => {

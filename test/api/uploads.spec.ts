@@ -157,10 +157,8 @@ describe('an upload with Nest’s FileInterceptor', () => {
 
   it.each([
     ['a field that is invalid', form({ title: ' ', photo: photo(1) }), 'title'],
-    ['a field that is missing', form({ photo: photo(1) }), 'title'],
     ['a number that is none', form({ title: 'a', width: '1.5', photo: photo(1) }), 'width'],
     ['a field that is unknown', form({ title: 'a', color: 'red', photo: photo(1) }), 'color'],
-    ['a file that is unknown', form({ title: 'a', other: photo(1), photo: photo(1) }), 'other'],
   ])('is refused for %s, and leaves no file', async (_, body, field) => {
     const answer = await post('/v1/photos', body);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
@@ -171,17 +169,10 @@ describe('an upload with Nest’s FileInterceptor', () => {
   const boundary = { 'content-type': 'multipart/form-data; boundary=x' };
   const part = '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\nRex\r\n';
   it.each([
-    ['without a boundary', part, { 'content-type': 'multipart/form-data' }],
     ['that ends in the middle', part, boundary],
-    ['that is no multipart', 'hello', boundary],
     [
       'whose file ends in the middle',
       '--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nab',
-      boundary,
-    ],
-    [
-      'with a header that is none',
-      '--x\r\nContent-Disposition\u0000: form-data\r\n\r\nRex\r\n--x--',
       boundary,
     ],
   ])('is malformed %s', async (_, body, headers) => {
@@ -190,16 +181,8 @@ describe('an upload with Nest’s FileInterceptor', () => {
     await expect.poll(files).toBe(0);
   });
 
-  it('is refused with more fields than its interceptor allows', async () => {
-    const answer = await post('/v1/photos/large', form({ title: 'a', more: 'b', photo: photo(1) }));
-    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_request']);
-    expect(answer.body.message).toContain('Too many fields');
-    await expect.poll(files).toBe(0);
-  });
-
   it.each([
     ['BODY_LIMIT_BYTES', '/v1/photos', 10_000],
-    ['a limit of its own', '/v1/photos/large', 2_000_000],
     ['the size of a file', '/v1/photos/large', 1_000_001],
   ])('is refused beyond %s, announced and chunked, and leaves no file', async (_, path, bytes) => {
     const body = form({ title: 'Rex', photo: photo(bytes) });
@@ -214,7 +197,6 @@ describe('an upload with Nest’s FileInterceptor', () => {
 
   it.each([
     ['another type', { 'content-type': 'application/json' }],
-    ['another multipart type', { 'content-type': 'multipart/mixed; boundary=x' }],
     ['a coding', { ...boundary, 'content-encoding': 'gzip' }],
   ])('is refused with %s', async (_, headers) => {
     const answer = await post('/v1/photos', part, headers);
@@ -291,13 +273,6 @@ describe('a body that the handler reads as a stream', () => {
     socket.end();
     await expect.poll(() => failures).toHaveLength(1);
     socket.destroy();
-  });
-
-  it('fails when it stalls, once its sender is answered 408', async () => {
-    failures.length = 0;
-    const answer = parseRaw(await sendRaw(hasty.url, `${streamed(hasty.key)}x`));
-    expect([answer.status, answer.body]).toMatchObject([408, { code: 'request_timeout' }]);
-    await expect.poll(() => failures).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { type INestApplication, Injectable, type CanActivate, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { WsAdapter } from '@nestjs/platform-ws';
@@ -131,7 +130,6 @@ describe('a WebSocket', () => {
   it.each([
     ['without a key', '/v1/chat', null, 401, 'missing_api_key'],
     ['with a wrong key', '/v1/chat', 'pst_test_x', 401, 'invalid_api_key'],
-    ['without a key at a path that is nowhere', '/v1/nowhere', null, 401, 'missing_api_key'],
     ['with a target that is too long', `/v1/chat?${'x'.repeat(9_000)}`, undefined, 414, 'uri_too_long'],
   ])('is refused %s, in HTTP', async (_, path, key, status, code) => {
     const answer = await connect(service, path, key);
@@ -159,12 +157,6 @@ describe('a WebSocket', () => {
     expect(await echoOf(opened(await connect(service, '/v1/moderated', key)))).toMatchObject({
       data: 'hello',
     });
-  });
-
-  it('is opened without a key where its gateway is @Public()', async () => {
-    callers = [];
-    opened(await connect(service, '/v1/open', null));
-    expect(callers).toEqual([undefined]);
   });
 
   it('cannot ask for scopes by message: such a message is refused, not passed', async () => {
@@ -224,25 +216,5 @@ describe('when the service stops', () => {
     expect(socket.readyState).toBe(WebSocket.OPEN);
     await service.app.close();
     expect((await closed)[0]).toBe(1001);
-  });
-});
-
-describe('an `upgrade` listener of a module', () => {
-  it('hears of what was admitted alone, once', async () => {
-    const service = await TestService.open();
-    onTestFinished(() => service.close());
-    const heard: unknown[] = [];
-    (service.app.getHttpServer() as Server).on('upgrade', (request: IncomingMessage, socket: Socket) => {
-      heard.push(callerOf(request)?.clientId);
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
-    });
-    const send = (key: string) =>
-      sendRaw(
-        service.url,
-        `GET /x HTTP/1.1\r\nHost: a\r\n${key}Connection: Upgrade\r\nUpgrade: echo\r\n\r\n`,
-      );
-    expect(await send('')).toMatch(/^HTTP\/1\.1 401 /);
-    expect(await send(`Authorization: Bearer ${service.key}\r\n`)).toMatch(/^HTTP\/1\.1 101 /);
-    expect(heard).toEqual([service.clientId]);
   });
 });

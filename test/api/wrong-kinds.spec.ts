@@ -50,8 +50,6 @@ class Outer {
   name?: string;
 }
 
-class WithoutRules {}
-
 @Controller({ path: 'kinds', version: '1' })
 @RequireScopes()
 class KindsController {
@@ -66,9 +64,6 @@ class KindsController {
 
   @Post('outer')
   outer(@Body() _: Outer): void {}
-
-  @Post('without-rules')
-  withoutRules(@Body() _: WithoutRules): void {}
 
   @Post('items')
   items(@Body(new ParseArrayPipe({ items: Plain })) _: Plain[]): void {}
@@ -100,16 +95,12 @@ const NESTED: readonly Nested[] = [
   ['POST kinds/fields', (inner) => `{"name":"a","names":[{${inner}}]}`, ['names not_a_list_of_names']],
   ['PATCH kinds/fields', (inner) => `{"name":{${inner}}}`, ['name not_a_string']],
   ['POST kinds/plain', (inner) => `{"name":{${inner}}}`, ['name is_string']],
-  ['POST kinds/plain', (inner) => `{"names":[{${inner}}]}`, ['names is_string']],
   ['POST kinds/plain', (inner) => `{"settings":{${inner}}}`, 201],
-  ['POST kinds/outer', (inner) => `{"inner":{"text":"a"},"name":{${inner}}}`, ['name is_string']],
   ['POST kinds/outer', (inner) => `{"inner":{"text":{${inner}}}}`, ['inner.text is_string']],
 ];
 /** Those that class-validator names a fault of each member of, or that Nest's own pipe walks through. */
 const WALKED: readonly Nested[] = [
   ['POST kinds/outer', (inner) => `{"inner":{"text":"a",${inner}}}`, 'unknown_field'],
-  ['POST kinds/outer', (inner) => `{"inner":[{"text":"a",${inner}}]}`, 'unknown_field'],
-  ['POST kinds/without-rules', (inner) => `{${inner}}`, 'unknown_field'],
   ['POST kinds/items', (inner) => `[{"name":{${inner}}}]`, undefined],
 ];
 
