@@ -1,33 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, statSync, watch } from 'node:fs';
 import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PartFile } from '../../src/database/commands/part-file.js';
 import { Connection } from '../../src/database/sqlite/connection.js';
 import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/copy-source.js';
 import { beginPetstore, folderOfTest } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
-
-/** Leaves no byte free before anything else happens. */
-function fillNow(ballast: string): void {
-  for (const size of [1_048_576, 4_096])
-    try {
-      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
-    } catch {
-      // It is full.
-    }
-}
-
-/** Does something while a file of a folder grows. */
-function onceWriting(folder: string, work: () => void): void {
-  const watcher = watch(folder, (_, name) => {
-    if ((statSync(join(folder, name ?? ''), { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-    watcher.close();
-    work();
-  });
-}
 
 describe('a backup', () => {
   it('is one file of its owner alone, and leaves nothing beside it or the database', async () => {
@@ -128,24 +107,6 @@ describe('a backup', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is not the half of another one that has the same process number', async () => {
-    const folder = await folderOfTest();
-    const file = join(folder, 'b.sqlite');
-    const first = await PartFile.beside(file);
-    await writeFile(first.path, 'whole');
-    const second = await PartFile.beside(file);
-    await writeFile(second.path, 'half');
-    await expect(first.finish({ overwrite: false })).rejects.toThrow(/was removed/);
-    expect(await readdir(folder)).toEqual([basename(second.path)]);
-  });
-
-  it('can be written under any umask', async () => {
-    const umask = process.umask(0o777);
-    onTestFinished(() => void process.umask(umask));
-    const part = await PartFile.beside(join(await folderOfTest(), 'b.sqlite'));
-    expect((await stat(part.path)).mode & 0o777).toBe(0o600);
-  });
-
   it('of a damaged database is refused', async () => {
     const database = await storeWith(MANY_ANIMALS);
     const bytes = await readFile(database);
@@ -163,20 +124,6 @@ describe('a backup', () => {
     );
     expect(await readdir(folder)).toEqual([]);
   });
-
-  it.skipIf(NO_SMALL_DISK)(
-    'on a disk that fills up meanwhile leaves nothing on it, or is whole',
-    async () => {
-      const folder = await smallDisk(16);
-      const database = await storeWith(MANY_ANIMALS);
-      onceWriting(folder, () => fillNow(join(folder, 'ballast')));
-      const outcome = await backUpTo(join(folder, 'b.sqlite'), { database }).catch(String);
-      const left = (await readdir(folder)).filter((name) => name !== 'ballast');
-      if (typeof outcome === 'string')
-        expect(outcome).toMatch(/cannot be used: the disk is full .*\. Make room on it/);
-      expect(left).toEqual(typeof outcome === 'string' ? [] : ['b.sqlite']);
-    },
-  );
 
   it('that is killed has no name, and the next one removes what it left', async () => {
     const [folder, database] = [await folderOfTest(), await storeWith(MANY_ANIMALS)];

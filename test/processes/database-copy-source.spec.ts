@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runPetstore } from '../../src/cli/program.js';
-import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
+import { petsUpTo, sourceWith } from '../support/copy-source.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
 import { emptyFolder } from '../support/service-process.js';
@@ -69,30 +69,6 @@ describeWith('postgres', 'a copy to PostgreSQL leaves the folder of the file as 
     await target.copy(join(killed.path, 'store.sqlite'));
     expect(await contents(killed.path)).toEqual(before);
     expect(await target.rows('SELECT DISTINCT name FROM pets')).toEqual([['Late']]);
-  });
-
-  it('and what another program has open is not taken from it', async () => {
-    const file = await stopped(petsUpTo(10));
-    let other: Promise<sqlite3.Database> | undefined;
-    // Opened while the copy reads: the files beside are in use when the copy ends.
-    const tell = () => {
-      other ??= new Promise((resolve) => {
-        const opened: sqlite3.Database = new sqlite3.Database(file, () =>
-          opened.all('SELECT count(*) FROM pets', () => resolve(opened)),
-        );
-      });
-    };
-    await target.copy(file, { tell });
-    const opened = await other;
-    expect((await contents(folder)).map(([name]) => name)).toEqual([
-      'store.sqlite',
-      'store.sqlite-shm',
-      'store.sqlite-wal',
-    ]);
-    await new Promise((resolve) => opened?.exec(`UPDATE pets SET name = 'Later'`, resolve));
-    await new Promise<void>((resolve) => opened?.close(() => resolve()));
-    expect((await contents(folder)).map(([name]) => name)).toEqual(['store.sqlite']);
-    await onFile(file, 'PRAGMA integrity_check');
   });
 });
 

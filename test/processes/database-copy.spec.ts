@@ -141,28 +141,6 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(await rows('SELECT small FROM kinds')).toEqual([[1]]);
   });
 
-  it('finds the row that does not fit among many, of any size', async () => {
-    const file = await sourceWith(
-      petsUpTo(5_000),
-      `UPDATE pets SET category_id = 'many' WHERE id = 4321`,
-      // Some 4 MB: batches are small where rows are large.
-      `INSERT INTO kinds (bytes) SELECT randomblob(20000) FROM pets LIMIT 200`,
-    );
-    await expect(copy(file)).rejects.toThrow(/pets id 4321: invalid input syntax for type bigint: "many"/);
-    await onFile(file, 'UPDATE pets SET category_id = id');
-    expect(await copy(file)).toMatchObject({ rows: 5_201 });
-  });
-
-  it('leaves nothing when it is interrupted', async () => {
-    const file = await sourceWith(petsUpTo(300));
-    const stop = new AbortController();
-    const tell = ({ done }: { done: number }) => (done > 1 ? stop.abort() : undefined);
-    await expect(copy(file, { signal: stop.signal, tell })).rejects.toThrow(
-      /^Interrupted\. Nothing was copied\.$/,
-    );
-    expect(await tablesThere()).toEqual([]);
-  });
-
   it('is refused when the file is written to while it is read', async () => {
     const file = await sourceWith(petsUpTo(300));
     let change: Promise<void> | undefined;

@@ -74,21 +74,6 @@ const FAULTS: readonly (readonly [
     /^\.env cannot be read: it is a folder\./,
   ],
   [
-    'a device, whose rights it gives no advice on',
-    () => Promise.resolve({ DATABASE_URL: 'sqlite:/dev/null' }),
-    'database',
-    /^\/dev\/null is a device.*Name another/,
-  ],
-  [
-    'a file among the folders',
-    async (path) => {
-      await writeFile(join(path, 'file'), '');
-      return { DATABASE_URL: 'sqlite:file/petstore.sqlite' };
-    },
-    'database',
-    /: file is not a folder\. Name another/,
-  ],
-  [
     'a link that leads nowhere',
     async (path) => {
       await symlink(join(path, 'away/there'), join(path, 'shop.sqlite'));
@@ -98,41 +83,16 @@ const FAULTS: readonly (readonly [
     /shop\.sqlite cannot be used: shop\.sqlite is a link that leads nowhere/,
   ],
   [
-    'a folder that is one',
-    async (path) => {
-      await symlink(join(path, 'away/there'), join(path, 'shop'));
-      return { DATABASE_URL: 'sqlite:shop/petstore.sqlite' };
-    },
-    'database',
-    /petstore\.sqlite cannot be used: shop is a link that leads nowhere/,
-  ],
-  [
     'a certificate for Redis that is not there',
     () => Promise.resolve({ REDIS_CA: 'absent.crt', REDIS_URL: 'rediss://localhost' }),
     'redis',
     /REDIS_CA: .* cannot be read (?!.*\.\.).*\. Look at/,
   ],
   [
-    'one for PostgreSQL',
-    () =>
-      Promise.resolve({
-        DATABASE_CA: 'absent.crt',
-        DATABASE_URL: 'postgres://localhost/shop?sslmode=verify-full',
-      }),
-    'database',
-    /^DATABASE_CA: .* cannot be read(?!.*\.\.)/,
-  ],
-  [
     'a port that another program uses',
     async () => ({ PORT: String(await taken()) }),
     'ports',
     /^PORT: port \d+ is in use; set PORT to a free one\.$/,
-  ],
-  [
-    'another program in the place of PostgreSQL',
-    async () => ({ DATABASE_URL: `postgres://shop@127.0.0.1:${await taken()}/shop` }),
-    'database',
-    /Connection terminated unexpectedly\. Look at the host and the port/,
   ],
 ];
 

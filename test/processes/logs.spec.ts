@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { open as openFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { breakPets } from '../support/break-pets.js';
@@ -144,26 +144,6 @@ describe('JSON lines', () => {
     const { stdout, stderr } = await service.stop();
     // Only the first start's own text shows the key.
     expect((stdout + stderr).split(key)).toHaveLength(2);
-  });
-
-  it('tell once that a database is gone, and no request has a stack', async () => {
-    const { path, service, key } = await startWithLines();
-    const pets = () => statusOf(`${service.url}/v1/pets`, { authorization: `Bearer ${key}` });
-    expect(await pets()).toBe(200);
-    await rm(join(path, 'data/petstore.sqlite'));
-    await expect.poll(pets, { interval: 500 }).toBe(503);
-    for (let sent = 0; sent < 5; sent += 1) expect(await pets()).toBe(503);
-    expect(await statusOf(`${service.url}/health/ready`)).toBe(503);
-    const lines = linesOf((await service.stop()).stdout);
-    const levels = lines.map(
-      ({ level, status, route }) => `${String(level)} ${String(status)} ${String(route)}`,
-    );
-    expect(levels).toEqual(expect.arrayContaining(['50 503 /v1/pets', '20 503 /health/ready']));
-    // Of a busy machine it tells, too.
-    expect(
-      lines.filter(({ level, msg }) => Number(level) >= 40 && /\.sqlite/.test(String(msg))),
-    ).toHaveLength(1);
-    expect(lines.filter(({ stack }) => stack !== undefined)).toEqual([]);
   });
 });
 

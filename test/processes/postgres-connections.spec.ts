@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
@@ -48,22 +47,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
     await rm(certificates, { recursive: true, force: true });
   });
 
-  /** Starts the service with this URL, and stops it after the test. */
-  async function started(url: string, environment: NodeJS.ProcessEnv = {}) {
-    const folder = await emptyFolder();
-    onTestFinished(folder.remove);
-    const service = await ServiceProcess.start(folder.path, { DATABASE_URL: url, ...environment });
-    onTestFinished(async () => void (await service.stop()));
-    return service;
-  }
-
   const asShop = (address: string, parameters = '', database = 'shop') =>
     `postgres://shop:${encodeURIComponent(PASSWORD)}@${address}/${database}${parameters}`;
 
   describe('named by', () => {
     it.each([
       ['an IPv4 address', () => asShop(`127.0.0.1:${server.port}`), {}],
-      ['an IPv6 address', () => asShop(`[::1]:${server.port}`), {}],
       ['the folder of a socket', () => asShop(`:${server.port}`, `?host=${server.folder}`), {}],
       ['sslmode=require', () => asShop(`127.0.0.1:${server.port}`, '?sslmode=require'), {}],
       [
@@ -76,7 +65,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
       ],
-      ['PGPASSWORD', () => `postgres://shop@127.0.0.1:${server.port}/shop`, { password: PASSWORD }],
     ])('%s is connected to', async (_, urlOf, { ca, password }: { ca?: string; password?: string }) => {
       const url = urlOf();
       vi.stubEnv('PGPASSWORD', password);
@@ -96,12 +84,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         /(?:self-signed certificate|unable to (?:get|verify)).*\. Set DATABASE_CA to the file/,
       ],
       [
-        'the same, whatever its name',
-        () => asShop(`localhost:${server.port}`, '?sslmode=verify-ca'),
-        {},
-        /unable to verify.*\. Set DATABASE_CA to the file/,
-      ],
-      [
         'a certificate of another name',
         () => asShop(`127.0.0.1:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
@@ -112,12 +94,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
         { ca: 'absent.crt' },
         /DATABASE_CA: .*absent\.crt cannot be read \(ENOENT/,
-      ],
-      [
-        'a file without certificates',
-        () => asShop(`localhost:${server.port}`, '?sslmode=verify-full'),
-        { ca: 'server.key' },
-        /DATABASE_CA: .*server\.key holds no certificate/,
       ],
       [
         'another password',
@@ -143,12 +119,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         {},
         /ECONNREFUSED.*Start the server/,
       ],
-      [
-        'a socket that is not there',
-        () => asShop(`:${server.port}`, `?host=${server.folder}/absent`),
-        {},
-        /ENOENT.*Start the server, or name the folder of its socket/,
-      ],
     ])('%s is refused, says why, and shows no password', async (_, urlOf, { ca }: { ca?: string }, why) => {
       const folder = await emptyFolder();
       onTestFinished(folder.remove);
@@ -156,14 +126,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       const { code, stdout, stderr } = await petstore(folder.path, ['db', 'migrate'], environment);
       expect([code, stdout]).toEqual([1, '']);
       expect(withoutSecrets(stderr)).toMatch(why);
-    });
-
-    it('another password ends the start', async () => {
-      const url = `postgres://shop:wrong-secret@127.0.0.1:${server.port}/shop`;
-      const failure = await started(url).then(() => 'started', String);
-      expect(withoutSecrets(failure)).toMatch(
-        /could not start: .*password authentication failed.*Look at the user/,
-      );
     });
 
     const authority = (ca?: string) => (ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) });
@@ -175,40 +137,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       return told;
     }
   });
-
-  it('doctor finds a user who may not make tables', async () => {
-    const folder = await emptyFolder();
-    onTestFinished(folder.remove);
-    const { code, stdout } = await petstore(folder.path, ['doctor'], {
-      DATABASE_URL: `postgres://guest@127.0.0.1:${server.port}/guests`,
-    });
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/database.*may not make tables.*OWNER TO/)]);
-  });
-
-  it('db copy tells of a user who may not make tables in words of its own options', async () => {
-    const to = `postgres://guest@127.0.0.1:${server.port}/guests`;
-    const copied = await petstore(await withFile(), [
-      'db',
-      'copy',
-      '--from',
-      'sqlite:data/petstore.sqlite',
-      '--to',
-      to,
-    ]);
-    expect(copied).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/permission denied.* the user of --to the owner/),
-    });
-    expect(copied.stderr).not.toContain('DATABASE_URL');
-  });
-
-  /** A folder with the file of a store. */
-  async function withFile(): Promise<string> {
-    const folder = await emptyFolder();
-    onTestFinished(folder.remove);
-    expect((await petstore(folder.path, ['db', 'migrate'])).code).toBe(0);
-    return folder.path;
-  }
 
   describe('in which the network', () => {
     let proxy: NetworkProxy;
@@ -280,18 +208,6 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       proxy.swallows = false;
       await backAgain();
       expect(linesWith('answers again') - before).toBe(1);
-    });
-
-    it('forgets its connections again and again: reads go on, writes are answered or refused', async () => {
-      const answers: Awaited<ReturnType<typeof ask>>[] = [];
-      for (let times = 0; times < 20; times += 1) {
-        const asked = Array.from({ length: 10 }, (_, at) => ask(at % 2 ? 'GET' : 'POST'));
-        await pause(5);
-        proxy.cut();
-        answers.push(...(await Promise.all(asked)));
-      }
-      expect(answers.filter((answer) => !isAnswered(answer) && !isRefused(answer))).toEqual([]);
-      await backAgain();
     });
 
     /** From now on each commit waits for a standby that there is not, until commits are `released`, or the test ends. */

@@ -1,13 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, copyFile, link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ReplacedStore } from '../../src/database/commands/replaced-store.js';
-import { openDataSource } from '../../src/database/data-source.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
-import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { pet, restoreFrom, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/copy-source.js';
 import { folderOfTest, petstore } from '../support/service-process.js';
@@ -66,25 +62,6 @@ describe('a restore', () => {
     expect(await readdir(dirname(database))).toEqual(['petstore.sqlite']);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('into a database that this user may not open says so', async () => {
-    const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    await chmod(dirname(database), 0o755);
-    await chmod(database, 0o600);
-    process.seteuid?.(65_534);
-    const refused = await ReplacedStore.take(database).catch((error: unknown) => String(error));
-    process.seteuid?.(0);
-    expect(refused).toMatch(
-      /petstore\.sqlite cannot be used: it cannot be opened .*Give the user that runs this the permission/,
-    );
-    expect((await restoreFrom(backup, database)).rows).toBeGreaterThan(0);
-  });
-
-  it('of one that lacks migrations says which', async () => {
-    const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    await onFile(backup, `DELETE FROM schema_migrations WHERE name LIKE 'OutboxB%'`);
-    expect((await restoreFrom(backup, database)).pending).toEqual(['OutboxBacklog1793491222000']);
-  });
-
   it('is refused while a process serves the database, has it open, or it is the backup itself', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     await expect(restoreFrom(database, database)).rejects.toThrow(/is the database itself/);
@@ -105,73 +82,5 @@ describe('a restore', () => {
     await writeFile(`${database}-wal`, 'old log');
     expect((await restoreFrom(backup, database)).replaced).toBe(join(folder, DATED));
     expect((await readdir(folder)).toSorted()).toEqual(['petstore.sqlite', `${DATED}-wal`]);
-  });
-
-  it('twice in one second keeps both, and the new file has the permissions of the old', async () => {
-    const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    await chmod(database, 0o640);
-    const first = await restoreFrom(backup, database);
-    const second = await restoreFrom(backup, database);
-    expect(second.replaced).toBe(`${first.replaced}-2`);
-    for (const file of [first.replaced ?? '', second.replaced ?? '', database])
-      expect((await stat(file)).mode & 0o777).toBe(0o640);
-  });
-
-  it('that was killed before the last step is done again, and keeps what was replaced once', async () => {
-    const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    await link(database, `${database}.replaced-20261122T175900Z`);
-    const { replaced } = await restoreFrom(backup, database);
-    expect(basename(replaced ?? '')).toBe(DATED);
-    expect((await readdir(join(database, '..'))).toSorted()).toEqual(['petstore.sqlite', DATED]);
-  });
-
-  it('of a missing database does not take the place of one that came meanwhile', async () => {
-    const [backup, other] = [await storeWith(pet(1)), await storeWith(pet(2))];
-    const database = join(await folderOfTest(), 'petstore.sqlite');
-    const replaced = await ReplacedStore.take(database);
-    await copyFile(other, database);
-    await expect(replaced.replaceBy(backup, Date.now())).rejects.toThrow(
-      /petstore\.sqlite was created in the meantime\. Stop the service and restore again/,
-    );
-    expect(await readFile(database)).toEqual(await readFile(other));
-  });
-
-  it.each(['write-ahead', 'as it is'] as const)(
-    'whose last step comes while a process opens the database (journal: %s) lets it have none but the new one',
-    async (journal) => {
-      const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
-      const swap = async (taken: ReplacedStore) => {
-        await pause(300);
-        await taken.replaceBy(backup, Date.now());
-        await taken.release();
-      };
-      let swapped: Promise<void> | undefined;
-      const { prototype } = SqliteDataSource;
-      const initialize = vi.spyOn(prototype, 'initialize').mockImplementationOnce(async function (
-        this: SqliteDataSource,
-      ) {
-        // It has looked at the file, and opens it while it is locked.
-        swapped = swap(await ReplacedStore.take(database));
-        initialize.mockRestore();
-        return this.initialize();
-      });
-      const opened = openDataSource({ databaseUrl: `sqlite:${database}` }, { journal });
-      await expect(opened.then(() => 'opened')).rejects.toThrow(
-        /petstore\.sqlite was replaced while it was opened\. Try again/,
-      );
-      await swapped;
-      expect((await readdir(dirname(database))).filter((name) => /-(wal|shm|journal)$/.test(name))).toEqual(
-        [],
-      );
-      const again = await openDataSource({ databaseUrl: `sqlite:${database}` }, { journal });
-      expect(await again.query('SELECT name FROM pets')).toEqual([{ name: 'Pet 1' }]);
-      await again.destroy();
-    },
-  );
-
-  it('over a folder is refused', async () => {
-    const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
-    await mkdir(join(folder, 'petstore.sqlite'));
-    await expect(restoreFrom(backup, join(folder, 'petstore.sqlite'))).rejects.toThrow(/is no file/);
   });
 });

@@ -57,17 +57,6 @@ describe('a server that runs beside the command line on one SQLite file learns',
     ).toEqual('revoked_api_key');
   });
 
-  it('that a key was rotated without grace', async () => {
-    const { id, ask } = await clientWithKey();
-    expect(
-      await shown(
-        ['key', 'rotate', id, '--grace', '0', '--yes'],
-        async () => (await ask()).code,
-        'revoked_api_key',
-      ),
-    ).toEqual('revoked_api_key');
-  });
-
   it('that a client was suspended, resumed and deleted', async () => {
     const { client, ask } = await clientWithKey();
     const code = async () => (await ask()).code;

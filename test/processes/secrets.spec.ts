@@ -119,11 +119,6 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   expect([...keys].every((key) => new RegExp(API_KEY_PATTERN).test(`key=${key};`))).toBe(true);
 });
 
-it('the regular expression in docs/operations/clients-and-keys.md is the one that finds our keys', async () => {
-  const guide = await readFile(new URL('../../docs/operations/clients-and-keys.md', import.meta.url), 'utf8');
-  expect(guide).toContain(`\n${API_KEY_PATTERN}\n`);
-});
-
 it('no password stands in what the service and its commands say of an address, line breaks in it or none', async () => {
   const path = await folderOfTest();
   const nobody = `127.0.0.1:${await freePort()}`;

@@ -200,24 +200,3 @@ describe('a first start', () => {
     expect(failure).not.toContain('hunter2');
   });
 });
-
-it('keeps its heap small: V8 has other options where the service is loaded', async () => {
-  const path = await folderOfTest();
-  const told = join(path, 'tell.cjs');
-  // V8 tells apart by this number under which options code was compiled.
-  await writeFile(
-    told,
-    `process.on('exit', () => process.stderr.write(String(require('node:v8').cachedDataVersionTag())));`,
-  );
-  const tagOf = async (...args: string[]) =>
-    (await promisify(execFile)(process.execPath, ['--require', told, ...args], { env: BARE_ENVIRONMENT }))
-      .stderr;
-  const main = join(ROOT, 'dist/bundle/main.js');
-  const [sites, growth] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
-  expect(await tagOf(main, '--help')).toBe(await tagOf(sites, growth, '--eval', '0'));
-  expect(await tagOf(sites, growth, '--eval', '0')).not.toBe(await tagOf('--eval', '0'));
-  // An option that the process was started with stays as it is.
-  const given = '--heap_growing_percent=50';
-  expect(await tagOf(given, main, '--help')).toBe(await tagOf(sites, given, '--eval', '0'));
-  expect(await tagOf(given, main, '--help')).not.toBe(await tagOf(main, '--help'));
-});

@@ -120,11 +120,6 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
     /locked by another process.*try again/,
   ],
   [
-    'is empty and locked by another process',
-    async (path) => sql(await place(path, ''), 'BEGIN EXCLUSIVE', true),
-    /locked by another process.*try again/,
-  ],
-  [
     'is no SQLite file',
     (path) => place(path, 'Dear diary, '.repeat(1_000)),
     /not an SQLite database.*backup/,
@@ -143,12 +138,6 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
     (path) => place(path, '', 'CREATE TABLE moz_places (url text); CREATE TABLE invoices (id integer)'),
     /another program.*invoices, moz_places.*DATABASE_URL/,
   ],
-  [
-    'is the database of another program that keeps migrations too',
-    (path) =>
-      place(path, '', 'CREATE TABLE schema_migrations (version text); CREATE TABLE invoices (id integer)'),
-    /another program.*invoices.*DATABASE_URL/,
-  ],
   ['was migrated by a newer version', migratedByNewer, NEWER],
   ['is a folder', (path) => mkdir(join(path, FILE), { recursive: true }), /is a folder.*DATABASE_URL/],
   ['may not be read', async (path) => chmod(await store(path), 0o000), /may not be read.*permission/],
@@ -158,17 +147,7 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
     async (path) => chmod(dirname(await store(path)), 0o555),
     /folder.*may not be written.*permission/,
   ],
-  [
-    'is missing in a folder that may not be written',
-    (path) => mkdir(join(path, 'data'), { mode: 0o555 }),
-    /folder.*may not be written.*permission/,
-  ],
   ['is in a folder that cannot be made', (path) => chmod(path, 0o555), /folder.*cannot be made.*permission/],
-  [
-    'is in what is no folder',
-    (path) => writeFile(join(path, 'data'), ''),
-    /data is not a folder.*DATABASE_URL/,
-  ],
 ];
 
 describe.skipIf(!reachable)('a database that cannot be used, because it', () => {
