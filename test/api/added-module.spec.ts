@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { IsEmail, IsInt } from 'class-validator';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defineScopes } from '../../src/auth/clients/scopes.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
@@ -19,7 +19,7 @@ import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { describeRefusals } from '../support/refusal-table.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
 const SHELVES_SCOPES = defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
@@ -115,11 +115,7 @@ class ShelvesController {
 @Module({ controllers: [GadgetsController, ShelvesController] })
 class GadgetsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [GadgetsModule], plan: 'pro' });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [GadgetsModule], plan: 'pro' });
 
 describe('a module added to the service', () => {
   it('answers bigint and fractions exactly', async () => {

@@ -2,9 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Controller, Get, Module } from '@nestjs/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Operation } from '../../src/http/operation.decorator.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const ROWS = 5_000;
 const ROW = `${'x'.repeat(999)}\n`;
@@ -63,14 +63,10 @@ class ExportsController {
 @Module({ controllers: [ExportsController] })
 class ExportsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [ExportsModule],
-    environment: { RESPONSE_TIMEOUT_MS: '1000' },
-  });
+const service = await openForAll({
+  modules: [ExportsModule],
+  environment: { RESPONSE_TIMEOUT_MS: '1000' },
 });
-afterAll(() => service.close());
 beforeEach(() => service.clock.advance(60_000));
 
 const request = (path: string) =>

@@ -1,17 +1,17 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { AuditService } from '../../src/auth/audit/audit.service.js';
 import { onCommandLine, overHttp } from '../support/orders.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 
 async function open() {
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
+  const service = await openForTest();
   const { id: adminId, key: adminKey } = await service.issueKey({ scopes: ALL });
   const trail = async (query = '') =>
     (await service.request('GET', `/admin/audit${query}`, { key: adminKey })).body as Record<

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { generateApiKey } from '../../src/auth/clients/api-key.format.js';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const BARE = 'Bearer realm="petstore"';
 const WITH_ERROR = 'Bearer realm="petstore", error="invalid_token"';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 /** Each case in a minute of its own, since refusals count for the address. */
 async function send(authorization: string | undefined) {

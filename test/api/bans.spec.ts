@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -8,12 +8,11 @@ import { asClient, beginAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { folderOfTest } from '../support/service-process.js';
 import { type Answer, TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const MINUTE = 60_000;
 
-let shared: TestService;
-beforeAll(async () => void (shared = await TestService.open()));
-afterAll(() => shared.close());
+const shared = await openForAll();
 
 async function open(): Promise<TestService> {
   await beginAt(shared, '2026-11-20T12:00:00.000Z');

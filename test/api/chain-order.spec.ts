@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
+import { type TestServiceOptions } from '../kit/test-service.js';
 import { asClient } from '../support/as-client.js';
 import { sendRaw } from '../support/raw-http.js';
+import { openForAll } from '../support/opened.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
 
-let shared: TestService;
-beforeAll(async () => void (shared = await TestService.open()));
-afterAll(() => shared.close());
+const shared = await openForAll();
 
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
 async function refusalOf(

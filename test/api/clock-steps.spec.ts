@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 import { folderOfTest } from '../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -12,9 +13,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z', ...options });
-  onTestFinished(() => service.close());
-  return service;
+  return openForTest({ plan: 'free', at: '2026-11-20T12:00:00.000Z', ...options });
 }
 
 const list = (service: TestService) => service.request('GET', '/v1/pets?limit=1');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, Get, Header, Module, Post, Put } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
+import { openForAll } from '../support/opened.js';
 
 /** How often the handler without a decorator of the service ran. */
 let plain = 0;
@@ -34,16 +34,12 @@ class ReportsController {
 @Module({ controllers: [ReportsController] })
 class ReportsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [ReportsModule],
-    scopes: ['pets:read', 'pets:write', 'admin'],
-  });
-  for (const name of ['Rex', 'Max', 'Sam'])
-    await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
+const service = await openForAll({
+  modules: [ReportsModule],
+  scopes: ['pets:read', 'pets:write', 'admin'],
 });
-afterAll(() => service.close());
+for (const name of ['Rex', 'Max', 'Sam'])
+  await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   service.request(method, path, { headers });

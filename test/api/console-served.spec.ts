@@ -1,16 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/service-process.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const STATIC = join(ROOT, 'src/admin/console/static');
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(service.url + path, { redirect: 'manual', headers });
@@ -58,8 +54,7 @@ describe('the console', () => {
   );
 
   it('answers 404 as any unknown address when it is switched off', async () => {
-    const off = await TestService.open({ environment: { CONSOLE: 'off' } });
-    onTestFinished(() => off.close());
+    const off = await openForTest({ environment: { CONSOLE: 'off' } });
     for (const path of ['/console', '/console/', '/console/console.js'])
       expect((await off.request('GET', path)).body).toMatchObject({ code: 'route_not_found', status: 404 });
   });

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const SHOP = 'https://shop.example';
-let service: TestService;
-let closed: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ environment: { CORS_ORIGINS: `${SHOP},http://localhost:5173` } });
-  closed = await TestService.open();
-});
-afterAll(() => Promise.all([service.close(), closed.close()]));
+const service = await openForAll({ environment: { CORS_ORIGINS: `${SHOP},http://localhost:5173` } });
+const closed = await openForAll();
 
 const preflight = (at: TestService, origin: string) =>
   fetch(`${at.url}/v1/pets`, {

@@ -1,9 +1,9 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Operation } from '../../src/http/operation.decorator.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 class Maker {
   @ApiProperty()
@@ -130,11 +130,7 @@ class GadgetsController {
 @Module({ controllers: [GadgetsController] })
 class GadgetsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [GadgetsModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [GadgetsModule] });
 
 describe('what an operation answers', () => {
   it.each([

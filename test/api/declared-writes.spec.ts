@@ -2,8 +2,9 @@ import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
 import { describeRefusals } from '../support/refusal-table.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type TestServiceOptions } from '../kit/test-service.js';
 import { Visit, VisitsModule } from '../support/visits.js';
+import { openForTest } from '../support/opened.js';
 
 const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
 const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
@@ -28,8 +29,7 @@ function parameterOf(operation: OperationObject | undefined, wanted: string): { 
 describe('the declared operations', () => {
   it('answer Location below the path of PUBLIC_BASE_URL, as a relative reference', async () => {
     const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
-    const service = await TestService.open({ ...OPTIONS, environment });
-    onTestFinished(() => service.close());
+    const service = await openForTest({ ...OPTIONS, environment });
     const visit = await service.request('POST', '/v1/visits', { json: VISIT });
     expect(visit.headers.get('location')).toBe(`/animals/v1/visits/${visit.body.id}`);
     const pet = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
@@ -37,8 +37,7 @@ describe('the declared operations', () => {
   });
 
   it('are documented: 204, media types, If-Match, 412, 428, ETag and Location', async () => {
-    const service = await TestService.open(OPTIONS);
-    onTestFinished(() => service.close());
+    const service = await openForTest(OPTIONS);
     const { '/visits': all, '/visits/{visitId}': one } = service.document.paths;
     const schemas = service.document.components?.schemas;
     expect(one?.delete?.responses['204']).toMatchObject({ description: 'The visit is deleted' });
@@ -69,8 +68,7 @@ describe('the declared operations', () => {
 });
 
 it('a precondition that is checked outside of a transaction is a defect, and changes nothing', async () => {
-  const service = await TestService.open(OPTIONS);
-  onTestFinished(() => service.close());
+  const service = await openForTest(OPTIONS);
   const { headers } = await service.request('POST', '/v1/visits', { json: VISIT });
   const dataSource = service.app.get(DataSource);
   const withoutTransaction = (work: () => Promise<unknown>) => work();

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { DemoData } from '../../src/database/demo-data.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 // The document is plain JSON here; its library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -14,19 +14,14 @@ interface Parameter {
   readonly schema: Json;
 }
 
-let service: TestService;
-let endpointId: string;
-beforeAll(async () => {
-  service = await TestService.open({
-    plan: 'enterprise',
-    limits: { perMinute: 100_000, perDay: 100_000 },
-    scopes: declaredScopes().map(({ name }) => name),
-  });
-  await service.app.get(DemoData).add(150);
-  const order = { clientId: service.clientId, url: 'https://shop.example.com/', events: ['pets.created'] };
-  endpointId = (await service.request('POST', '/admin/webhooks', { json: order })).body.id;
+const service = await openForAll({
+  plan: 'enterprise',
+  limits: { perMinute: 100_000, perDay: 100_000 },
+  scopes: declaredScopes().map(({ name }) => name),
 });
-afterAll(() => service.close());
+await service.app.get(DemoData).add(150);
+const order = { clientId: service.clientId, url: 'https://shop.example.com/', events: ['pets.created'] };
+const endpointId: string = (await service.request('POST', '/admin/webhooks', { json: order })).body.id;
 
 /** The query parameters of every GET that the documents have, with an address that its path parameters fit. */
 function queryParameters(): Parameter[] {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
@@ -9,6 +9,7 @@ import { Client } from '../../src/auth/clients/client.entity.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -70,8 +71,7 @@ const ORDERS: readonly (readonly [string, string, (keyId: string) => string, obj
 it.each(ENDS)(
   'a key that is %s while the body of its order is on its way orders nothing',
   async (_, refusal, end) => {
-    const service = await TestService.open({ scopes: ['admin', 'account'] });
-    onTestFinished(() => service.close());
+    const service = await openForTest({ scopes: ['admin', 'account'] });
     const ordering = await Promise.all(
       ORDERS.map(async ([scope, method, path, json]) => {
         const { id, key } = await service.issueKey({ scopes: [scope], expires: HOUR_MS });

@@ -1,10 +1,10 @@
 import { Body, Controller, Module, Param, ParseIntPipe, Post, Query } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Operation } from '../../src/http/operation.decorator.js';
-import { TestService } from '../kit/test-service.js';
 import { Enum, Int64, Integer, Text } from '../../src/http/validation/fields.js';
+import { openForAll } from '../support/opened.js';
 
 class CageParams {
   @Int64({ description: 'Id of the cage', example: 1 })
@@ -50,11 +50,7 @@ class CagesController {
 @Module({ controllers: [CagesController] })
 class CagesModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [CagesModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [CagesModule] });
 
 const faultsOf = ({ body }: { body: { details?: { field: string; code: string }[] } }) =>
   (body.details ?? []).map(({ field, code }) => `${field} ${code}`).toSorted();

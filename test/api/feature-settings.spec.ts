@@ -1,9 +1,10 @@
 import { Controller, Get, Injectable, Module } from '@nestjs/common';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { defineSettings } from '../../src/core/config/define-settings.js';
 import { httpUrl, wholeNumber } from '../../src/core/config/setting.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const KENNELS_SETTINGS = defineSettings('kennels', {
   reservationMs: {
@@ -37,8 +38,7 @@ class ReservationsModule {}
 
 it('injects the settings of a feature, and a test sets them by its environment', async () => {
   const environment = { KENNELS_RESERVATION_MS: '5000' };
-  const service = await TestService.open({ modules: [ReservationsModule], environment });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ modules: [ReservationsModule], environment });
   expect((await service.request('GET', '/v1/reservations')).body).toEqual({ ms: 5_000 });
 });
 
@@ -56,8 +56,7 @@ it('starts in a test by the example of a required setting, and stops when it is 
     url: { type: httpUrl, required: true, example: 'http://den', description: 'A den.' },
   } as const;
   const declared = defineSettings('dens', settings);
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
+  const service = await openForTest();
   expect(service.app.get(Settings).of(declared).url).toBe('http://den');
   await expect(TestService.open({ environment: { DENS_URL: '' } })).rejects.toThrow(
     'DENS_URL: not set; it must be a URL that begins with http:// or https://.',

@@ -1,14 +1,10 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Readiness } from '../../src/docs/health/health.controller.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
-async function open(): Promise<TestService> {
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
-  return service;
-}
-
+const open = openForTest;
 describe('health', () => {
   it('is live and ready when all is well', async () => {
     const service = await open();

@@ -1,10 +1,10 @@
 import { Controller, ConflictException, Get, Module } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
-import { TestService } from '../kit/test-service.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
+import { openForAll } from '../support/opened.js';
 
 const TOY_ERRORS = defineErrors({
   toy_broken_for_help: {
@@ -33,14 +33,10 @@ class ToysController {
 class ToysModule {}
 
 const PREFIX = '/petstore';
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [ToysModule],
-    environment: { PUBLIC_BASE_URL: `https://shop.example${PREFIX}/v1` },
-  });
+const service = await openForAll({
+  modules: [ToysModule],
+  environment: { PUBLIC_BASE_URL: `https://shop.example${PREFIX}/v1` },
 });
-afterAll(() => service.close());
 
 const helpOf = (code: string) => `<${PREFIX}/docs/errors#${code}>; rel="help"`;
 

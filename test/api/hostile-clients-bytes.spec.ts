@@ -1,23 +1,16 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
 import { openSocket, receivedBy, sendRaw, statusesIn } from '../support/raw-http.js';
+import { openForAll } from '../support/opened.js';
 
 const END = '\r\n\r\n';
 
-let service: TestService;
+const service = await openForAll();
 /** A service with short time limits, for clients that keep it waiting: every other one may be as slow as this machine. */
-let hasty: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-  const limits = { HEADERS_TIMEOUT_MS: '2000', REQUEST_TIMEOUT_MS: '3000', RESPONSE_TIMEOUT_MS: '2000' };
-  hasty = await TestService.open({ environment: limits });
-});
-afterAll(async () => {
-  await Promise.all([service.close(), hasty.close()]);
-});
+const limits = { HEADERS_TIMEOUT_MS: '2000', REQUEST_TIMEOUT_MS: '3000', RESPONSE_TIMEOUT_MS: '2000' };
+const hasty = await openForAll({ environment: limits });
 
 const withKey = ({ key } = service) => `Authorization: Bearer ${key}\r\n`;
 

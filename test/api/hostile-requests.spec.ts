@@ -1,15 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
+import { openForAll } from '../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
-  });
+const service = await openForAll({
+  plan: 'enterprise',
+  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
 });
-afterAll(() => service.close());
 
 /** Field names that trip JavaScript up, beside the real ones. */
 const field = fc.oneof(

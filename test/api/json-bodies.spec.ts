@@ -3,11 +3,11 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { TestService } from '../kit/test-service.js';
 import { Int64, Integer } from '../../src/http/validation/fields.js';
+import { openForAll } from '../support/opened.js';
 
 class Line {
   @Int64({ description: 'Id of the article', example: 1 })
@@ -64,11 +64,7 @@ class OrdersController {
 @Module({ controllers: [OrdersController] })
 class OrdersModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [OrdersModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [OrdersModule] });
 
 const post = (path: string, json: unknown) => service.request('POST', path, { json });
 const faultsOf = ({ body }: { body: { details: { field: string; code: string }[] } }) =>

@@ -1,6 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
@@ -17,8 +18,7 @@ interface Key {
 
 /** A service in which one key administers; `order` sends one of its orders. */
 async function open(expires?: number) {
-  const service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
   const issue = async (options: Parameters<TestService['issueKey']>[0]): Promise<Key> => {
     const { id, key } = await service.issueKey(options);
     const { body } = await service.request('GET', `/admin/keys/${id}`, { key: admin?.key ?? key });

@@ -1,14 +1,13 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { sendRaw } from '../support/raw-http.js';
+import { openForTest } from '../support/opened.js';
 
 async function open(environment: Record<string, string> = {}): Promise<TestService> {
-  const service = await TestService.open({ database: 'file', environment });
-  onTestFinished(() => service.close());
-  return service;
+  return openForTest({ database: 'file', environment });
 }
 
 /** The values of a label in the samples of a metric. */

@@ -1,8 +1,9 @@
 import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 /** As Nest's documentation has it: a functional middleware, applied by a module. */
 function marked(_request: Request, response: Response, next: NextFunction): void {
@@ -22,12 +23,8 @@ const OF_HELMET = ['strict-transport-security', 'x-dns-prefetch-control', 'cross
 describe.each([
   ['by consumer.apply() of a module', { modules: [HelmetModule] }, true],
   ['by app.use()', { prepare: (app: TestService['app']) => app.use(helmet()) }, false],
-])('helmet, added %s', (_, options, isMarked) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open(options);
-  });
-  afterAll(() => service.close());
+])('helmet, added %s', async (_, options, isMarked) => {
+  const service = await openForAll(options);
 
   it.each([
     ['an answer', 'GET', '/v1/pets', {}, 200],

@@ -23,11 +23,11 @@ import { Test } from '@nestjs/testing';
 import { IsInt, IsString, Length, Max, Min } from 'class-validator';
 import type { Response } from 'express';
 import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, type Repository, Table } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppModule, setupApp } from '../../src/app.setup.js';
 import { TablesModule } from '../../src/database/tables.module.js';
 import { issueKey } from '../kit/issued-key.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 /** An entity in no file of its own, whose repository Nest's own module provides. */
 @Entity('kites')
@@ -187,12 +187,8 @@ it('a module in the words of Nest is one of Nest’s testing module', async () =
   expect(status).toBe(201);
 });
 
-describe('a module in the words of Nest alone', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ modules: [KitesModule] });
-  });
-  afterAll(() => service.close());
+describe('a module in the words of Nest alone', async () => {
+  const service = await openForAll({ modules: [KitesModule] });
   const fly = (json: object, more = {}) => service.request('POST', '/v1/kites', { json, ...more });
 
   it('needs a key, counts, and stores by the repository of an entity in no file of its own', async () => {
@@ -231,11 +227,10 @@ describe('a module in the words of Nest alone', () => {
   });
 
   it('has its guard replaced in a test', async () => {
-    const refusing = await TestService.open({
+    const refusing = await openForTest({
       modules: [KitesModule],
       override: (builder) => builder.overrideProvider(WindGuard).useValue({ canActivate: () => false }),
     });
-    onTestFinished(() => refusing.close());
     const headers = { authorization: `Bearer ${refusing.key}` };
     expect((await fetch(`${refusing.url}/v1/kites/1`, { headers })).status).toBe(403);
   });

@@ -1,18 +1,17 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
 import { folderOfTest } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 /** A store that is deployed again with a feature more. */
 async function storeOf(folder: string): Promise<TestService> {
-  const service = await TestService.open({
+  return openForTest({
     environment: { DATABASE_URL: `sqlite:${folder}/petstore.sqlite` },
   });
-  onTestFinished(() => service.close());
-  return service;
 }
 
 /** What a key gets when none are named. */

@@ -1,14 +1,10 @@
 import { parse as parseYaml } from 'yaml';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { responseOf } from '../kit/contract.js';
 import { declaredWebhookEvents } from '../../src/webhooks/webhook-events.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 // The document is plain JSON here; its library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManagementServer } from '../../src/core/metrics/management-server.js';
 import { TestService } from '../kit/test-service.js';
 import { send } from '../kit/answer.js';
 import { printedBy } from '../support/orders.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
-let service: TestService;
-let admin: string;
-let reader: string;
-beforeAll(async () => {
-  service = await TestService.open();
-  ({ key: admin } = await service.issueKey({ scopes: ['admin', 'account', 'pets:read'] }));
-  ({ key: reader } = await service.issueKey({ scopes: ['admin:read'] }));
-});
-afterAll(() => service.close());
+const service = await openForAll();
+const { key: admin } = await service.issueKey({ scopes: ['admin', 'account', 'pets:read'] });
+const { key: reader } = await service.issueKey({ scopes: ['admin:read'] });
 
 const order = (method: string, path: string, key = admin, json?: unknown, headers = {}) =>
   service.request(method, path, { key, headers, ...(json === undefined ? {} : { json }) });
@@ -134,8 +129,7 @@ describe('the audit trail', () => {
   });
 
   it('is exported whole, however many pages it has', async () => {
-    const many = await TestService.open();
-    onTestFinished(() => many.close());
+    const many = await openForTest();
     const { key: all } = await many.issueKey({ scopes: ['admin'] });
     const { clientId } = many;
     for (let made = 0; made < 510; made += 1)
@@ -147,8 +141,7 @@ describe('the audit trail', () => {
 
 describe('ADMIN_ON', () => {
   const open = async (environment: Record<string, string>) => {
-    const opened = await TestService.open({ environment: { MANAGEMENT_PORT: '0', ...environment } });
-    onTestFinished(() => opened.close());
+    const opened = await openForTest({ environment: { MANAGEMENT_PORT: '0', ...environment } });
     const { key } = await opened.issueKey({ scopes: ['admin'] });
     const port = await opened.app.get(ManagementServer).listen();
     const ask = async (origin: string, path: string, options: Parameters<typeof send>[3] = {}) => {

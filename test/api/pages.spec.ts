@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defineErrors, errorCatalogue } from '../../src/core/errors/define-errors.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 defineErrors({
   shelf_collapsed: {
@@ -13,13 +13,9 @@ defineErrors({
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    environment: { PUBLIC_BASE_URL: 'https://shop.example/petstore/v1', CORS_ORIGINS: 'https://app.example' },
-  });
+const service = await openForAll({
+  environment: { PUBLIC_BASE_URL: 'https://shop.example/petstore/v1', CORS_ORIGINS: 'https://app.example' },
 });
-afterAll(() => service.close());
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(service.url + path, { method, headers });

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { sendRaw } from '../support/raw-http.js';
-import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const MANY = 200;
 
@@ -17,11 +17,10 @@ function slow(_: Request, response: Response, next: NextFunction): void {
 }
 
 it('are carried out and answered in turn, however long that takes: no head is late that the service has not read yet', async () => {
-  const service = await TestService.open({
+  const service = await openForTest({
     environment: { HEADERS_TIMEOUT_MS: '1000' },
     prepare: (app) => app.use(slow),
   });
-  onTestFinished(() => service.close());
   const get = (more = '') =>
     `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nX-Pad: ${'x'.repeat(700)}\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
   const received = await sendRaw(service.url, get().repeat(MANY - 1) + get('Connection: close\r\n'));

@@ -22,21 +22,17 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, BaseExceptionFilter }
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { DemoData } from '../../src/database/demo-data.js';
 import { application } from '../support/application.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
-async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await TestService.open(options);
-  onTestFinished(() => service.close());
-  return service;
-}
-
+const open = openForTest;
 type AskOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
 /** Sends a request whose answer contradicts the document, because a module has changed it. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asClient } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 import {
@@ -7,14 +7,13 @@ import {
   TestService,
   type TestServiceOptions,
 } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const REMOVED = '2030-12-05T00:00:00.000Z';
 const PET = { name: 'Rex', categoryId: 1 };
 
-let shared: TestService;
-beforeAll(async () => void (shared = await TestService.open({ at: AT })));
-afterAll(() => shared.close());
+const shared = await openForAll({ at: AT });
 
 /** A client of the service that the tests share, in a minute of its own; one of its own where the time is another. */
 async function open(options: TestServiceOptions = {}): Promise<TestService> {
@@ -22,8 +21,7 @@ async function open(options: TestServiceOptions = {}): Promise<TestService> {
     shared.clock.advance(60_000);
     return asClient(shared, options);
   }
-  const service = await TestService.open({ at: AT, ...options });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ at: AT, ...options });
   return service;
 }
 

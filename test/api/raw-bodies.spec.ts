@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Body, Controller, Headers, Module, Post, RawBody } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64 } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const SECRET = 'of the webhook';
 const signatureOf = (bytes: Uint8Array) => createHmac('sha256', SECRET).update(bytes).digest('hex');
@@ -80,17 +80,13 @@ class HooksController {
 @Module({ controllers: [HooksController] })
 class HooksModule {}
 
-describe('@RawBody() of an operation', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({
-      modules: [HooksModule],
-      plan: 'enterprise',
-      limits: { perMinute: 10_000, perDay: 10_000 },
-      environment: { BODY_LIMIT_BYTES: '10000' },
-    });
+describe('@RawBody() of an operation', async () => {
+  const service = await openForAll({
+    modules: [HooksModule],
+    plan: 'enterprise',
+    limits: { perMinute: 10_000, perDay: 10_000 },
+    environment: { BODY_LIMIT_BYTES: '10000' },
   });
-  afterAll(() => service.close());
 
   const post = async (path: string, body: string | Uint8Array, type: string, more = {}) =>
     service.request('POST', `/v1/hooks/${path}`, {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorCatalogue, placesOf } from '../../src/core/errors/define-errors.js';
 import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 // The documents are plain JSON here; their library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
-let service: TestService;
-beforeAll(async () => {
-  // 31 seconds before the minute is over, as the examples have it.
-  service = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:29.000Z' });
-});
-afterAll(() => service.close());
+// 31 seconds before the minute is over, as the examples have it.
+const service = await openForAll({ plan: 'free', at: '2026-11-20T12:00:29.000Z' });
 
 interface Example {
   readonly operation: string;

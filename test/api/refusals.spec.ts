@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
-import { TestService } from '../kit/test-service.js';
 import { describeRefusals } from '../support/refusal-table.js';
+import { openForAll } from '../support/opened.js';
 
 describeRefusals({});
 
-describe('where no key is needed', () => {
+describe('where no key is needed', async () => {
   const without = { key: null };
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ environment: { LOG_LEVEL: 'info' } });
-  });
-  afterAll(() => service.close());
+  const service = await openForAll({ environment: { LOG_LEVEL: 'info' } });
   beforeEach(() => service.clock.advance(60_000));
 
   it.each([

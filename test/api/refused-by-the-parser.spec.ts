@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 /** What waits until the test lets it go. */
 let waiting: (() => void)[] = [];
@@ -25,22 +24,9 @@ class WaitsController {
 @Module({ controllers: [WaitsController] })
 class WaitsModule {}
 
-/** Comes before the guards. */
-function waitIfAsked({ query }: Request, _: Response, next: NextFunction): void {
-  if (query.wait === undefined) next();
-  else waiting.push(next);
-}
-
-let service: TestService;
 /** What the log was given since the test began. */
 const lines: Record<string, unknown>[] = [];
-beforeAll(async () => {
-  service = await TestService.open({
-    environment: { LOG_LEVEL: 'info' },
-    modules: [WaitsModule],
-    prepare: (app) => app.use(waitIfAsked),
-  });
-});
+const service = await openForAll({ environment: { LOG_LEVEL: 'info' }, modules: [WaitsModule] });
 beforeEach(() => {
   const { pino } = service.app.get(AppLogger);
   for (const level of ['info', 'error'] as const)
@@ -51,7 +37,6 @@ beforeEach(() => {
   // What is refused counts for the address, by minutes.
   service.clock.advance(60_000);
 });
-afterAll(() => service.close());
 
 const END = '\r\n\r\n';
 const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
@@ -239,11 +224,10 @@ describe('a body that the parser refuses', () => {
 
 describe('a head that stops', () => {
   it('behind a request that takes longer is 408, after its answer', async () => {
-    const hasty = await TestService.open({
+    const hasty = await openForTest({
       environment: { HEADERS_TIMEOUT_MS: '1000' },
       modules: [WaitsModule],
     });
-    onTestFinished(() => hasty.close());
     const head = `GET /v1/waits HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hasty.key}\r\n\r\n`;
     const received = sendRaw(hasty.url, `${head}GET /v1/pets HTTP/1.1\r\nHo`);
     await expect.poll(() => waiting.length).toBe(1);

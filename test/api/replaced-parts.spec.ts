@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -31,14 +31,10 @@ import type { QuotaSubject } from '../../src/throttling/quota.js';
 import { API_KEY_BANNED, type ApiKeyBanned } from '../../src/throttling/throttling.events.js';
 import { application } from '../support/application.js';
 import { ContractsModule } from '../support/contracts/contracts.module.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
-async function open(options: TestServiceOptions): Promise<TestService> {
-  const service = await TestService.open(options);
-  onTestFinished(() => service.close());
-  return service;
-}
-
+const open = openForTest;
 const list = (service: TestService, key = service.key) => service.request('GET', '/v1/pets?limit=1', { key });
 const policyOf = ({ headers }: { headers: Headers }) => headers.get('ratelimit-policy');
 
@@ -255,10 +251,8 @@ class StockController {
 })
 class StockModule {}
 
-describe('an exception filter of a module', () => {
-  let stock: TestService;
-  beforeAll(async () => void (stock = await TestService.open({ modules: [StockModule] })));
-  afterAll(() => stock.close());
+describe('an exception filter of a module', async () => {
+  const stock = await openForAll({ modules: [StockModule] });
 
   it.each([
     ['a class', 'GET', 'plain', 409, 'out_of_stock', 'Ball is sold out.'],

@@ -7,13 +7,14 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { startTracing } from '../../src/core/tracing/spans.js';
 import { runningTraceIds } from '../../src/core/tracing/trace-ids.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
@@ -69,8 +70,7 @@ afterAll(async () => {
 });
 
 async function open(environment: Record<string, string> = {}): Promise<TestService> {
-  const service = await TestService.open({ modules: [WorksModule], environment });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ modules: [WorksModule], environment });
   exporter.reset();
   return service;
 }

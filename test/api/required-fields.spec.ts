@@ -1,10 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 it('every required field that is left out is told `required`, whatever kind of value it is', async () => {
-  const service = await TestService.open({ scopes: declaredScopes().map(({ name }) => name) });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ scopes: declaredScopes().map(({ name }) => name) });
   const asked: string[] = [];
   for (const { base, document } of service.documents)
     for (const [path, item] of Object.entries(document.paths))

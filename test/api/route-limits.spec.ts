@@ -1,7 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openForAll } from '../support/opened.js';
 
 @Controller({ path: 'plain', version: '1' })
 class PlainController {
@@ -45,12 +45,8 @@ class FreeController {
 @Module({ controllers: [PlainController, RareController, FreeController] })
 class RoutesModule {}
 
-let service: TestService;
+const service = await openForAll({ modules: [RoutesModule], at: '2026-11-20T12:00:00.000Z' });
 let key: string;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [RoutesModule], at: '2026-11-20T12:00:00.000Z' });
-});
-afterAll(() => service.close());
 beforeEach(async () => void ({ key } = await service.issueKey({ plan: 'free' })));
 
 /** What the headers say of the windows. Not by way of service.request(): what counts nowhere has no such headers. */

@@ -29,6 +29,7 @@ import { Operation } from '../../src/http/operation.decorator.js';
 import { application } from '../support/application.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 /** Declares no member. */
 class Anything {}
@@ -168,8 +169,7 @@ describe('the service as it is', () => {
   });
 
   it('has a migration for whatever its entities declare', async () => {
-    const service = await TestService.open();
-    onTestFinished(() => service.close());
+    const service = await openForTest();
     expect(await schemaDifference(service.app.get(DataSource))).toEqual([]);
   });
 });

@@ -16,14 +16,14 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Response as ExpressResponse } from 'express';
 import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { sendRaw } from '../support/raw-http.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 /** Whatever it is, the document says nothing of its members. */
 class Anything {}
@@ -175,11 +175,7 @@ class Meddling implements NestInterceptor {
 })
 class AnswersModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [AnswersModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [AnswersModule] });
 beforeEach(() => {
   events = [];
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   InsufficientScopeError,
   type Page,
@@ -12,14 +12,11 @@ import {
 } from '../../clients/typescript/src/index.js';
 import { TestService } from '../kit/test-service.js';
 import { CONTROLLED, ControlledTime, all, errorOf } from '../support/scripted-client.js';
+import { openForAll } from '../support/opened.js';
 
 const MOST = 2n ** 63n - 1n;
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-  await service.seed(30);
-});
-afterAll(() => service.close());
+const service = await openForAll();
+await service.seed(30);
 
 const clientOf = (apiKey = service.key, at = service) =>
   new PetstoreClient({ baseUrl: `${at.url}/v1`, apiKey, retry: { retries: 0 } });

@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 it('a connection that a module upgrades is its own: neither time limits nor refusals of HTTP reach it', async () => {
-  const service = await TestService.open({ environment: { HEADERS_TIMEOUT_MS: '1000' } });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ environment: { HEADERS_TIMEOUT_MS: '1000' } });
   const server = service.app.getHttpServer() as Server;
   server.on('upgrade', (_request, socket: Socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');

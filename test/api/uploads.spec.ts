@@ -17,7 +17,7 @@ import {
 import { FileInterceptor } from '@nestjs/platform-express';
 import { ApiProperty } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Integer, Text } from '../../src/http/validation/fields.js';
@@ -25,6 +25,7 @@ import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { responseOf } from '../kit/contract.js';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-uploads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -115,15 +116,12 @@ class PhotosController {
 @Module({ controllers: [PhotosController] })
 class PhotosModule {}
 
-let service: TestService;
-/** Waits a second for a request. */
-let hasty: TestService;
-beforeAll(async () => {
-  const environment = { BODY_LIMIT_BYTES: '10000' };
-  service = await TestService.open({ modules: [PhotosModule], environment });
-  hasty = await TestService.open({ modules: [PhotosModule], environment: { REQUEST_TIMEOUT_MS: '1000' } });
+const service = await openForAll({
+  modules: [PhotosModule],
+  environment: { BODY_LIMIT_BYTES: '10000' },
 });
-afterAll(() => Promise.all([service.close(), hasty.close()]));
+/** Waits a second for a request. */
+const hasty = await openForAll({ modules: [PhotosModule], environment: { REQUEST_TIMEOUT_MS: '1000' } });
 
 function form(fields: Readonly<Record<string, string | Blob>>): FormData {
   const data = new FormData();

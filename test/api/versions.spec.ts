@@ -1,12 +1,13 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Operation, Tag } from '../../src/http/operation.decorator.js';
 import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 @ApiSchema({ name: 'NewPet' })
 class NewPetOfVersion2 {
@@ -89,12 +90,8 @@ class TenController {
 @Module({ controllers: [PetsOfVersion2Controller, PlainController, TenController] })
 class Version2Module {}
 
-describe('a second version of the API', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ modules: [Version2Module] });
-  });
-  afterAll(() => service.close());
+describe('a second version of the API', async () => {
+  const service = await openForAll({ modules: [Version2Module] });
 
   it('is answered beside the first, its answers held against its own document', async () => {
     const second = await service.request('POST', '/v2/pets', { json: { title: 'Rex' } });

@@ -1,11 +1,11 @@
 import { Body, Controller, Module, ParseArrayPipe, Patch, Post } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { IsDefined, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Names, Text } from '../../src/http/validation/fields.js';
 import { MergePatch } from '../../src/http/validation/merge-patch.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 class Fields {
   @Text({ maxLength: 9 })
@@ -72,16 +72,12 @@ class KindsController {
 @Module({ controllers: [KindsController] })
 class KindsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [KindsModule],
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
-    environment: { BODY_LIMIT_BYTES: '16777216' },
-  });
+const service = await openForAll({
+  modules: [KindsModule],
+  plan: 'enterprise',
+  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  environment: { BODY_LIMIT_BYTES: '16777216' },
 });
-afterAll(() => service.close());
 
 /** The members of an object, as JSON without its braces. */
 const members = (count: number): string => Array.from({ length: count }, (_, at) => `"m${at}":1`).join(',');

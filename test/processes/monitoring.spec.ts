@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { metricIn } from '../kit/metric-samples.js';
-import { TestService } from '../kit/test-service.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { askedBy } from '../support/prom-expression.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js';
+import { openForTest } from '../support/opened.js';
 
 interface Rule {
   readonly alert: string;
@@ -70,8 +70,7 @@ class WorkerModule {}
 
 /** A scrape of a service with a job and a listener of durable events. */
 async function scrapeOfModules(): Promise<string> {
-  const service = await TestService.open({ modules: [WorkerModule] });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ modules: [WorkerModule] });
   await service.app.get(Jobs).run('monitoring.count');
   return (await service.app.get(Metrics).exposition()).text;
 }

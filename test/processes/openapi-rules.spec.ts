@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import owasp from '@stoplight/spectral-owasp-ruleset';
 import { oas } from '@stoplight/spectral-rulesets';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
+import { openForAll } from '../support/opened.js';
 
 /** Rules of OWASP's API Security Top 10 2023 that the documents do not follow, each with the reason. */
 const OFF: Readonly<Record<string, string>> = {
@@ -33,11 +33,7 @@ const OFF_BY_DEFAULT = {
   'contact-properties': 'off',
 } as const;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 /** What rules find in all documents of the service: `/v1 rule at path: message`. */
 async function found(ruleset: RulesetDefinition): Promise<string[]> {

@@ -6,6 +6,7 @@ import { NetworkProxy } from '../support/network-proxy.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
+import { openForTest } from '../support/opened.js';
 
 /** Callers that send one request after the other, more than the pool has connections. */
 const CALLERS = 12;
@@ -68,7 +69,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     onTestFinished(() => name.close());
     const redis = isShared ? await RedisServer.start() : undefined;
     onTestFinished(() => redis?.remove());
-    const service = await TestService.open({
+    const service = await openForTest({
       plan: 'enterprise',
       limits: { perMinute: 1_000_000, perDay: 1_000_000 },
       environment: {
@@ -77,7 +78,6 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
       },
       prepare: (app) => app.get(SoleProcessLock).begin(),
     });
-    onTestFinished(() => service.close());
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     await expect.poll(() => sessionsOf(old)).toEqual(sessions);
     const standby = await PostgresServer.standbyOf(old);

@@ -1,19 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
 import { envExample, withSettings } from '../../../src/core/config/settings-docs.js';
 import { errorCatalogue } from '../../../src/core/errors/define-errors.js';
 import { GENERATED, clientFiles } from '../../../scripts/generate-client.mjs';
 import { responseOf } from '../../kit/contract.js';
-import { TestService } from '../../kit/test-service.js';
 import { withWebhookEvents } from '../../../src/webhooks/webhook-events.js';
+import { openForAll } from '../../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 const file = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 

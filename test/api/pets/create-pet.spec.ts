@@ -1,12 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
+import { openForAll } from '../../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
-});
-afterAll(() => service.close());
+const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
 
 const post = (json: unknown, headers?: Record<string, string>) =>
   service.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });

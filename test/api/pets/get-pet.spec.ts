@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DemoData } from '../../../src/database/demo-data.js';
 import { Metrics } from '../../../src/core/metrics/metrics.js';
 import { TestService } from '../../kit/test-service.js';
+import { openForAll } from '../../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open();
-  await service.app.get(DemoData).add();
-});
-afterAll(() => service.close());
+const service = await openForAll();
+await service.app.get(DemoData).add();
 
 describe('GET /v1/pets/{petId}', () => {
   it('answers the animal', async () => {
@@ -123,13 +120,9 @@ describe('the removal of getPet', () => {
   });
 });
 
-describe('after its removal getPet', () => {
-  let later: TestService;
-  beforeAll(async () => {
-    later = await TestService.open({ at: '2030-12-05T00:00:00.000Z' });
-    await later.app.get(DemoData).add();
-  });
-  afterAll(() => later.close());
+describe('after its removal getPet', async () => {
+  const later = await openForAll({ at: '2030-12-05T00:00:00.000Z' });
+  await later.app.get(DemoData).add();
 
   it('answers 410, and names what to call instead', async () => {
     expect((await later.request('HEAD', '/v1/pets/1')).status).toBe(410);

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DemoData } from '../../../src/database/demo-data.js';
-import { TestService } from '../../kit/test-service.js';
+import { openForAll } from '../../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
-  await service.app.get(DemoData).add(150);
-});
-afterAll(() => service.close());
+const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+await service.app.get(DemoData).add(150);
 
 describe('GET /v1/pets', () => {
   it.each([

@@ -1,0 +1,16 @@
+import { afterAll, onTestFinished } from 'vitest';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+
+/** A service for all tests of a file or a describe(), closed after the last of them. */
+export async function openForAll(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  afterAll(() => service.close());
+  return service;
+}
+
+/** A service for the test that is running, closed at its end, also when it fails. */
+export async function openForTest(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await TestService.open(options);
+  onTestFinished(() => service.close());
+  return service;
+}
