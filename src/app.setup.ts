@@ -3,6 +3,7 @@ import { parse as parseQuery } from 'node:querystring';
 import {
   type HttpServer,
   type INestApplication,
+  Logger,
   type LoggerService,
   type Type,
   VersioningType,
@@ -27,7 +28,7 @@ import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { serverOf } from './http/adapter/service-server.js';
 import { Upgrades } from './http/adapter/upgrades.js';
 import { EXPOSED_HEADERS } from './http/cross-origin.js';
-import { AppLogger, LogBuffer } from './core/logging/app-logger.js';
+import { AppLogger } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
 import { RequestRecords, assignRequestId } from './http/request-records.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
@@ -52,14 +53,16 @@ export interface AppOptions {
  */
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
-  const early = new LogBuffer();
-  const app = await NestFactory.create({ module: AppModule, imports: [...modules] }, new ServiceAdapter(), {
-    logger: early,
-    abortOnError: false,
+  const root = { module: AppModule, imports: [...modules] };
+  // With `autoFlushLogs` Nest would print every line of a start that fails; the start itself says in one what is wrong.
+  const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
+  const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
+    Logger.overrideLogger(false);
+    Logger.flush();
+    throw error;
   });
-  const logger: LoggerService | false = options.logger ?? app.get(AppLogger);
-  app.useLogger(logger);
-  if (logger) early.flushTo(logger);
+  app.useLogger(options.logger ?? app.get(AppLogger));
+  app.flushLogs();
   return setupApp(app);
 }
 

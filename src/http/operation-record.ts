@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
+import { type DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
 import { API_ERRORS } from '../core/errors/api-errors.decorator.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
@@ -50,4 +51,35 @@ export function operationRecordOf(handler: object, controller: Type): OperationR
     isIdempotent: declared(IDEMPOTENT) === true,
     ifMatch: ifMatchNeedOf(handler),
   };
+}
+
+/** A method of a controller that answers a route. */
+export interface RouteHandler {
+  /** Such as `PetsController.listPets`. */
+  readonly name: string;
+  readonly controller: Type;
+  readonly method: string;
+  readonly handler: object;
+  /** The module of the controller. */
+  readonly module: Type;
+}
+
+/** The methods of all controllers that answer a route. */
+export function routeHandlersOf(discovery: DiscoveryService): RouteHandler[] {
+  const scanner = new MetadataScanner();
+  return discovery.getControllers().flatMap(({ metatype, host }) => {
+    const controller = metatype as Type;
+    const prototype = controller.prototype as Readonly<Record<string, object>>;
+    return scanner.getAllMethodNames(prototype).flatMap((method) => {
+      const handler = prototype[method];
+      if (!handler || !Reflect.hasMetadata(PATH_METADATA, handler)) return [];
+      return {
+        name: `${controller.name}.${method}`,
+        controller,
+        method,
+        handler,
+        module: host?.metatype as Type,
+      };
+    });
+  });
 }

@@ -1,13 +1,4 @@
-import {
-  Global,
-  Inject,
-  Injectable,
-  Logger,
-  Module,
-  type OnModuleInit,
-  RequestMethod,
-  type Type,
-} from '@nestjs/common';
+import { Global, Inject, Injectable, Logger, Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryModule, DiscoveryService, MetadataScanner } from '@nestjs/core';
@@ -15,7 +6,6 @@ import { DECORATORS } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
 import { declaredScopes } from '../auth/clients/scopes.js';
-import { CredentialVerifier } from '../auth/credential-verifier.js';
 import { Settings } from '../core/config/settings.js';
 import { declarationFault } from '../core/declaration-faults.js';
 import { type Database, DeclarationChecks } from '../database/database.js';
@@ -28,6 +18,7 @@ import { consumptionOf, takes } from './body/consumes.decorator.js';
 import { CACHED } from './caching/cached.decorator.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
+import { type RouteHandler, routeHandlersOf } from './operation-record.js';
 import { declaredFieldsOf } from './validation/declared-fields.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
@@ -43,13 +34,8 @@ const WHOLE: ReadonlyMap<unknown, string> = new Map([
 /** What compilers emit for types that do not exist at run time, or of whose members nothing is known there. */
 const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
 
-/** A method of a controller that answers a route. */
-interface CheckedHandler {
-  /** Such as `PetsController.listPets`. */
-  readonly name: string;
-  readonly controller: Type;
-  readonly handlerName: string;
-  readonly handler: object;
+/** A handler with what a check reads of it. */
+interface CheckedHandler extends RouteHandler {
   readonly parameters: readonly HandlerParameter[];
   /** Metadata of the handler, or of its controller where the handler has none. */
   readonly declared: (key: string) => unknown;
@@ -73,14 +59,9 @@ class ModuleChecks extends DeclarationChecks {
 
   async check(declared: Database): Promise<void> {
     const isProduction = this.settings.nodeEnv === 'production';
-    const handlers = handlersOf(this.discovery);
-    const hasVerifier = this.discovery
-      .getProviders()
-      .some(({ instance }: { instance: unknown }) => instance instanceof CredentialVerifier);
+    const handlers = checkedHandlersOf(this.discovery);
     for (const handler of handlers) {
       checkOperation(handler, isProduction);
-      // A verifier names its own scheme.
-      if (!hasVerifier) checkSecurity(handler);
       checkParameters(handler);
     }
     checkIds(handlers);
@@ -115,30 +96,16 @@ export class SchemaChecks implements OnModuleInit {
 })
 export class ModuleChecksModule {}
 
-function handlersOf(discovery: DiscoveryService): CheckedHandler[] {
-  const controllers = new Set(discovery.getControllers().map(({ metatype }) => metatype as Type));
-  return [...controllers].flatMap((controller) => {
-    const prototype = controller.prototype as Readonly<Record<string, object>>;
-    return scanner.getAllMethodNames(prototype).flatMap((handlerName) => {
-      const handler = prototype[handlerName];
-      if (!handler || !Reflect.hasMetadata(PATH_METADATA, handler)) return [];
-      const name = `${controller.name}.${handlerName}`;
-      const declared = (key: string): unknown =>
-        Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
-      return {
-        name,
-        controller,
-        handlerName,
-        handler,
-        parameters: parametersOf(controller, handlerName),
-        declared,
-      };
-    });
-  });
+function checkedHandlersOf(discovery: DiscoveryService): CheckedHandler[] {
+  return routeHandlersOf(discovery).map((one) => ({
+    ...one,
+    parameters: parametersOf(one.controller, one.method),
+    declared: (key) => Reflect.getMetadata(key, one.handler) ?? Reflect.getMetadata(key, one.controller),
+  }));
 }
 
 function checkOperation(
-  { name, controller, handlerName, handler, parameters, declared }: CheckedHandler,
+  { name, controller, method: handlerName, handler, parameters, declared }: CheckedHandler,
   isProduction: boolean,
 ): void {
   const fault = (text: string) => declarationFault(`${name}: ${text}`);
@@ -170,12 +137,6 @@ function checkOperation(
   for (const type of (declared(DECORATORS.API_CONSUMES) ?? []) as readonly string[])
     if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
       fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
-}
-
-function checkSecurity({ name, declared }: CheckedHandler): void {
-  for (const requirement of (declared(DECORATORS.API_SECURITY) ?? []) as readonly object[])
-    for (const scheme of Object.keys(requirement).filter((one) => one !== 'bearer'))
-      logger.warn(`${name}: the document declares no security scheme "${scheme}"; it has bearer.`);
 }
 
 /** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */

@@ -11,47 +11,39 @@ const CONSOLE = '/console';
 const ACCOUNT = '/account';
 const READS = new Set(['GET', 'HEAD']);
 
-const HTML = 'text/html; charset=utf-8';
-const CSS = 'text/css; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
-
 /** The files that are served, by their names below the path of a page. */
-const FILES: Readonly<Record<string, string>> = {
-  '': HTML,
-  'colours.css': CSS,
-  'console.css': CSS,
-  'views.css': CSS,
-  'mark.svg': 'image/svg+xml',
-  ...Object.fromEntries(
-    [
-      'admin-api',
-      'audit-view',
-      'changes-of-client',
-      'changes-of-endpoint',
-      'changes-of-key',
-      'client-keys',
-      'client-usage',
-      'client-view',
-      'clients-view',
-      'console',
-      'dialogs',
-      'elements',
-      'endpoint-view',
-      'endpoints-view',
-      'fields',
-      'paging',
-      'patience',
-      'plots',
-      'polling',
-      'requests-view',
-      'secret-dialog',
-      'session',
-      'sign-in-view',
-      'theme',
-      'times',
-    ].map((name) => [`${name}.js`, SCRIPT]),
-  ),
-};
+const FILES = [
+  '',
+  'colours.css',
+  'console.css',
+  'views.css',
+  'mark.svg',
+  'admin-api.js',
+  'audit-view.js',
+  'changes-of-client.js',
+  'changes-of-endpoint.js',
+  'changes-of-key.js',
+  'client-keys.js',
+  'client-usage.js',
+  'client-view.js',
+  'clients-view.js',
+  'console.js',
+  'dialogs.js',
+  'elements.js',
+  'endpoint-view.js',
+  'endpoints-view.js',
+  'fields.js',
+  'paging.js',
+  'patience.js',
+  'plots.js',
+  'polling.js',
+  'requests-view.js',
+  'secret-dialog.js',
+  'session.js',
+  'sign-in-view.js',
+  'theme.js',
+  'times.js',
+];
 
 /**
  * Nothing but this origin's own scripts, styles and answers, so that a text that became markup could neither run nor send a key
@@ -89,7 +81,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 @Injectable()
 export class KeyPages implements OnModuleInit {
   private readonly assets = new Map(
-    Object.entries(FILES).map(([name, type]) => [name, new ServedAsset(type, () => pageFile(fileOf(name)))]),
+    FILES.map((name) => [name, new ServedAsset(name, () => pageFile(fileOf(name)))]),
   );
 
   constructor(

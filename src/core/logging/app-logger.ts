@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
-import { type DestinationStream, type Logger, destination, pino } from 'pino';
+import { type DestinationStream, type Logger, destination, pino, stdTimeFunctions } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 import { runningTraceIds } from '../tracing/trace-ids.js';
@@ -28,7 +28,7 @@ export class AppLogger implements LoggerService {
   private readonly lines: ReturnType<typeof destination> | undefined;
 
   constructor({ logLevel }: Settings, metrics: Metrics) {
-    const options = { level: logLevel, base: null, timestamp: timeMember() };
+    const options = { level: logLevel, base: null, timestamp: stdTimeFunctions.isoTime };
     this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
     this.pino = pino(options, this.lines ?? prettyStream());
   }
@@ -71,16 +71,6 @@ export class AppLogger implements LoggerService {
   }
 }
 
-/** Writes the time of a line. Lines of one millisecond share the text: under load that makes one in ten. */
-function timeMember(): () => string {
-  let written = { at: Number.NaN, text: '' };
-  return () => {
-    const at = Date.now();
-    if (at !== written.at) written = { at, text: `,"time":"${new Date(at).toISOString()}"` };
-    return written.text;
-  };
-}
-
 /**
  * Standard output, written asynchronously: with synchronous writes a slow reader of the pipe would delay every request. Lines
  * that cannot be written are buffered up to a limit, then dropped; a request never fails or waits because of them.
@@ -112,37 +102,6 @@ const IN_MESSAGE = ['requestId', 'clientId', 'method', 'route', 'status', 'code'
 function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });
-}
-
-type Level = 'log' | 'warn' | 'error' | 'fatal';
-
-/**
- * Buffers what is logged (of the database, of Redis) while the application is created, until its logger exists. Nest's line for each
- * module and route is dropped.
- */
-export class LogBuffer implements LoggerService {
-  private readonly buffered: (readonly [level: Level, message: unknown, more: readonly unknown[]])[] = [];
-
-  log(message: unknown, ...more: unknown[]): void {
-    if (!START_CONTEXTS.has(String(more.at(-1)))) this.buffered.push(['log', message, more]);
-  }
-
-  warn(message: unknown, ...more: unknown[]): void {
-    this.buffered.push(['warn', message, more]);
-  }
-
-  error(message: unknown, ...more: unknown[]): void {
-    this.buffered.push(['error', message, more]);
-  }
-
-  fatal(message: unknown, ...more: unknown[]): void {
-    this.buffered.push(['fatal', message, more]);
-  }
-
-  /** Writes what was buffered to a logger, once. */
-  flushTo(logger: LoggerService): void {
-    for (const [level, message, more] of this.buffered.splice(0)) logger[level]?.(message, ...more);
-  }
 }
 
 /** Provides the logger to every module. */

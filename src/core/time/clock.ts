@@ -1,10 +1,6 @@
 /**
- * The service's only source of the time. Everything that compares or stores an instant, or tells for how long something has
- * lasted, asks it, so that a test can hold the time still, move it, or set the clock.
- *
- * What measures how long the machine itself takes reads the machine's clock, because it must go on while a test holds this one
- * still: waits for SQLite's locks, durations in logs and metrics, timeouts of connections and of the stop, and the instants of
- * log lines. clock.spec.ts lists these folders.
+ * The service's source of the time, which a test can hold still, move, or set. Only what measures how long the machine itself takes
+ * reads that of the machine: waits for SQLite's locks, durations in logs and metrics, timeouts of connections and of the stop.
  */
 export abstract class Clock {
   /** Milliseconds since the Unix epoch, UTC. It steps, forward or back, whenever the machine's clock is set. */

@@ -1,9 +1,9 @@
 import type { INestApplication, Type } from '@nestjs/common';
-import { METHOD_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { VERSION_METADATA } from '@nestjs/common/constants.js';
+import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { versionOf } from '../../http/adapter/registered-routes.js';
-import { type OperationRecord, operationRecordOf } from '../../http/operation-record.js';
+import { type OperationRecord, operationRecordOf, routeHandlersOf } from '../../http/operation-record.js';
 import type { OperationObject } from './document-outlines.js';
 
 /** The handlers that may be below a prefix: those of its version, and those without a version, which may have any path. */
@@ -19,22 +19,15 @@ export class DocumentedHandlers {
   constructor(app: INestApplication, prefix: string) {
     const version = versionOf(prefix);
     const modules = new Set<Type>();
-    const scanner = new MetadataScanner();
-    for (const { metatype, host } of app.get(DiscoveryService).getControllers()) {
-      const controller = metatype as Type;
-      const prototype = controller.prototype as Readonly<Record<string, object>>;
-      for (const name of scanner.getAllMethodNames(prototype)) {
-        const handler = prototype[name];
-        if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
-        const versions = [versionAt(handler) ?? versionAt(controller)].flat();
-        if (!versions.some((one) => one === version || one === undefined)) continue;
-        modules.add(host?.metatype as Type);
-        const { operationId = `${controller.name}_${name}` } = (Reflect.getMetadata(
-          DECORATORS.API_OPERATION,
-          handler,
-        ) ?? {}) as { operationId?: string };
-        this.records.set(operationId, operationRecordOf(handler, controller));
-      }
+    for (const { controller, method, handler, module } of routeHandlersOf(app.get(DiscoveryService))) {
+      const versions = [versionAt(handler) ?? versionAt(controller)].flat();
+      if (!versions.some((one) => one === version || one === undefined)) continue;
+      modules.add(module);
+      const { operationId = `${controller.name}_${method}` } = (Reflect.getMetadata(
+        DECORATORS.API_OPERATION,
+        handler,
+      ) ?? {}) as { operationId?: string };
+      this.records.set(operationId, operationRecordOf(handler, controller));
     }
     this.modules = [...modules];
   }

@@ -7,47 +7,36 @@ import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { pageFile } from '../page-files.js';
-import { GUIDE_PLACES, HTML, SCRIPT, STYLE, addReaderPages } from '../pages/reader-pages.js';
+import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
 
-/** The files of the package swagger-ui-dist that its page loads, with their types; no other file of it is served. */
-const LIBRARY: Readonly<Record<string, string>> = {
-  'swagger-ui.css': STYLE,
-  'swagger-ui-bundle.js': SCRIPT,
-};
+/** The files of the package swagger-ui-dist that its page loads; no other file of it is served. */
+const LIBRARY = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /** The files of src/docs/openapi/static: the appearance of the Swagger UI, and what it adds to it. */
-const OWN: Readonly<Record<string, string>> = {
-  'docs.css': STYLE,
-  'accessible-names.js': SCRIPT,
-  'authorize-dialog.js': SCRIPT,
-  'exact-json.js': SCRIPT,
-  'linked-operation.js': SCRIPT,
-  'operations.js': SCRIPT,
-  'page-layout.js': SCRIPT,
-  'docs.js': SCRIPT,
-};
+const OWN = [
+  'docs.css',
+  'accessible-names.js',
+  'authorize-dialog.js',
+  'exact-json.js',
+  'linked-operation.js',
+  'operations.js',
+  'page-layout.js',
+  'docs.js',
+];
 
 const DOCS = API_DOCUMENT.docsPath;
 
 /** The forms in which a document is served. */
-const FORMS = [
-  {
-    name: '/openapi.json',
-    type: 'application/json; charset=utf-8',
-    write: (document: OpenAPIObject) => JSON.stringify(document),
-  },
-  {
-    name: '/openapi.yaml',
-    type: 'text/yaml; charset=utf-8',
-    write: async (document: OpenAPIObject) =>
-      (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
-  },
-] as const;
+const FORMS = {
+  '/openapi.json': (document: OpenAPIObject) => JSON.stringify(document),
+  '/openapi.yaml': async (document: OpenAPIObject) =>
+    (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
+};
 
 /**
  * Serves each document and its Swagger UI, at /docs, /docs/account, /docs/admin, and /docs/v2 for another version, and the other pages for people,
@@ -71,11 +60,11 @@ export class SwaggerUi implements OnModuleInit {
   onModuleInit(): void {
     const { application, pages, settings } = this;
     if (!application) return;
-    for (const [name, type] of Object.entries(LIBRARY))
-      pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(type, () => fileOfLibrary(name)) });
-    for (const [name, type] of Object.entries(OWN))
+    for (const name of LIBRARY)
+      pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(name, () => fileOfLibrary(name)) });
+    for (const name of OWN)
       pages.add(`${DOCS}/assets/${name}`, {
-        asset: new ServedAsset(type, () => pageFile(`docs/openapi/static/${name}`)),
+        asset: new ServedAsset(name, () => pageFile(`docs/openapi/static/${name}`)),
       });
     const outlines = outlinesOf(application).filter(
       (outline) => outline !== ADMIN_DOCUMENT || settings.adminOn === 'public',
@@ -87,7 +76,7 @@ export class SwaggerUi implements OnModuleInit {
     };
     const documents = outlines.map((outline) => this.add(application, outline, site));
     pages.add(SEARCH.path, {
-      asset: new ServedAsset(HTML, async () => {
+      asset: new ServedAsset('.html', async () => {
         const built = documents.map(({ docsPath, document }) => ({ docsPath, document: document() }));
         return layout(site, await searchPage(built, errorCatalogue()));
       }),
@@ -104,10 +93,11 @@ export class SwaggerUi implements OnModuleInit {
     const serve = (path: string, asset: ServedAsset) => this.pages.add(docsPath + path, { asset, policy });
     // One page for each address, because what is relative to /docs is not to /docs/.
     for (const path of ['', '/', '/index.html'])
-      serve(path, new ServedAsset(HTML, () => pageOf(outline, docsPath + path, site)));
+      serve(path, new ServedAsset('.html', () => pageOf(outline, docsPath + path, site)));
     let built: OpenAPIObject | undefined;
     const document = () => (built ??= buildDocument(application, outline));
-    for (const { name, type, write } of FORMS) serve(name, new ServedAsset(type, () => write(document())));
+    for (const [name, write] of Object.entries(FORMS))
+      serve(name, new ServedAsset(name, () => write(document())));
     return { docsPath, document };
   }
 }

@@ -5,27 +5,15 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { softwareVersion } from '../../core/software-version.js';
 import { errorsPage } from './errors-page.js';
 import { GUIDE, guidePage } from './guide-page.js';
-import { ASSETS_PATH, type Place, type Site, layout } from './layout.js';
+import { ASSETS_PATH, type PageContent, type Place, type Site, layout } from './layout.js';
 import { pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import { SEARCH } from './search-page.js';
 import { type ServedPages, prefersHtml } from './served-pages.js';
 import { type StartFacts, missingPage, startPage } from './start-page.js';
 
-/** Type of the pages. */
-export const HTML = 'text/html; charset=utf-8';
-export const SCRIPT = 'text/javascript; charset=utf-8';
-export const STYLE = 'text/css; charset=utf-8';
-const SVG = 'image/svg+xml';
-
-/** The files of src/docs/pages/static that pages load, with their types. */
-const ASSETS: Readonly<Record<string, string>> = {
-  'colours.css': STYLE,
-  'pages.css': STYLE,
-  'commands.js': SCRIPT,
-  'search.js': SCRIPT,
-  'mark.svg': SVG,
-};
+/** The files of src/docs/pages/static that pages load. */
+const ASSETS = ['colours.css', 'pages.css', 'commands.js', 'search.js', 'mark.svg'];
 
 /** Nothing but the pages is of use to a search engine: every other path asks for a key. */
 const ROBOTS = `User-agent: *
@@ -38,8 +26,8 @@ Disallow: /
 export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
 
 /** A static file of src/docs/pages/static. */
-function file(name: string, type: string, isText = true): ServedAsset {
-  return new ServedAsset(type, () => pageFile(`docs/pages/static/${name}`), isText);
+function file(name: string): ServedAsset {
+  return new ServedAsset(name, () => pageFile(`docs/pages/static/${name}`));
 }
 
 /**
@@ -52,20 +40,19 @@ export function addReaderPages(
   facts: Omit<StartFacts, 'version'>,
   publicBaseUrl: string,
 ): void {
-  for (const [name, type] of Object.entries(ASSETS))
-    pages.add(`${ASSETS_PATH}/${name}`, { asset: file(name, type) });
-  pages.add('/favicon.svg', { asset: file('mark.svg', SVG) });
-  pages.add('/favicon.ico', { asset: file('favicon.ico', 'image/x-icon', false) });
-  pages.add('/robots.txt', { asset: new ServedAsset('text/plain; charset=utf-8', () => ROBOTS) });
-  pages.add(GUIDE.path, {
-    asset: new ServedAsset(HTML, async () => layout(site, await guidePage(facts.api))),
-  });
-  pages.add(ERRORS_PATH, { asset: new ServedAsset(HTML, () => layout(site, errorsPage(errorCatalogue()))) });
+  for (const name of ASSETS) pages.add(`${ASSETS_PATH}/${name}`, { asset: file(name) });
+  pages.add('/favicon.svg', { asset: file('mark.svg') });
+  pages.add('/favicon.ico', { asset: file('favicon.ico') });
+  pages.add('/robots.txt', { asset: new ServedAsset('robots.txt', () => ROBOTS) });
+  const page = (path: string, content: () => PageContent | Promise<PageContent>) =>
+    pages.add(path, { asset: new ServedAsset('.html', async () => layout(site, await content())) });
+  page(GUIDE.path, () => guidePage(facts.api));
+  page(ERRORS_PATH, () => errorsPage(errorCatalogue()));
   pages.missing = (path) => layout(site, missingPage(site, path));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
   const links = machineLinks(publicPrefix(publicBaseUrl));
   pages.add('/', {
-    asset: new ServedAsset(HTML, start),
+    asset: new ServedAsset('.html', start),
     answers: (request, response) => isForPeople(request, response, links),
   });
 }

@@ -11,6 +11,18 @@ const BROTLI_QUALITY = 5;
 /** Maximum number of codings of one `Accept-Encoding` that are read. */
 const MOST_CODINGS = 16;
 
+/** Content types by the extension of a file. */
+const TYPES = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.yaml': 'text/yaml; charset=utf-8',
+};
+
 type Coding = 'br' | 'gzip' | 'identity';
 
 interface Representation {
@@ -25,12 +37,18 @@ interface Representation {
 export class ServedAsset {
   private readonly representations = new Map<Coding, Promise<Representation>>();
 
-  /** `type` is its Content-Type; `load` is called once, and again after it failed. `isText`: whether to compress it. */
+  private readonly type: string;
+  private readonly isText: boolean;
+
+  /** The extension of `name` decides the Content-Type; `load` is called once, and again after it failed. */
   constructor(
-    private readonly type: string,
+    name: string,
     private readonly load: () => string | Buffer | Promise<string | Buffer>,
-    private readonly isText = true,
-  ) {}
+  ) {
+    const extension = /\.\w+$/.exec(name)?.[0] ?? '.html';
+    this.type = TYPES[extension as keyof typeof TYPES];
+    this.isText = extension !== '.ico';
+  }
 
   /** Answers a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
   async send(request: Request, response: Response): Promise<void> {
