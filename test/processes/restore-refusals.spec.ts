@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -74,6 +74,16 @@ describe('a restore', () => {
     const open = 'PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM pets';
     await new Promise((resolve) => other.exec(open, resolve));
     await expect(restoreFrom(backup, database)).rejects.toThrow(/Another process has .* open .*Stop it/);
+  });
+
+  it('makes the folder that was lost with its disk, and says why it cannot', async () => {
+    const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
+    const lost = join(folder, 'disk/data/petstore.sqlite');
+    expect((await restoreFrom(backup, lost)).replaced).toBeNull();
+    expect((await stat(dirname(lost))).mode & 0o777).toBe(0o700);
+    await expect(restoreFrom(backup, join(lost, 'petstore.sqlite'))).rejects.toThrow(
+      /cannot be made: ENOTDIR/,
+    );
   });
 
   it('takes the log away that would be replayed, also where the file is gone', async () => {

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
-import { realFileOf } from '../sqlite/private-files.js';
+import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { PartFile, synced } from './part-file.js';
@@ -33,10 +34,8 @@ export interface Restored extends CopiedStore {
  * as it was. Whenever it is killed, one of both has the name of the database.
  */
 export async function restore(order: RestoreOrder): Promise<Restored> {
-  const database = await realFileOf(order.database).catch(() => {
-    throw new DatabaseRefusal(`The folder of ${order.database} is not there. Make it, then restore.`);
-  });
-  await refuseUnlessOther(order, database);
+  await refuseUnlessOther(order);
+  const database = await realFileInFolder(order.database);
   await refuseServed(order.database, 'restore');
   const replaced = await ReplacedStore.take(database);
   try {
@@ -58,7 +57,17 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
   }
 }
 
-async function refuseUnlessOther({ file }: RestoreOrder, database: string): Promise<void> {
+/** Where the database is to be. After the loss of a disk its folder is missing: it is made as a start makes it. */
+async function realFileInFolder(database: string): Promise<string> {
+  try {
+    await makePrivateFolder(dirname(database));
+    return await realFileOf(database);
+  } catch (error) {
+    throw new DatabaseRefusal(`The folder of ${database} cannot be made: ${messageOf(error)}`);
+  }
+}
+
+async function refuseUnlessOther({ file, database }: RestoreOrder): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
   if (!backup) throw new DatabaseRefusal(`${file} is not there. Name the backup.`);
   if (!backup.isFile()) throw new DatabaseRefusal(`${file} is no file. Name the backup.`);
