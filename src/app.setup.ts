@@ -32,7 +32,7 @@ import { AppLogger } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
 import { RequestRecords, assignRequestId } from './http/request-records.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
-import { usePublicPrefix } from './core/public-prefix.js';
+import { PUBLIC_PREFIX, publicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 
 export { AppModule };
@@ -81,7 +81,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
-  usePublicPrefix(app, settings.publicBaseUrl);
+  app.set(PUBLIC_PREFIX, publicPrefix(settings.publicBaseUrl));
   app.enableVersioning({ type: VersioningType.URI });
   const first = [
     assignRequestId,

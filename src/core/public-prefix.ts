@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 
 /** The setting of the Express application that holds its prefix. */
-const SETTING = 'public prefix';
+export const PUBLIC_PREFIX = 'public prefix';
 
 /**
  * The path that stands before those of the service where clients reach it: what PUBLIC_BASE_URL has before `/v1`, such as
@@ -11,17 +11,9 @@ export function publicPrefix(publicBaseUrl: string): string {
   return new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$|\/$/, '');
 }
 
-/** Gives an Express application the prefix that PUBLIC_BASE_URL has. */
-export function usePublicPrefix(
-  application: { set(name: string, value: string): unknown },
-  publicBaseUrl: string,
-): void {
-  application.set(SETTING, publicPrefix(publicBaseUrl));
-}
-
 /** The prefix of an Express application; empty without one. */
 export function publicPrefixOf(application: { get(name: string): unknown }): string {
-  const prefix = application.get(SETTING);
+  const prefix = application.get(PUBLIC_PREFIX);
   return typeof prefix === 'string' ? prefix : '';
 }
 

@@ -1,34 +1,9 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TransientMap } from './transient-map.js';
 
 describe('a TransientMap', () => {
-  it('is a Map, whatever is set and deleted', () => {
-    const change = fc.record({ key: fc.nat(40), isSet: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(change, { minLength: 600, maxLength: 2_000 }), (changes) => {
-        const transient = new TransientMap<number, number>();
-        const plain = new Map<number, number>();
-        for (const [value, { key, isSet }] of changes.entries()) {
-          if (isSet) {
-            transient.set(key, value);
-            plain.set(key, value);
-          } else expect(transient.delete(key)).toBe(plain.delete(key));
-          expect(transient.get(key)).toBe(plain.get(key));
-          expect(transient.size).toBe(plain.size);
-        }
-        expect(transient.all()).toEqual([...plain]);
-        expect(transient.first()).toEqual([...plain][0]);
-        expect(transient.upTo(3)).toEqual([...plain].slice(0, 3));
-        transient.clear();
-        expect([transient.size, transient.first()]).toEqual([0, undefined]);
-      }),
-      { numRuns: 20 },
-    );
-  });
-
   it('keeps nothing of what has come and gone, as a Map does until the next full collection', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;

@@ -1,6 +1,6 @@
 import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { declareOperation } from './adapter/declared-operation.js';
+import { ApiConsumes, ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
+import { type DeclaredAnswer, declareOperation } from './adapter/declared-operation.js';
 import { mediaTypesOf } from './body/consumes.decorator.js';
 import { mediaTypeOf } from './media-type.js';
 import { TAG_DESCRIPTION } from './operation-record.js';
@@ -60,41 +60,39 @@ export function Operation<Dto>(operation: {
   readonly answers: Answer<Dto>;
 }): MethodDecorator {
   const { id, summary, description, answers } = operation;
-  const documented = [
+  const { declared, response } = partsOf(answers);
+  return applyDecorators(
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
     documentsMediaTypes,
-  ];
+    declareOperation(id, declared),
+    ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
+    ApiResponse({ ...successOf(answers), ...response }),
+  );
+}
+
+/** What an answer declares for the chain, and what the document has of it besides its status, text and headers. */
+function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; response: ApiResponseOptions } {
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;
-    return applyDecorators(
-      ...documented,
-      declareOperation(id, { shownAs: arrayOf, schemaName }),
-      ApiResponse({ ...successOf(answers), type: [arrayOf] }),
-    );
+    return { declared: { shownAs: arrayOf, schemaName }, response: { type: [arrayOf] } };
   }
-  if ('contentType' in answers) {
-    const { contentType } = answers;
-    return applyDecorators(
-      ...documented,
-      declareOperation(id, {}),
-      Header('Content-Type', withCharset(contentType)),
-      ApiResponse({ ...successOf(answers), content: contentOf(contentType) }),
-    );
-  }
-  if (!('type' in answers))
-    return applyDecorators(...documented, declareOperation(id, {}), ApiResponse(successOf(answers)));
+  if ('contentType' in answers)
+    return { declared: {}, response: { content: contentOf(answers.contentType) } };
+  if (!('type' in answers)) return { declared: {}, response: {} };
   const { type, location, entityTag = false } = answers;
-  const headers = {
-    ...(location ? { Location: 'Address of what was created' } : {}),
-    ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
-    ...answers.headers,
-  };
-  return applyDecorators(
-    ...documented,
-    declareOperation(id, { shownAs: type, location, hasEntityTag: entityTag }),
-    ApiResponse({ ...successOf({ ...answers, headers }), type }),
+  const headers = documentedHeaders(
+    {
+      ...(location ? { Location: 'Address of what was created' } : {}),
+      ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
+      ...answers.headers,
+    },
+    true,
   );
+  return {
+    declared: { shownAs: type, location, hasEntityTag: entityTag },
+    response: { type, headers: { ...headers, ...documentedHeaders(answers.optionalHeaders, false) } },
+  };
 }
 
 function successOf({ status, description, headers, optionalHeaders }: Success) {

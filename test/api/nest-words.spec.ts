@@ -199,14 +199,6 @@ describe('a module in the words of Nest alone', async () => {
     expect((await service.request('GET', '/v1/kites/1')).body).toMatchObject({ name: 'Red' });
   });
 
-  it('validates by class-validator, with every fault in the Error body', async () => {
-    const { status, body } = await fly({ name: '', tails: 10, colour: 'red' });
-    expect([status, body.code]).toEqual([400, 'validation_failed']);
-    const { details } = body as unknown as { details: { field: string }[] };
-    expect(details.map(({ field }) => field).toSorted()).toEqual(['colour', 'name', 'tails']);
-    expect((await service.request('GET', '/v1/kites/x')).body).toMatchObject({ status: 400 });
-  });
-
   it('has its events heard, its filter answer with an Error body, and its file taken', async () => {
     await fly({ name: 'Blue', tails: 0 });
     expect(service.app.get(Spectator).seen).toContain('Blue');

@@ -6,28 +6,23 @@ export interface Place {
   readonly host: string;
 }
 
-/** An error in place of the one that Node gives when a server cannot listen: one sentence with what to set. */
-export function listeningFault({ variable, port, host }: Place, error: NodeJS.ErrnoException): Error {
-  switch (error.code ?? '') {
-    case 'EADDRINUSE':
-      return told(`${variable}: port ${port} is in use; set ${variable} to a free one.`);
-    case 'EACCES':
-      return told(
-        `${variable}: this user may not listen on port ${port}; set ${variable} to one above 1023, such as ${(port ?? 0) + 8000}.`,
-      );
-    case 'EADDRNOTAVAIL':
-      return told(
-        `HOST: ${host} is no address of this machine; set HOST to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
-      );
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return told(
-        `HOST: no address is known of ${host}; set HOST to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`,
-      );
-    default:
-      return error;
-  }
-  function told(text: string): Error {
-    return new Error(text, { cause: error });
-  }
+/** What to set, by the code of the error. */
+const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
+  EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free one.`,
+  EACCES: ({ variable, port }) =>
+    `${variable}: this user may not listen on port ${port}; set ${variable} to one above 1023, such as ${(port ?? 0) + 8000}.`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `HOST: ${host} is no address of this machine; set HOST to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+};
+
+function unknownHost({ host }: Place): string {
+  return `HOST: no address is known of ${host}; set HOST to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
+}
+
+/** An error instead of the one that Node gives when a server cannot listen: one sentence with what to set. */
+export function listeningFault(place: Place, error: NodeJS.ErrnoException): Error {
+  const sentence = SENTENCES[error.code ?? '']?.(place);
+  return sentence === undefined ? error : new Error(sentence, { cause: error });
 }

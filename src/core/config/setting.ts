@@ -97,7 +97,7 @@ export const baseUrl: SettingType<string> = {
 export const origins: SettingType<readonly string[]> = {
   allowed: '* or origins such as https://shop.example, separated by commas',
   parse(text) {
-    const list = text.split(',').map((origin) => origin.trim());
+    const list = listIn(text);
     if (list.length === 1 && list[0] === '*') return list;
     return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
       ? list
@@ -111,8 +111,7 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
   allowed: 'the number of proxies in front (1 to 32) or their addresses as CIDRs, separated by commas',
   parse(text) {
     if (/^\d+$/.test(text)) return wholeNumber(1, 32).parse(text);
-    const ranges = text.split(',').map((range) => range.trim());
-    return ranges.every(isAddressRange) ? ranges : undefined;
+    return networks.parse(text);
   },
   write: (value) => (Array.isArray(value) ? value.join(',') : String(value)),
 };
@@ -121,11 +120,15 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
 export const networks: SettingType<readonly string[]> = {
   allowed: 'networks as CIDRs such as 10.0.0.0/8, separated by commas',
   parse(text) {
-    const list = text.split(',').map((network) => network.trim());
+    const list = listIn(text);
     return list.every(isAddressRange) ? list : undefined;
   },
   write: (list) => list.join(','),
 };
+
+function listIn(text: string): string[] {
+  return text.split(',').map((one) => one.trim());
+}
 
 function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');

@@ -24,10 +24,13 @@ export interface DocumentOutline {
   readonly title: string;
   /** Version of the interface that it describes. */
   readonly version: string;
-  /** Prose in Markdown, where it tells of the service's settings made from these. */
-  readonly description: string | ((facts: DocumentFacts) => string);
-  /** The address of its operations, from a base address that ends in /v1. */
-  readonly serverOf: (baseUrl: string) => string;
+  /** Makes the prose, in Markdown. */
+  readonly description: (facts: DocumentFacts) => string;
+}
+
+/** The address of the operations of a document, from a base address that ends in /v1. */
+export function serverAddressOf({ base }: DocumentOutline, baseUrl: string): string {
+  return baseUrl.replace(/\/v1$/, base) || '/';
 }
 
 /** The specification's operations, and those of added modules. */
@@ -38,7 +41,6 @@ export const API_DOCUMENT: DocumentOutline = {
   title: 'Pet Store Service',
   version: '1.0.0',
   description: apiDescription,
-  serverOf: (baseUrl) => baseUrl,
 };
 
 /** The operations of another version of the API, such as `2`, which modules have added. */
@@ -49,7 +51,6 @@ export function documentOfVersion(version: string): DocumentOutline {
     base: `/v${version}`,
     docsPath: `${API_DOCUMENT.docsPath}/v${version}`,
     version: /^\d+$/.test(version) ? `${version}.0.0` : version,
-    serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, `/v${version}`),
   };
 }
 
@@ -61,7 +62,6 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   title: 'Pet Store Service administration',
   version: '1.0.0',
   description: adminDescription,
-  serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '/admin'),
 };
 
 /** Self-service of the holder of a key. `GET /account` stands at the prefix itself, so that its paths are whole. */
@@ -72,7 +72,6 @@ export const ACCOUNT_DOCUMENT: DocumentOutline = {
   title: 'Pet Store Service account',
   version: '1.0.0',
   description: accountDescription,
-  serverOf: (baseUrl) => baseUrl.replace(/\/v1$/, '') || '/',
 };
 
 /** The documents of an application: the API, self-service, the administration, and each other version that a module has added. */

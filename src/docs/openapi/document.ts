@@ -35,15 +35,10 @@ const OPERATORS = 'The operators of this service';
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
 export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
   const settings = app.get(Settings);
-  const { description } = outline;
   const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
-    .setDescription(
-      typeof description === 'string'
-        ? description
-        : description({ ...documentFactsOf(app), headers: headersOfAll() }),
-    )
+    .setDescription(outline.description({ ...documentFactsOf(app), headers: headersOfAll() }))
     .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })

@@ -13,6 +13,7 @@ import { ServedAsset } from '../pages/served-asset.js';
 import { ServedPages } from '../pages/served-pages.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
+import { serversOf } from './servers.js';
 
 /** The files of the package swagger-ui-dist that its page loads; no other file of it is served. */
 const LIBRARY = ['swagger-ui.css', 'swagger-ui-bundle.js'];
@@ -136,9 +137,9 @@ function fileOfLibrary(name: string): Promise<Buffer> {
 }
 
 /** What "Try it out" may call: this origin, and the servers that the document names. */
-function connectSources({ publicBaseUrl, stagingBaseUrl }: Settings, { serverOf }: DocumentOutline): string {
-  const origins = [publicBaseUrl, ...(stagingBaseUrl === null ? [] : [stagingBaseUrl])]
-    .map(serverOf)
+function connectSources(settings: Settings, outline: DocumentOutline): string {
+  const origins = serversOf(settings, outline)
+    .map(({ url }) => url)
     .filter((url) => URL.canParse(url))
     .map((url) => new URL(url).origin);
   return ["'self'", ...new Set(origins)].join(' ');

@@ -12,8 +12,9 @@ export function entityTag(body: string, link = ''): string {
   return JSON.stringify(hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22));
 }
 
-/** What may stand within the quotes of an entity tag (RFC 9110 section 8.8.3); a backslash escapes nothing there. */
-const OPAQUE_TAG = /"[!\x23-\x7e\x80-\xff]*"/y;
+/** A list of entity tags (RFC 9110 section 8.8.3), whose elements may be empty (section 5.6.1.2); a backslash escapes nothing in a tag. */
+const TAGS = /^(?:[ \t]*(?:(?:W\/)?"[!\x23-\x7e\x80-\xff]*"[ \t]*)?(?:,|$))*$/;
+const TAG = /(W\/)?("[^"]*")/g;
 
 /**
  * Whether an `If-None-Match` or `If-Match` names a strong tag, or any by `*`. `If-None-Match` is compared weakly, which ignores
@@ -21,43 +22,18 @@ const OPAQUE_TAG = /"[!\x23-\x7e\x80-\xff]*"/y;
  * not a list of entity tags names none.
  */
 export function namesEntityTag(field: string, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
-  if (field.trim() === '*') return true;
-  let isNamed = false;
-  const isList = readEntityTags(field, (named, isWeak) => {
-    isNamed ||= named === tag && !(isWeak && comparison === 'strong');
-  });
-  return isList && isNamed;
+  const list = field.trim();
+  if (list === '*' || (list === tag && tag.startsWith('"'))) return true;
+  if (!TAGS.test(list)) return false;
+  for (const [, weak, named] of list.matchAll(TAG))
+    if (named === tag && (weak === undefined || comparison === 'weak')) return true;
+  return false;
 }
 
 /** Whether a field is what an `If-Match` may be: `*`, or entity tags separated by commas (RFC 9110 section 13.1.1). */
 export function isEntityTagField(field: string): boolean {
-  return field.trim() === '*' || readEntityTags(field, () => undefined);
-}
-
-/** Tells each entity tag of a list; answers whether it is one. Takes one pass over the field. */
-function readEntityTags(field: string, tell: (tag: string, isWeak: boolean) => void): boolean {
   const list = field.trim();
-  for (let at = 0; at < list.length; at += 1) {
-    at = behindSpace(list, at);
-    const isWeak = list.startsWith('W/"', at);
-    if (isWeak) at += 2;
-    if (list[at] === '"') {
-      OPAQUE_TAG.lastIndex = at;
-      const [tag] = OPAQUE_TAG.exec(list) ?? [];
-      if (tag === undefined) return false;
-      tell(tag, isWeak);
-      at = behindSpace(list, at + tag.length);
-    }
-    // An element may be empty (RFC 9110 section 5.6.1.2).
-    if (at < list.length && list[at] !== ',') return false;
-  }
-  return true;
-}
-
-function behindSpace(text: string, from: number): number {
-  let at = from;
-  while (text[at] === ' ' || text[at] === '\t') at += 1;
-  return at;
+  return list === '*' || TAGS.test(list);
 }
 
 /** Throws precondition_failed unless an `If-Match` names this tag. */

@@ -31,18 +31,6 @@ function pending() {
 }
 
 describe('an answer', () => {
-  it('is cached until something is committed', async () => {
-    const version = new OwnWritesVersion();
-    const memory = new ResponseCache(version, new SystemClock());
-    const operation = vi.fn<() => Promise<Answer>>(() => Promise.resolve(answer('a')));
-    await memory.answer('/a', operation);
-    expect(textOf(await memory.answer('/a', operation))).toBe('a');
-    expect(operation).toHaveBeenCalledTimes(1);
-    version.note();
-    await memory.answer('/a', operation);
-    expect(operation).toHaveBeenCalledTimes(2);
-  });
-
   it('is not cached when something was committed while it was read', async () => {
     const version = new OwnWritesVersion();
     const memory = new ResponseCache(version, new SystemClock());
@@ -76,29 +64,6 @@ describe('an answer', () => {
     },
   );
 
-  it.each([
-    [true, 1],
-    [false, 2],
-  ])(
-    'is kept beyond new rows when it outlasts them (%s), and void by any other commit',
-    async (outlastsNewRows, asked) => {
-      const version = new CountedVersion();
-      const memory = new ResponseCache(version, new SystemClock());
-      const operation = vi.fn<() => Promise<Answer>>(() =>
-        Promise.resolve({ ...answer('a'), outlastsNewRows }),
-      );
-      const ask = () => memory.answer('/a', operation);
-      await ask();
-      version.responses += 1;
-      await ask();
-      expect(operation).toHaveBeenCalledTimes(asked);
-      version.responses += 1;
-      version.rows += 1;
-      await ask();
-      expect(operation).toHaveBeenCalledTimes(asked + 1);
-    },
-  );
-
   it('that outlasts new rows is kept although some came while it was read, and not when something else did', async () => {
     const version = new CountedVersion();
     const memory = new ResponseCache(version, new SystemClock());
@@ -118,21 +83,6 @@ describe('an answer', () => {
 });
 
 describe('requests that ask the same at the same time', () => {
-  it('share one read', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-    const { operation, resolve } = pending();
-    const answers = Array.from({ length: 5 }, () => memory.answer('/a', operation));
-    resolve(answer('a'));
-    expect((await Promise.all(answers.map(async (one) => one))).map(textOf)).toEqual([
-      'a',
-      'a',
-      'a',
-      'a',
-      'a',
-    ]);
-    expect(operation).toHaveBeenCalledOnce();
-  });
-
   it('do not share one that began before a commit that the later must see', async () => {
     const version = new OwnWritesVersion();
     const memory = new ResponseCache(version, new SystemClock());
